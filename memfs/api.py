@@ -10,7 +10,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING, assert_never
 
-from memfs.core.edits import (
+from memfs.core.body_edits import (
     Append,
     Create,
     Delete,

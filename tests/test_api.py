@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import memfs
-from memfs.core.edits import Append, Remove
+from memfs.core.body_edits import Append, Remove
 from memfs.store.blocks import Place
 
 pytestmark = pytest.mark.usefixtures("place")

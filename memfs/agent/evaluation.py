@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from memfs.agent import expectations, loop, memory_snapshot, scores
 from memfs.agent.model import ModelError, RefusedError, TokenUsage
 from memfs.context import brief_text
-from memfs.core.edits import Create, Edit, Rejected, Rethink
+from memfs.core.body_edits import Create, Edit, Rejected, Rethink
 from memfs.core.errors import UsageError
 from memfs.core.records import Origin
 from memfs.ops import edit, init

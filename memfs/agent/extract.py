@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memfs.agent.model import ModelAnswer, ModelError, ModelRequest, UserPrompt
-from memfs.context import budget
+from memfs.context import window_budget
 from memfs.core.escaping import quote_turn
 from memfs.core.tokens import estimate
 from memfs.knowledge.facts.extraction import extractor
@@ -92,7 +92,7 @@ class _Asked:
         """Ask the model for facts; retry once if the JSON is invalid. Raises `ModelError`."""
         ids = {f"{number}": message for number, message in enumerate(part, 1)}
         text = "\n\n".join(
-            quote_turn(f"[{ident}] {m.role}:", budget.cut_middle(m.text, _MESSAGE_TOKENS))
+            quote_turn(f"[{ident}] {m.role}:", window_budget.cut_middle(m.text, _MESSAGE_TOKENS))
             for ident, m in ids.items()
         )
         dialogue: list[UserPrompt | ModelAnswer] = [UserPrompt(text)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.agent import loop
 from memfs.context import brief_text
-from memfs.context import budget as budgets
+from memfs.context import window_budget as budgets
 from memfs.core.escaping import quote_turn
 from memfs.core.tokens import estimate
 from memfs.store import config

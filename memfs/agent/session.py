@@ -11,7 +11,7 @@ from memfs.agent.model import UserPrompt
 from memfs.agent.queue import Queue
 from memfs.agent.summaries import Summaries
 from memfs.agent.window import AgentWindow
-from memfs.context import brief_text, budget, page_triggers, paging
+from memfs.context import brief_text, page_scores, page_triggers, window_budget
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.events import STOP, Event
@@ -53,7 +53,7 @@ class AgentSession:
         self._tools, self.problems = offer.tools, offer.problems
         self._full = settings.get_share("paging.page_out_threshold")
         self._least = settings.get_share("paging.min_relevance_to_keep")
-        summaries = Summaries(model, budget.load_budget(settings).room)
+        summaries = Summaries(model, window_budget.load_budget(settings).room)
         with ExitStack() as stack:
             try:
                 stack.enter_context(lock.hold_lock(place.home, 0, queues.lock_of(place.session)))
@@ -112,8 +112,8 @@ class AgentSession:
                 page.page_out(self._place, _SCRATCH, origin, task=task)
 
     def _rate_parts(self, task: str) -> list[float]:
-        split_parts = paging.split_parts(blocks.get(self._place, _SCRATCH).body)
-        return paging.relevances(task, [part.text for part in split_parts])
+        split_parts = page_scores.split_parts(blocks.get(self._place, _SCRATCH).body)
+        return page_scores.relevances(task, [part.text for part in split_parts])
 
     def close(self) -> None:
         """Ingest the queue into recall, and release the lock."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memfs.agent.model import ModelAnswer, ModelError, ModelRequest, SystemNote, UserPrompt
 from memfs.agent.queue import clean_arguments
-from memfs.context import budget, summary
+from memfs.context import summary, window_budget
 from memfs.core.escaping import quote_turn
 from memfs.core.privacy import storable
 from memfs.core.tokens import estimate
@@ -74,7 +74,7 @@ def _fit_summary(text: str, share: int) -> str:
     """Shorten a summary to its share: its most relevant sentences, if it is too long."""
     if estimate(text) <= share:
         return text
-    return summary.extract(text, share) or budget.cut_middle(text, share)
+    return summary.extract(text, share) or window_budget.cut_middle(text, share)
 
 
 def _split_messages(evicted: Sequence[Message], room: int) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _split_messages(evicted: Sequence[Message], room: int) -> Iterator[str]:
     lines: list[str] = []
     used = 0
     for who, text in [turn for message in evicted for turn in _list_turns(message)]:
-        line = quote_turn(who, budget.cut_middle(text, min(_LONGEST, room)))
+        line = quote_turn(who, window_budget.cut_middle(text, min(_LONGEST, room)))
         if lines and used + estimate(line) > room:
             yield "\n".join(lines)
             lines, used = [], 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from memfs.agent.model import ModelAnswer, ModelRequest, SystemNote, UserPrompt
 from memfs.context import brief_text
-from memfs.context import budget as budgets
+from memfs.context import window_budget as budgets
 from memfs.core.errors import MemfsError
 from memfs.core.tokens import estimate
 from memfs.store import archive, resources
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memfs.agent.model import Message
     from memfs.agent.queue import Queue
     from memfs.agent.summaries import Summaries
-    from memfs.context.budget import Budget
+    from memfs.context.window_budget import Budget
     from memfs.core.settings import Settings
     from memfs.store.blocks import Place
     from memfs.tools.definition import Tool

@@ -11,7 +11,7 @@ import click
 
 from memfs.cli import console
 from memfs.core.block import WARN_AT
-from memfs.core.edits import Rejected, Rethink
+from memfs.core.body_edits import Rejected, Rethink
 from memfs.core.errors import RejectedError, UsageError
 from memfs.ops import edit, show
 from memfs.ops.edit import Edited, Outcome, Unchanged

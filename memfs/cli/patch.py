@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.core import edits
+from memfs.core import body_edits
 from memfs.core.errors import MemfsError, UsageError
 
 if TYPE_CHECKING:
-    from memfs.core.edits import Edit
+    from memfs.core.body_edits import Edit
 
 _OPS: dict[str, type[Edit]] = {
-    "append": edits.Append,
-    "replace": edits.Replace,
-    "remove": edits.Remove,
-    "insert": edits.Insert,
-    "rethink": edits.Rethink,
-    "create": edits.Create,
-    "delete": edits.Delete,
-    "rename": edits.Rename,
-    "describe": edits.Describe,
+    "append": body_edits.Append,
+    "replace": body_edits.Replace,
+    "remove": body_edits.Remove,
+    "insert": body_edits.Insert,
+    "rethink": body_edits.Rethink,
+    "create": body_edits.Create,
+    "delete": body_edits.Delete,
+    "rename": body_edits.Rename,
+    "describe": body_edits.Describe,
 }
 _TYPES: dict[str, tuple[type, str]] = {
     "str": (str, "a text"),

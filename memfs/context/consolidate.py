@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.context import paging
+from memfs.context import page_scores
 
 if TYPE_CHECKING:
-    from memfs.context.paging import BlockPart
+    from memfs.context.page_scores import BlockPart
 
 _KEY = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?([A-Za-z][\w /-]{1,40}?)[ \t]*:[ \t]+\S")
 # Keys of which there may be many.
@@ -31,7 +31,7 @@ _BLANKS = re.compile(r"\n{3,}")
 def consolidate_text(body: str) -> str:
     """Return the consolidated body, or the same one if nothing is to be done. LF line ends."""
     body = body.replace("\r\n", "\n")
-    found = paging.split_parts(body)
+    found = page_scores.split_parts(body)
     stays: dict[int, str] = {part.start: part.text for part in found}  # "" for what goes
     for section in _split_sections(body, found):
         _keep_latest(section, stays)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from memfs.context import paging
+from memfs.context import page_scores
 from memfs.core import label as labels
 from memfs.core.privacy import excerpt
 from memfs.store import clock, config, recall
 from memfs.store import journal_query as versions
 
 if TYPE_CHECKING:
-    from memfs.context.paging import PageCandidate
+    from memfs.context.page_scores import PageCandidate
     from memfs.core.block import Block
     from memfs.store.blocks import Place
 
@@ -26,7 +26,7 @@ _MOST, _SHOWN = 3, 80  # parts that are named, and characters of each
 def name_spare_parts(place: Place, block: Block) -> list[str]:
     """Return excerpts of the least valuable parts of a block that is nearly full."""
     found = select_parts(place, block, "", _FREED)
-    if len(found) == len(paging.split_parts(block.body)):  # naming all parts is no help
+    if len(found) == len(page_scores.split_parts(block.body)):  # naming all parts is no help
         return []
     return [excerpt(" ".join(each.part.text.split()), _SHOWN) for each in found[:_MOST]]
 
@@ -39,7 +39,7 @@ def select_parts(place: Place, block: Block, task: str, free: float) -> list[Pag
     settings = config.load(place)
     recent = _load_prompts(place)
     important = settings.number("archival.auto_archive_importance")
-    found = paging.candidates(
+    found = page_scores.candidates(
         block.body,
         task or "\n".join(recent[-_TASK:]),
         recent,
@@ -50,7 +50,7 @@ def select_parts(place: Place, block: Block, task: str, free: float) -> list[Pag
     )
     least = settings.get_share("paging.min_relevance_to_keep")
     freed = max(1, int(free * block.limit)) if free else 0
-    return paging.choose_parts(found, least, freed, important)
+    return page_scores.choose_parts(found, least, freed, important)
 
 
 def _load_prompts(place: Place) -> list[str]:
@@ -70,7 +70,7 @@ def _compute_ages(place: Place, block: Block) -> list[float]:
     now = datetime.fromisoformat(clock.now())
     entries = versions.entries(place, block.tier, block.label)
     ages = []
-    for part in paging.split_parts(block.body):
+    for part in page_scores.split_parts(block.body):
         text = part.text.strip()
         since = next((e.at for e in entries if e.after is not None and text in e.after), "")
         try:

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from memfs import files
-from memfs.core import edits, file_redaction, frontmatter, injection_signs, yaml_edit, yaml_fast
+from memfs.core import (
+    body_edits,
+    file_redaction,
+    frontmatter,
+    injection_signs,
+    yaml_edit,
+    yaml_fast,
+)
 from memfs.core import label as labels
 from memfs.core.privacy import public, redact_names, storable
 from memfs.files import atomic, logs
@@ -115,7 +122,7 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
     if len(data) > files.READ_CAP or len(head) > _LONGEST_HEAD:
         return "", f"cannot import {name}: it is too large ({len(data):,} bytes)"
     text = head + public(body)
-    odd = edits.check_text("import", name, text)
+    odd = body_edits.check_text("import", name, text)
     if odd:
         return text, odd.message
     meta = frontmatter.strip_fences(head) if frontmatter.has_fences(head) else ""
@@ -133,7 +140,7 @@ def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
         passage = archive.parse(ident, text)
         if not wrong and len(passage.text) > archive.LONGEST:
             wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
-        secret = None if wrong else edits.check_secret("import", ident, text)
+        secret = None if wrong else body_edits.check_secret("import", ident, text)
         if wrong or secret or not passage.text.strip():
             why = wrong or (secret.message if secret else f"cannot import {ident}: it is empty")
             yield ImportItem("passage", ident, "refused", why)
@@ -219,7 +226,7 @@ def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Impor
     for name, data in found:
         key = name.removeprefix("static/").removesuffix(".md")
         text, wrong = read_part(key, data)
-        secret = edits.check_secret("import", key, text)
+        secret = body_edits.check_secret("import", key, text)
         if labels.problem(key):
             wrong = f"cannot import {name}: {labels.problem(key)}"
         elif storable(key) != key:

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memfs.core import edits, encodings, frontmatter, headings, yaml_edit, yaml_fast, yaml_lenient
+from memfs.core import (
+    body_edits,
+    encodings,
+    frontmatter,
+    headings,
+    yaml_edit,
+    yaml_fast,
+    yaml_lenient,
+)
 from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
 from memfs.files import outside
@@ -173,7 +181,7 @@ def _read_text(source: ForeignFile) -> str:
     if codec:
         raise MemfsError(f"it is {codec[:6].upper()}, not UTF-8")
     text = raw.removeprefix(frontmatter.BOM).replace("\r\n", "\n").replace("\r", "\n")
-    odd = edits.check_text("import", source.shown, text)
+    odd = body_edits.check_text("import", source.shown, text)
     if odd:
         raise MemfsError(f"it holds {odd.message.rpartition(' holds ')[2]}")
     return text

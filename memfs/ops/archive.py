@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.core import edits
+from memfs.core import body_edits
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError, RejectedError, UsageError
 from memfs.core.privacy import public
@@ -66,10 +66,10 @@ def refusal(
     if not 1 <= importance <= 10:
         return UsageError(f"importance is {importance}, expected 1 to 10")
     odd = (
-        edits.check_text("archive", "the passage", text)
-        or edits.check_secret("archive", "the passage", text)
-        or edits.check_metadata("the tags", "\n".join(tags))
-        or edits.check_metadata("the reason", reason)  # git would have it
+        body_edits.check_text("archive", "the passage", text)
+        or body_edits.check_secret("archive", "the passage", text)
+        or body_edits.check_metadata("the tags", "\n".join(tags))
+        or body_edits.check_metadata("the reason", reason)  # git would have it
     )
     if odd:
         return RejectedError(odd.message, odd.hint)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.context import brief_text, token_counter
-from memfs.context import budget as budgets
-from memfs.core import render
+from memfs.context import window_budget as budgets
+from memfs.core import brief_format
 from memfs.core.errors import UsageError
 from memfs.knowledge import orchestrator
 from memfs.knowledge.kinds.protocol import Query, State
@@ -15,7 +15,7 @@ from memfs.store import blocks, config, resources
 
 if TYPE_CHECKING:
     from memfs.context.assemble import Compression
-    from memfs.context.budget import Budget
+    from memfs.context.window_budget import Budget
     from memfs.knowledge.orchestrator import Context, Orchestrator
     from memfs.recall.index_session import IndexSession
     from memfs.store.blocks import Place
@@ -65,12 +65,12 @@ def run(place: Place, window: int = 0) -> WindowUsage:
     counter = token_counter.load_counter()
     brief = brief_text.compose_within(place, budget.get_share("blocks"))
     usual = brief_text.compose_brief(place)[0]
-    pinned = render.sort_blocks([block for block in blocks.load(place) if block.pinned])
+    pinned = brief_format.sort_blocks([block for block in blocks.load(place) if block.pinned])
     guidance = counter.count(resources.read_text("templates", "guidance.md"))
     sections = [WindowSection("instructions", guidance, guidance)]
     cut = []
     for block in pinned:
-        text = render.section(block)
+        text = brief_format.section(block)
         tokens = counter.count(text)
         sections.append(WindowSection(block.label, tokens, counter.count(_clip(text, brief))))
         if text not in usual:

@@ -9,10 +9,10 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.core import edits, frontmatter, frontmatter_fences, yaml_edit
+from memfs.core import body_edits, frontmatter, frontmatter_fences, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
-from memfs.core.edits import Create, Delete, Describe, Rejected, Rename
+from memfs.core.body_edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.privacy import public
 from memfs.store import blocks, clock, config, writer
@@ -22,7 +22,7 @@ from memfs.sync import instruction_sections
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memfs.core.edits import BodyEdit, Edit
+    from memfs.core.body_edits import BodyEdit, Edit
     from memfs.core.records import JournalEntry, Origin
     from memfs.store.blocks import Place
     from memfs.store.writer import Writer
@@ -73,7 +73,7 @@ def run(
 
     `expected` has a version for each, which the block must be at; None or missing: any version.
     """
-    secret = edits.check_secret("keep", "the reason", origin.reason)  # it would be journalled
+    secret = body_edits.check_secret("keep", "the reason", origin.reason)  # it would be journalled
     if secret:
         return secret
     with ExitStack() as stack:
@@ -117,7 +117,7 @@ class _Session:
         draft = self._find_draft(edit.label)
         if isinstance(draft, Rejected):
             return draft
-        verb = edits.operation(edit)
+        verb = body_edits.operation(edit)
         if expected_version is not None and draft.version != expected_version:
             return Rejected(
                 f"cannot {verb} '{draft.label}': it is at version {draft.version}, "
@@ -249,7 +249,7 @@ class _Session:
     def _change_body(self, draft: _Draft, edit: BodyEdit) -> Rejected | None:
         block = draft.block()
         eol = frontmatter.line_end(block.raw)
-        body = edits.apply(replace(edit, label=draft.label), block.body, eol)
+        body = body_edits.apply(replace(edit, label=draft.label), block.body, eol)
         if isinstance(body, Rejected):
             return body
         after = blocks.make(draft.tier, draft.label, draft.path, block.head + body)
@@ -261,11 +261,11 @@ class _Session:
         # The default limit does not lock a file that was added near it and sets no limit itself.
         adopted = "limit" not in block.meta and block.chars >= WARN_AT * block.limit
         limit = len(after.value) if adopted else block.limit
-        over = edits.check_limit(draft.label, block.value, after.value, limit, block.tokens)
+        over = body_edits.check_limit(draft.label, block.value, after.value, limit, block.tokens)
         if over:
             return over
         if body != block.body:
-            verb = edits.operation(edit)
+            verb = body_edits.operation(edit)
             secret = self._check_secret(draft.tier, verb, draft.label, after.value, block.value)
             if secret:
                 return secret
@@ -275,7 +275,7 @@ class _Session:
     @staticmethod
     def _check_secret(tier: str, verb: str, label: str, new: str, old: str = "") -> Rejected | None:
         """Refuse secrets in blocks that are committed; those of the session tier never are."""
-        return None if tier == labels.SESSION else edits.check_secret(verb, label, new, old)
+        return None if tier == labels.SESSION else body_edits.check_secret(verb, label, new, old)
 
     def _create(self, edit: Create) -> Rejected | None:
         tier, label = labels.parse(edit.label)
@@ -285,7 +285,7 @@ class _Session:
             return wrong
         limit = edit.limit or self.settings.get_limit(label)
         value = public(edit.value).rstrip("\n")
-        over = edits.check_limit(label, "", value, limit, None)
+        over = body_edits.check_limit(label, "", value, limit, None)
         words = " ".join((label, *edit.tags))
         secret = self._check_secret(tier, "create", label, f"{edit.description}\n{value}\n{words}")
         if over or secret:
@@ -316,7 +316,7 @@ class _Session:
             )
         if "\n" in edit.description.strip():
             return Rejected(f"cannot create '{label}': a description is one line")
-        return edits.check_text("create", label, edit.value, edit.description) or (
+        return body_edits.check_text("create", label, edit.value, edit.description) or (
             self._check_pinned_limit("create", label) if edit.pinned else None
         )
 
@@ -365,7 +365,7 @@ class _Session:
             many = self._check_pinned_limit("pin", draft.label)
             if many:
                 return many
-        odd = edits.check_text("describe", draft.label, str(changes.get("description") or ""))
+        odd = body_edits.check_text("describe", draft.label, str(changes.get("description") or ""))
         if odd:
             return odd
         head = yaml_edit.write(block.head, changes, frontmatter.line_end(block.raw))

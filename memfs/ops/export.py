@@ -13,10 +13,10 @@ from memfs.core.errors import StoreError
 from memfs.files import logs, trees
 from memfs.store import (
     archive,
-    archive_format,
     blocks,
     chunk_log,
     config,
+    export_format,
     facts,
     quarantine,
     recall,
@@ -68,7 +68,7 @@ def run(
         raise StoreError("there is no project store here", "--user exports your own")
     store = place.store(tier)
     if path:
-        archive_format.check_target(path, force=force)
+        export_format.check_target(path, force=force)
     with ExitStack() as stack:
         with suppress(OSError):  # a read-only store can be exported
             stack.enter_context(writer.writing(store, place))
@@ -77,9 +77,9 @@ def run(
     if secrets and not anyway:
         return SecretsFound(secrets)
     counts = _count_members(members)
-    packed = archive_format.pack(members, tier, counts)
+    packed = export_format.pack(members, tier, counts)
     if path:
-        archive_format.save(path, packed)
+        export_format.save(path, packed)
     return Exported(b"" if path else packed, len(packed), counts, secrets, tuple(left_out))
 
 
@@ -108,7 +108,7 @@ def _collect_members(
         data = logs.read_whole(path)
         if data is None:
             continue
-        if archive_format.problem(name) or name in members:
+        if export_format.problem(name) or name in members:
             left_out.append(path)
         else:
             members[name] = data

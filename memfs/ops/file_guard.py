@@ -136,9 +136,9 @@ def _describe_problems(block: "Block") -> list[str]:
 
 
 def _find_secrets(file: GuardedFile, text: str) -> list[str]:
-    from memfs.core import edits
+    from memfs.core import body_edits
 
-    odd = edits.check_text("keep", file.within, text) or edits.check_secret(
+    odd = body_edits.check_text("keep", file.within, text) or body_edits.check_secret(
         "keep", file.within, text
     )
     return [f"{odd.message}: {odd.hint}"] if odd else []

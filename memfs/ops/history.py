@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs.core import body_edits, yaml_edit
 from memfs.core import changes as compare
-from memfs.core import edits, yaml_edit
 from memfs.core import label as labels
 from memfs.core.blame import attribute
 from memfs.core.errors import NotFoundError, RejectedError
@@ -209,7 +209,7 @@ def _find_group(
 
 
 def _refuse_secret(origin: Origin) -> None:
-    secret = edits.check_secret("keep", "the reason", origin.reason)
+    secret = body_edits.check_secret("keep", "the reason", origin.reason)
     if secret:
         raise RejectedError(secret.message, secret.hint)
 

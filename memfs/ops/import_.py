@@ -11,8 +11,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memfs.core import body_edits, frontmatter, injection_signs, merge, merge_lines, yaml_edit
 from memfs.core import changes as compare
-from memfs.core import edits, frontmatter, injection_signs, merge, merge_lines, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.errors import NotFoundError, StoreError, UsageError
@@ -22,11 +22,11 @@ from memfs.ingest import import_merge, import_plan, transcripts
 from memfs.ingest.import_merge import ImportItem
 from memfs.search import message_documents
 from memfs.store import (
-    archive_format,
     autocommit,
     blocks,
     clock,
     config,
+    export_format,
     journal,
     journal_query,
     lock,
@@ -89,7 +89,7 @@ def run(
 ) -> Imported:
     """Import into the store of the project or the user. `anyway`: also from another tier."""
     tier = _choose_tier(place, user=user)
-    found = archive_format.read(path)
+    found = export_format.read(path)
     if found.tier not in ("", tier) and not anyway:
         flag = " --user" if found.tier == labels.USER else ""
         raise StoreError(
@@ -351,9 +351,9 @@ class _Merging:
             return f"cannot import '{label}': it is read-only here"
         adopted = "limit" not in after.meta and after.chars >= WARN_AT * after.limit
         limit = len(after.value) if adopted else after.limit
-        odd = edits.check_limit(
+        odd = body_edits.check_limit(
             label, mine.value, after.value, limit, after.tokens
-        ) or edits.check_secret("import", label, after.raw, ours or "")
+        ) or body_edits.check_secret("import", label, after.raw, ours or "")
         return odd.message if odd else ""
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import page_candidates, paging, summary
-from memfs.core import edits, frontmatter, merge_lines, yaml_edit
+from memfs.context import page_candidates, page_scores, summary
+from memfs.core import body_edits, frontmatter, merge_lines, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
@@ -24,7 +24,7 @@ from memfs.sync import instruction_sections
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memfs.context.paging import PageCandidate
+    from memfs.context.page_scores import PageCandidate
     from memfs.core.block import Block
     from memfs.core.events import Event
     from memfs.core.records import JournalEntry
@@ -86,7 +86,7 @@ def page_out(
             for each in gone
             if each.fate == "summarise"
         }
-        body = paging.remove_parts(block.body, gone, summaries)
+        body = page_scores.remove_parts(block.body, gone, summaries)
         ids = tuple(ident for ident, _ in archived)
         planned = PagedOut(block.label, tuple(gone), block.body, body, ids)
         if dry or not gone:
@@ -239,7 +239,7 @@ def _shorten(candidate: PageCandidate, eol: str) -> str:
 
 def _discard_secret(candidate: PageCandidate, label: str) -> PageCandidate:
     """Set a part with a secret to be discarded, not archived: the journal has it already."""
-    secret = edits.check_secret("archive", label, candidate.part.text)
+    secret = body_edits.check_secret("archive", label, candidate.part.text)
     return replace(candidate, fate="discard") if secret else candidate
 
 

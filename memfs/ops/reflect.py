@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.core import edits, yaml_edit
+from memfs.core import body_edits, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.merge import merge
@@ -130,8 +130,8 @@ def _check_rules(each: ProposedChange, now: str | None, text: str) -> None:
     """Raise `RejectedError` if the limit or a secret forbids a text."""
     before = blocks.make(each.tier, each.label, "", now or "")
     after = blocks.make(each.tier, each.label, "", text)
-    over = edits.check_limit(each.label, before.value, after.value, after.limit, after.tokens)
-    odd = over or edits.check_secret("change", each.label, after.value, before.value)
+    over = body_edits.check_limit(each.label, before.value, after.value, after.limit, after.tokens)
+    odd = over or body_edits.check_secret("change", each.label, after.value, before.value)
     if odd:
         raise RejectedError(odd.message, odd.hint)
 

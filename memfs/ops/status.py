@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
-from memfs.context import paging
+from memfs.context import page_scores
 from memfs.core import block_status
-from memfs.core.contradictions import find_contradictions
+from memfs.core.contradicting_lines import find_contradictions
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.ipc import service_status
@@ -145,7 +145,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
 def _describe_freshness(place: Place, block: Block, now: str, days: int) -> str:
     read = read_times.get_last_read(place.store(block.tier), block.tier, block.label)
     referenced = max(str(block.meta.get("updated_at") or ""), read)
-    gone = block.paged_out > 0 and not paging.split_parts(block.body)
+    gone = block.paged_out > 0 and not page_scores.split_parts(block.body)
     return block_status.freshness(referenced, now, days, paged_out=gone)
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.context import brief_text
+from memfs.core import brief_format
 from memfs.core import changes as compare
-from memfs.core import render
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import marked_section
@@ -99,7 +99,7 @@ def render_section(store: Store) -> str:
     brief was cut, and none has an assistant import a file (`@path`).
     """
     found = blocks.load(Place(store, None))
-    brief = render.brief(found, _NOTICE, brief_text.commands("memfs"))
+    brief = brief_format.brief(found, _NOTICE, brief_text.commands("memfs"))
     return _IMPORT.sub(r"\\@", brief.replace("<!--", r"<\!--")).strip("\n")
 
 

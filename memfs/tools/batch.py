@@ -11,7 +11,7 @@ from memfs.tools.calls import Result, ToolCall
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memfs.core.edits import Edit
+    from memfs.core.body_edits import Edit
     from memfs.tools.definition import Tool
     from memfs.tools.tool_context import ToolContext
 

@@ -13,7 +13,7 @@ from memfs.tools.definition import Arguments, Effect, Parameter, Tool
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memfs.core.edits import Edit
+    from memfs.core.body_edits import Edit
     from memfs.tools.tool_context import ToolContext
 
 USUAL, MOST = 5, 50  # hits on a page

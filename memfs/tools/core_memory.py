@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from memfs.context import page_candidates
 from memfs.core import label
 from memfs.core.block import WARN_AT
-from memfs.core.edits import (
+from memfs.core.body_edits import (
     Append,
     Create,
     Delete,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memfs.core.block import Block
-    from memfs.core.edits import Edit
+    from memfs.core.body_edits import Edit
     from memfs.core.records import JournalEntry
     from memfs.tools.definition import Arguments
     from memfs.tools.tool_context import ToolContext

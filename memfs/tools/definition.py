@@ -12,7 +12,7 @@ from memfs.core.privacy import excerpt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from memfs.core.edits import Edit
+    from memfs.core.body_edits import Edit
     from memfs.tools.tool_context import ToolContext
 
 Kind = Literal["string", "integer", "boolean", "strings", "integers"]

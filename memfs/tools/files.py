@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core import label
-from memfs.core.edits import Create, Delete, Insert, Rename, Replace
+from memfs.core.body_edits import Create, Delete, Insert, Rename, Replace
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memfs.core.block import Block
-    from memfs.core.edits import Edit
+    from memfs.core.body_edits import Edit
     from memfs.tools.tool_context import ToolContext
 
 _SUFFIXES = (".md", ".txt", ".xml", ".json", ".yaml", ".yml")

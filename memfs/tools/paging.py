@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.context import summary
 from memfs.core import label as labels
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.ops import page, search

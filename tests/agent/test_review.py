@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.agent import review, reviewer
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.events import STOP, Event
 from memfs.core.records import Message, Origin
 from memfs.ops import brief, edit, ingest

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from memfs.core import label as labels
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import JournalEntry
 from memfs.ops import history
 from memfs.store import journal, writer

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from memfs.core import label as labels
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.ops import export, import_
-from memfs.store import archive, archive_format, blocks, recall
+from memfs.store import archive, blocks, export_format, recall
 from tests.faults.checks import check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS
 from tests.faults.power import LOSSES
 from tests.faults.world import ORIGIN, Seen, World, exercise
 from tests.ops.imports import said
-from tests.store.test_archive_format import zipped
+from tests.store.test_export_format import zipped
 
 ANY = (*KILLS, *ERRORS)
 Files = dict[str, bytes]
@@ -30,7 +30,7 @@ def write(world: World) -> None:
 
 def exported(world: World) -> Files | None:
     path = world.root / "m.zip"
-    return archive_format.read(str(path)).files if path.exists() else None
+    return export_format.read(str(path)).files if path.exists() else None
 
 
 def check_export(world: World, seen: Seen[Files | None]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import (
+from memfs.core.body_edits import (
     Append,
     Create,
     Delete,

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from memfs.core.edits import Append, Create, Delete, Edit, Rename
+from memfs.core.body_edits import Append, Create, Delete, Edit, Rename
 from memfs.ingest import transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.store import journal, recall

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Remove
+from memfs.core.body_edits import Append, Remove
 from memfs.ops import history, purge
 from memfs.secrets import redact
 from memfs.store import recall

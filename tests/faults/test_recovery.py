@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.store import writer
 from tests.faults import harness
 from tests.faults.checks import Texts, check_blocks, check_opened, open_anew

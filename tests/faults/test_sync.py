@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.ops import doctor, sync
 from tests.faults.checks import check_blocks
 from tests.faults.harness import ERRORS, KILLS

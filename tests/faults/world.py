@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from memfs.core.edits import Append, Create, Edit
+from memfs.core.body_edits import Append, Create, Edit
 from memfs.core.records import Origin
 from memfs.ops import edit, init
 from memfs.store import blocks

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ipc import client
 from memfs.ops import edit

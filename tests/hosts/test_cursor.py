@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memfs import hosts
 from memfs.core import events
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.events import Event, Reply
 from memfs.core.records import Identity, Origin, Transcript
 from memfs.hosts import cursor, cursor_transcript

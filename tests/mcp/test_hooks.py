@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Replace
+from memfs.core.body_edits import Append, Replace
 from memfs.core.records import Origin
 from memfs.mcp import hooks
 from memfs.ops import edit

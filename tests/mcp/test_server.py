@@ -19,7 +19,7 @@ from mcp.client.stdio import stdio_client
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
-from memfs.core.edits import Rethink
+from memfs.core.body_edits import Rethink
 from memfs.core.records import Origin
 from memfs.ops import edit, history
 from memfs.store import blocks, journal

@@ -18,7 +18,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.mcp import hooks
 from memfs.ops import edit

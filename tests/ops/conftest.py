@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Create
+from memfs.core.body_edits import Create
 from memfs.core.records import Origin
 from memfs.ops import archive, edit, init
 from memfs.store import blocks

@@ -9,7 +9,7 @@ from memfs.core.records import Origin
 from memfs.ops import export, import_
 from memfs.ops.import_ import Imported
 from memfs.store.blocks import Place
-from tests.store.test_archive_format import zipped
+from tests.store.test_export_format import zipped
 
 BY = Origin("user", reason="from m.zip")
 

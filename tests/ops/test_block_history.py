@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Replace
+from memfs.core.body_edits import Append, Replace
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
 from memfs.ops import edit, history, show

@@ -9,7 +9,7 @@ import pytest
 
 from memfs import files
 from memfs.core import frontmatter
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ops import brief, doctor, edit, history
 from memfs.store import blocks

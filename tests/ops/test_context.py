@@ -9,7 +9,7 @@ import pytest
 
 from memfs.api import open_memory
 from memfs.context import token_counter
-from memfs.core.edits import Append, Create
+from memfs.core.body_edits import Append, Create
 from memfs.core.records import Origin
 from memfs.core.tokens import estimate
 from memfs.ops import context, edit

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Create, Delete, Describe, Edit, Rejected, Rename
+from memfs.core.body_edits import Append, Create, Delete, Describe, Edit, Rejected, Rename
 from memfs.core.records import Origin
 from memfs.ops import archive, brief, doctor, edit, history, install
 from memfs.ops.doctor import Finding

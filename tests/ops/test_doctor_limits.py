@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ops import brief, edit, history, show
 from memfs.store.blocks import Place

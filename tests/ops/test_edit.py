@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import (
+from memfs.core.body_edits import (
     Append,
     Create,
     Delete,
@@ -270,7 +270,7 @@ def test_a_label_in_the_way_of_a_folder_is_refused_and_costs_nothing(
 def test_patches_in_any_order_do_not_wait_for_each_other(place: Place, repo: Path) -> None:
     code = (
         "import sys; from memfs.store import blocks; from memfs.ops import edit\n"
-        "from memfs.core.edits import Append; from memfs.core.records import Origin\n"
+        "from memfs.core.body_edits import Append; from memfs.core.records import Origin\n"
         "place = blocks.find_place('.')\n"
         "for n in range(10):\n"
         "    edits = [Append(label, f'{sys.argv[1]} {n}') for label in sys.argv[2:]]\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Create, Describe, Edit, Rejected, Rename
+from memfs.core.body_edits import Append, Create, Describe, Edit, Rejected, Rename
 from memfs.core.records import Origin
 from memfs.ops import edit, history
 from memfs.store import blocks

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import archive, edit, export
 from memfs.ops.export import Exported, SecretsFound
-from memfs.store import archive_format, blocks
+from memfs.store import blocks, export_format
 from memfs.store.blocks import Place
 from tests.ops.test_purge import SECRET, put
 
@@ -37,7 +37,7 @@ def members(done: Exported | SecretsFound, tmp_path: Path) -> dict[str, bytes]:
     assert isinstance(done, Exported)
     path = tmp_path / "read.zip"
     path.write_bytes(done.data)
-    return archive_format.read(str(path)).files
+    return export_format.read(str(path)).files
 
 
 def fill(place: Place) -> None:
@@ -109,7 +109,7 @@ def test_a_secret_in_it_is_named_and_nothing_is_written(
     done = run(place, tmp_path / "m.zip", anyway=True)
     assert isinstance(done, Exported)
     assert done.secrets == held.secrets
-    assert SECRET.encode() in archive_format.read(str(tmp_path / "m.zip")).files["blocks/api.md"]
+    assert SECRET.encode() in export_format.read(str(tmp_path / "m.zip")).files["blocks/api.md"]
 
 
 def test_a_secret_in_the_history_counts_where_that_is_exported(

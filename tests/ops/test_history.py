@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memfs.core.edits import Append, Create, Remove, Rename, Replace, Rethink
+from memfs.core.body_edits import Append, Create, Remove, Rename, Replace, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.ops import edit, history, show

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Create
+from memfs.core.body_edits import Append, Create
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import edit, history

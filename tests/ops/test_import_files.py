@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Describe
+from memfs.core.body_edits import Append, Describe
 from memfs.core.errors import MemfsError, NotFoundError, StoreError
 from memfs.core.records import Origin
 from memfs.hosts import foreign_memory

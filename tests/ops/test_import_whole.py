@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memfs.core.edits import Append, Create, Delete
+from memfs.core.body_edits import Append, Create, Delete
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.hosts.jsonl import TOOL_CAP
 from memfs.ops import edit, history
 from memfs.store import archive as passages
-from memfs.store import archive_format, blocks, recall
+from memfs.store import blocks, export_format, recall
 from memfs.store.blocks import Place
 from tests.ops.imports import everything, exported, made, outcomes, packed, refusals, run, said
 from tests.ops.test_purge import SECRET, put
@@ -256,8 +256,8 @@ def test_all_that_an_export_holds_is_in_a_fresh_store_afterwards(
     put(f"{there.home.local}/outcomes.jsonl", '{"session": "s", "worked": true}\n')
     path = exported(there, tmp_path)
     run(place, path)
-    before = archive_format.read(path).files
-    after = archive_format.read(exported(place, tmp_path)).files
+    before = export_format.read(path).files
+    after = export_format.read(exported(place, tmp_path)).files
     assert after.keys() == before.keys()
     tops = ("archive/", "facts/", "static/", "local/windows/", "local/outcomes")
     whole = [name for name in before if name.startswith(tops)]

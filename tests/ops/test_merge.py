@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Edit, Replace
+from memfs.core.body_edits import Append, Edit, Replace
 from memfs.core.records import Origin
 from memfs.ops import doctor, edit, history, init
 from memfs.store import blocks, merge_driver

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memfs.core import block_status
-from memfs.core.edits import Append, Create, Delete, Remove, Rename, Rethink
+from memfs.core.body_edits import Append, Create, Delete, Remove, Rename, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.ops import brief, edit, page, status

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core import events
-from memfs.core.edits import Append, Remove
+from memfs.core.body_edits import Append, Remove
 from memfs.core.events import Event
 from memfs.core.records import Origin
 from memfs.ingest import transcripts

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Create, Edit, Rejected
+from memfs.core.body_edits import Append, Create, Edit, Rejected
 from memfs.core.errors import StoreError
 from memfs.core.events import PROMPT, START, Reply
 from memfs.core.facts import Fact

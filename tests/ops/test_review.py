@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs import hosts
-from memfs.core.edits import Append, Rethink
+from memfs.core.body_edits import Append, Rethink
 from memfs.core.events import PROMPT, REVIEW, STOP, Event, Reply
 from memfs.core.records import Origin
 from memfs.ops import brief, edit, ingest, page, review, session_end

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Create, Describe, Edit
+from memfs.core.body_edits import Append, Create, Describe, Edit
 from memfs.core.errors import StoreError
 from memfs.core.events import WRITTEN, Event
 from memfs.core.records import Origin

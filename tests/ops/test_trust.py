@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.events import PROMPT
 from memfs.core.records import Origin
 from memfs.ops import doctor, edit, init, status, trust

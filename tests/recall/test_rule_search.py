@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Identity, Message, Origin, Transcript
 from memfs.ops import brief, edit
 from memfs.recall import index_sources

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ipc import service_client, service_status
 from memfs.ipc.client import HookCall

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ipc import service_client, service_status
 from memfs.ops import archive, brief, edit, init

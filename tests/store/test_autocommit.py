@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Create, Delete, Edit, Rejected, Rename
+from memfs.core.body_edits import Append, Create, Delete, Edit, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.events import END, Event
 from memfs.core.records import Origin

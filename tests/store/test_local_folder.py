@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit, history
 from memfs.store import blocks, local_folder, store_paths

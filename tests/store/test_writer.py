@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.edits import Append, Create
+from memfs.core.body_edits import Append, Create
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import edit, history
@@ -239,7 +239,7 @@ def test_the_lock_of_a_dead_process_is_free(place: Place) -> None:
 def test_writers_in_several_processes_lose_nothing(place: Place, repo: Path) -> None:
     code = (
         "import sys; from memfs.store import blocks; from memfs.ops import edit\n"
-        "from memfs.core.edits import Append; from memfs.core.records import Origin\n"
+        "from memfs.core.body_edits import Append; from memfs.core.records import Origin\n"
         "place = blocks.find_place('.')\n"
         "for n in range(20): edit.run(place, [Append('human', f'{sys.argv[1]}-{n}')], Origin())\n"
     )

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import memfs
-from memfs.core import edits
-from memfs.core.edits import Edit
+from memfs.core import body_edits
+from memfs.core.body_edits import Edit
 from memfs.core.errors import MemfsError
 from tests.stress.steps import UNDO, Part, Step, key_of
 from tests.stress.world import BLOCKS, COMMAND, World
@@ -249,9 +249,9 @@ def _values(part: Part) -> dict[str, object]:
 
 def _edit(part: Part) -> Edit:
     kinds: dict[str, Callable[..., Edit]] = {
-        "append": edits.Append,
-        "insert": edits.Insert,
-        "replace": edits.Replace,
-        "remove": edits.Remove,
+        "append": body_edits.Append,
+        "insert": body_edits.Insert,
+        "replace": body_edits.Replace,
+        "remove": body_edits.Remove,
     }
     return kinds[part.op](label=part.label, **_values(part))

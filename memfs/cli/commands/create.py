@@ -6,7 +6,7 @@ import click
 
 from memfs.cli import options
 from memfs.cli.edit_output import report, text_of
-from memfs.core.edits import Create
+from memfs.core.body_edits import Create
 from memfs.ops import edit
 
 

@@ -10,7 +10,7 @@ import click
 from memfs.cli import options
 from memfs.cli.edit_output import in_editor, report, text_of
 from memfs.cli.patch import read
-from memfs.core.edits import Append, Describe, Edit, Insert, Remove, Replace, Rethink
+from memfs.core.body_edits import Append, Describe, Edit, Insert, Remove, Replace, Rethink
 from memfs.ops import edit as op
 
 _KEYS = {"description": "description", "limit": "limit", "pin": "pinned", "priority": "priority"}

@@ -6,7 +6,7 @@ import click
 
 from memfs.cli import options
 from memfs.cli.edit_output import report
-from memfs.core.edits import Rename
+from memfs.core.body_edits import Rename
 from memfs.ops import edit
 
 

@@ -12,7 +12,7 @@ from memfs.cli import console, options
 from memfs.cli.diff import show
 from memfs.cli.edit_output import report
 from memfs.core import changes
-from memfs.core.edits import Rethink
+from memfs.core.body_edits import Rethink
 from memfs.core.errors import MemfsError
 from memfs.ops import edit
 

@@ -15,7 +15,7 @@ from memfs.cli import console, options
 from memfs.cli.diff import show
 from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.core import changes
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.ops import edit, standing_rules

@@ -7,9 +7,9 @@ import sys
 import click
 
 from memfs.cli import console, options
+from memfs.core.brief_format import units
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
-from memfs.core.render import units
 from memfs.ops import show as op
 from memfs.store.block_history import is_commit
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from memfs.core import edits
+from memfs.core import body_edits
 from memfs.core.errors import NotFoundError, RejectedError, UsageError
 from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, Fact, make_id
 from memfs.core.records import Message, Passage
@@ -118,7 +118,7 @@ class Facts:
         text = "\n".join(m.text for m in contents.messages(content, "")).strip()
         if fact is None or not text:
             raise NotFoundError(f"there is no fact {ident}, or no text", "memfs facts lists them")
-        odd = edits.check_secret("keep", "a fact", text)
+        odd = body_edits.check_secret("keep", "a fact", text)
         if odd:
             raise RejectedError(odd.message, odd.hint)
         new = replace(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.core import edits
+from memfs.core import body_edits
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
@@ -211,9 +211,9 @@ def put(
             "store what is looked up, in several entries",
         )
     odd = (
-        edits.check_text("store", key, text)
-        or edits.check_secret("store", key, text)
-        or edits.check_metadata(
+        body_edits.check_text("store", key, text)
+        or body_edits.check_secret("store", key, text)
+        or body_edits.check_metadata(
             "the key, the category and the tags", "\n".join((key, category, *clean))
         )
     )

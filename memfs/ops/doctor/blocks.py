@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import block_problems
 from memfs.core import label as labels
-from memfs.core.contradictions import find_contradictions
+from memfs.core.contradicting_lines import find_contradictions
 from memfs.files import trees
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks, store_paths

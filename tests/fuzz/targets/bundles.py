@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 
-from memfs.store import archive_format
+from memfs.store import export_format
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
@@ -18,7 +18,7 @@ def begin(world: World) -> Target:
         turn += 1
         path = world.repo / case.name
         path.write_bytes(case.data)
-        archive_format.read(str(path))
+        export_format.read(str(path))
         dry = " --dry-run" if turn % 2 else ""
         try:
             world.go(f"import --anyway {case.name}{dry}")

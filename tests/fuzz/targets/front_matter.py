@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memfs.core import block_problems
-from memfs.core.edits import Append
+from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit
 from memfs.store import blocks

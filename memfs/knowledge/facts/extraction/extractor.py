@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.core import edits
+from memfs.core import body_edits
 from memfs.core.facts import Fact, make_id
 from memfs.knowledge.facts.extraction import commands, prose, tool_output
 from memfs.knowledge.facts.extraction.calls import PendingCalls, is_failure
@@ -37,7 +37,7 @@ def extract_facts(messages: Iterable[Message]) -> list[Fact]:
 
 def drop_secrets(found: Iterable[Fact]) -> list[Fact]:
     """Return the facts without a check_secret."""
-    return [fact for fact in found if not edits.check_secret("keep", "a fact", fact.statement)]
+    return [fact for fact in found if not body_edits.check_secret("keep", "a fact", fact.statement)]
 
 
 def extract_message(message: Message, candidate: FactCandidate) -> Fact:

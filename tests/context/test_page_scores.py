@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from memfs.context import paging
-from memfs.context.paging import Fate
+from memfs.context import page_scores
+from memfs.context.page_scores import Fate
 
 CASES = Path(__file__).parent / "paging" / "cases.yaml"
 
@@ -31,7 +31,7 @@ def test_off_topic_parts_are_picked_in_nine_of_ten_cases() -> None:
     picked = 0
     for case in cases():
         texts = [*case["keep"], *case["off"]]
-        near = paging.relevances(case["task"], texts)
+        near = page_scores.relevances(case["task"], texts)
         lowest = sorted(texts, key=lambda text: near[texts.index(text)])[: len(case["off"])]
         picked += set(lowest) == set(case["off"])
     assert len(cases()) == 20
@@ -41,7 +41,7 @@ def test_off_topic_parts_are_picked_in_nine_of_ten_cases() -> None:
 def test_below_the_usual_floor_are_the_off_topic_parts() -> None:
     low = {"keep": 0, "off": 0}
     for case in cases():
-        near = paging.relevances(case["task"], [*case["keep"], *case["off"]])
+        near = page_scores.relevances(case["task"], [*case["keep"], *case["off"]])
         low["keep"] += sum(each < 0.3 for each in near[: len(case["keep"])])
         low["off"] += sum(each < 0.3 for each in near[len(case["keep"]) :])
     assert low["off"] >= 36  # of 40
@@ -68,7 +68,7 @@ make test
 
 
 def test_a_block_has_parts() -> None:
-    assert [part.text for part in paging.split_parts(BODY)] == [
+    assert [part.text for part in page_scores.split_parts(BODY)] == [
         "- Never deploy on Fridays.\n",
         "- The API is versioned\n  by header, not by path.\n    - deeper\n",
         "Name: Alice\n",
@@ -84,7 +84,7 @@ def test_a_block_has_parts() -> None:
 @given(st.text(alphabet="ab#-: \r\n`\t1.\u2028é", max_size=80))
 def test_parts_are_pieces_of_the_body(body: str) -> None:
     at = 0
-    for part in paging.split_parts(body):
+    for part in page_scores.split_parts(body):
         assert body[part.start : part.end] == part.text
         assert at <= part.start < part.end
         at = part.end
@@ -104,12 +104,14 @@ def test_parts_are_pieces_of_the_body(body: str) -> None:
 def test_what_becomes_of_a_part_depends_on_its_kind(
     text: str, scratch: bool, expected: Fate
 ) -> None:
-    assert paging.get_fate(text, scratch=scratch, important=7, lengthy=500) == expected
+    assert page_scores.get_fate(text, scratch=scratch, important=7, lengthy=500) == expected
 
 
-def found(body: str, task: str = "", recent: tuple[str, ...] = ()) -> list[paging.PageCandidate]:
-    ages = [0.0] * len(paging.split_parts(body))
-    return paging.candidates(body, task, recent, ages, scratch=False, important=7, lengthy=500)
+def found(
+    body: str, task: str = "", recent: tuple[str, ...] = ()
+) -> list[page_scores.PageCandidate]:
+    ages = [0.0] * len(page_scores.split_parts(body))
+    return page_scores.candidates(body, task, recent, ages, scratch=False, important=7, lengthy=500)
 
 
 def test_what_people_came_back_to_is_worth_more() -> None:
@@ -120,7 +122,7 @@ def test_what_people_came_back_to_is_worth_more() -> None:
 
 
 def test_what_is_older_is_worth_less() -> None:
-    [one, other] = paging.candidates(
+    [one, other] = page_scores.candidates(
         "The port is 8080.\nThe host is db1.\n",
         "",
         (),
@@ -136,11 +138,11 @@ def test_what_is_older_is_worth_less() -> None:
 def test_rules_stay_where_no_room_is_needed() -> None:
     body = "Never deploy on Fridays.\nThe logo is green.\n"
     scored = found(body, "Parse bank statements")
-    off = [each.part.text for each in paging.choose_parts(scored, 0.3, 0, 7)]
+    off = [each.part.text for each in page_scores.choose_parts(scored, 0.3, 0, 7)]
     assert off == ["The logo is green.\n"]
-    both = paging.choose_parts(scored, 0.3, len(body), 7)
+    both = page_scores.choose_parts(scored, 0.3, len(body), 7)
     assert [each.part.text for each in both] == [
         "The logo is green.\n",
         "Never deploy on Fridays.\n",
     ]
-    assert len(paging.choose_parts(scored, 0.3, 5, 7)) == 1
+    assert len(page_scores.choose_parts(scored, 0.3, 5, 7)) == 1

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from memfs.core import edits
-from memfs.core.edits import Append, BodyEdit, Insert, Rejected, Remove, Replace, Rethink
+from memfs.core import body_edits
+from memfs.core.body_edits import Append, BodyEdit, Insert, Rejected, Remove, Replace, Rethink
 from tests.core.samples import examples
 
 WORDS = st.text(alphabet="ab #-é😀\u2028\x0b", max_size=8)
@@ -22,13 +22,13 @@ def bodies(draw: st.DrawFn, eol: str = "\n") -> str:
 
 
 def done(edit: BodyEdit, body: str, eol: str = "\n") -> str:
-    result = edits.apply(edit, body, eol)
+    result = body_edits.apply(edit, body, eol)
     assert isinstance(result, str), result
     return result
 
 
 def refused(edit: BodyEdit, body: str) -> tuple[str, str]:
-    result = edits.apply(edit, body, "\n")
+    result = body_edits.apply(edit, body, "\n")
     assert isinstance(result, Rejected), result
     return result.message, result.hint
 
@@ -41,14 +41,14 @@ def refused(edit: BodyEdit, body: str) -> tuple[str, str]:
         (Remove("a", ""), "remove"),
         (Insert("a", 0, ""), "insert"),
         (Rethink("a", ""), "rethink"),
-        (edits.Create("a"), "create"),
-        (edits.Delete("a"), "delete"),
-        (edits.Rename("a", "b"), "rename"),
-        (edits.Describe("a"), "describe"),
+        (body_edits.Create("a"), "create"),
+        (body_edits.Delete("a"), "delete"),
+        (body_edits.Rename("a", "b"), "rename"),
+        (body_edits.Describe("a"), "describe"),
     ],
 )
-def test_operations_have_names(edit: edits.Edit, name: str) -> None:
-    assert edits.operation(edit) == name
+def test_operations_have_names(edit: body_edits.Edit, name: str) -> None:
+    assert body_edits.operation(edit) == name
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_texts_with_line_numbers_are_refused(text: str, prefix: str) -> None:
         Rethink("a", text),
     ):
         assert refused(edit, "x\n") == (
-            f"cannot {edits.operation(edit)} in 'a': the text carries line numbers ({prefix!r})",
+            f"cannot {body_edits.operation(edit)} in 'a': the text carries line numbers ({prefix!r})",
             "pass the text alone, without the line-number prefixes of a listing",
         )
 
@@ -301,7 +301,7 @@ def test_texts_that_merely_begin_with_numbers_are_taken(text: str) -> None:
 def test_over_the_limit_only_shortening_is_allowed(
     before: int, after: int, limit: int, refusal: str
 ) -> None:
-    found = edits.check_limit("persona", "x" * before, "x" * after, limit, None)
+    found = body_edits.check_limit("persona", "x" * before, "x" * after, limit, None)
     if not refusal:
         assert found is None
         return
@@ -313,14 +313,14 @@ def test_over_the_limit_only_shortening_is_allowed(
 
 
 def test_a_cap_in_tokens_holds_beside_the_limit() -> None:
-    assert edits.check_limit("a", "", "go " * 10, 100, 10) is None
-    assert edits.check_limit("a", "", "go " * 11, 100, 10) == Rejected(
+    assert body_edits.check_limit("a", "", "go " * 10, 100, 10) is None
+    assert body_edits.check_limit("a", "", "go " * 11, 100, 10) == Rejected(
         "cannot write 'a': about 11 tokens, the limit is 10",
         "shorten it, or move details to the archive (memfs archive)",
     )
-    assert edits.check_limit("a", "go " * 12, "go " * 11, 100, 10) is None
-    assert edits.check_limit("a", "go " * 11, "go " * 11, 100, 10) is not None
-    assert edits.check_limit("a", "", "x" * 11, 10, 1) == edits.check_limit(
+    assert body_edits.check_limit("a", "go " * 12, "go " * 11, 100, 10) is None
+    assert body_edits.check_limit("a", "go " * 11, "go " * 11, 100, 10) is not None
+    assert body_edits.check_limit("a", "", "x" * 11, 10, 1) == body_edits.check_limit(
         "a", "", "x" * 11, 10, None
     )
 
@@ -366,7 +366,7 @@ def test_remove_takes_back_an_insert(body: str, text: str, eol: str, data: st.Da
 @examples(400)
 def test_replacing_there_and_back(body: str, old: str, new: str, eol: str) -> None:
     body = body.replace("\n", eol)
-    result = edits.apply(Replace("a", old, new), body, eol)
+    result = body_edits.apply(Replace("a", old, new), body, eol)
     count = body.count(old.replace("\n", eol))
     assert isinstance(result, str) is (count == 1)
     if isinstance(result, str):
@@ -379,7 +379,7 @@ def test_replacing_there_and_back(body: str, old: str, new: str, eol: str) -> No
 @given(bodies(), st.text(alphabet="ab\n", min_size=1, max_size=3))
 @examples(400)
 def test_removing_takes_nothing_else_than_one_line_end(body: str, text: str) -> None:
-    result = edits.apply(Remove("a", text), body, "\n")
+    result = body_edits.apply(Remove("a", text), body, "\n")
     if isinstance(result, str):
         assert len(body) - len(result) - len(text) in {0, 1}
         assert result in {

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.context import budget
-from memfs.context.budget import Budget
+from memfs.context import window_budget
+from memfs.context.window_budget import Budget
 from memfs.core.errors import MemfsError
 from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
 
 
 def of(window: int = 0, **context: int) -> Budget:
-    return budget.load_budget(Settings([{"context": context}]), window)
+    return window_budget.load_budget(Settings([{"context": context}]), window)
 
 
 def test_what_is_kept_free_is_configured() -> None:
@@ -36,7 +36,7 @@ def test_a_window_too_small_is_refused() -> None:
 
 @given(st.text(max_size=2000), st.integers(0, 200))
 def test_a_text_is_cut_to_its_room(text: str, room: int) -> None:
-    found = budget.cut_middle(text, room)
+    found = window_budget.cut_middle(text, room)
     assert estimate(found) <= room
     if estimate(text) <= room:
         assert found == text
@@ -44,7 +44,7 @@ def test_a_text_is_cut_to_its_room(text: str, room: int) -> None:
 
 def test_the_beginning_and_the_end_stay() -> None:
     text = "The first line.\n" + "filler words here\n" * 500 + "The last line."
-    found = budget.cut_middle(text, 100)
+    found = window_budget.cut_middle(text, 100)
     assert found.startswith("The first line.\n")
     assert found.endswith("The last line.")
     assert "tokens left out …]" in found

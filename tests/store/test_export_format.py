@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import MemfsError, NotFoundError, StoreError
-from memfs.store import archive_format
+from memfs.store import export_format
 
 FILES = {"config.yaml": b"memfs: 1\n", "blocks/a.md": b"text\n", "archive/2026-05/p.md": b"\xff"}
 
 
 def pack(members: dict[str, bytes] | None = None) -> bytes:
-    return archive_format.pack(FILES if members is None else members, "project", {"blocks": 1})
+    return export_format.pack(FILES if members is None else members, "project", {"blocks": 1})
 
 
 def written(tmp_path: Path, data: bytes) -> str:
@@ -52,7 +52,7 @@ def tarred(*members: tuple[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes:
 
 
 def test_what_is_packed_is_read_again(tmp_path: Path) -> None:
-    assert archive_format.read(written(tmp_path, pack())) == archive_format.Bundle(
+    assert export_format.read(written(tmp_path, pack())) == export_format.Bundle(
         FILES, "project", 0
     )
 
@@ -68,7 +68,7 @@ def test_only_its_owner_may_read_it_also_over_an_old_file(tmp_path: Path, umask:
     path.chmod(0o666)
     before = os.umask(umask)
     try:
-        archive_format.save(str(path), b"new")
+        export_format.save(str(path), b"new")
     finally:
         os.umask(before)
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o600)
@@ -80,8 +80,8 @@ def test_where_it_cannot_be_written_it_says_so(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("x")
     for path, what in (("there", "exists already"), ("", "is a folder"), ("no/m", "no folder")):
         with pytest.raises(MemfsError, match=what):
-            archive_format.check_target(str(tmp_path / path), force=False)
-    archive_format.check_target(str(tmp_path / "there"), force=True)
+            export_format.check_target(str(tmp_path / path), force=False)
+    export_format.check_target(str(tmp_path / "there"), force=True)
 
 
 UNSAFE = (
@@ -104,26 +104,26 @@ UNSAFE = (
 @pytest.mark.parametrize("name", UNSAFE)
 def test_names_that_could_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(StoreError, match="not safe"):
-        archive_format.read(written(tmp_path, zipped(("config.yaml", b""), (name, b"x"))))
+        export_format.read(written(tmp_path, zipped(("config.yaml", b""), (name, b"x"))))
     if "\0" not in name:
         with pytest.raises(StoreError, match="not safe"):
-            archive_format.read(written(tmp_path, tarred(("config.yaml", b""), (name, b"x"))))
+            export_format.read(written(tmp_path, tarred(("config.yaml", b""), (name, b"x"))))
 
 
 def test_names_that_are_one_on_some_disks_are_refused(tmp_path: Path) -> None:
     for make in (zipped, tarred):
         data = make(("blocks/a.md", b"1"), ("blocks/A.md", b"2"))
         with pytest.raises(StoreError, match="not safe"):
-            archive_format.read(written(tmp_path, data))
+            export_format.read(written(tmp_path, data))
         data = make(("./blocks/a.md", b"1"), ("blocks/a.md", b"2"))
         with pytest.raises(StoreError, match="not safe"):
-            archive_format.read(written(tmp_path, data))
+            export_format.read(written(tmp_path, data))
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
 def test_links_and_devices_in_a_zip_are_refused(tmp_path: Path, kind: int) -> None:
     with pytest.raises(StoreError, match="a link or a device"):
-        archive_format.read(written(tmp_path, zipped(("blocks/a.md", b"/etc/passwd"), kind=kind)))
+        export_format.read(written(tmp_path, zipped(("blocks/a.md", b"/etc/passwd"), kind=kind)))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_links_and_devices_in_a_zip_are_refused(tmp_path: Path, kind: int) -> No
 )
 def test_links_and_devices_in_a_tar_are_refused(tmp_path: Path, kind: bytes) -> None:
     with pytest.raises(StoreError, match=r"a link or a device|cannot be read"):
-        archive_format.read(written(tmp_path, tarred(("blocks/a.md", b""), kind=kind)))
+        export_format.read(written(tmp_path, tarred(("blocks/a.md", b""), kind=kind)))
 
 
 def changed(**fields: object) -> bytes:
@@ -162,7 +162,7 @@ def test_a_member_of_a_tar_that_is_no_plain_file_is_refused(
     tmp_path: Path, fields: dict[str, object]
 ) -> None:
     with pytest.raises(StoreError, match="no plain file"):
-        archive_format.read(written(tmp_path, changed(**fields)))
+        export_format.read(written(tmp_path, changed(**fields)))
 
 
 def moded(mode: int) -> bytes:
@@ -179,12 +179,12 @@ def moded(mode: int) -> bytes:
 )
 def test_a_mode_that_is_not_of_a_file_is_refused(tmp_path: Path, kind: int) -> None:
     with pytest.raises(StoreError, match="no plain file"):
-        archive_format.read(written(tmp_path, moded(kind | 0o644)))
+        export_format.read(written(tmp_path, moded(kind | 0o644)))
 
 
 @pytest.mark.parametrize("mode", [0o644, stat.S_IFREG | 0o600, 0])
 def test_a_plain_member_of_a_tar_is_read(tmp_path: Path, mode: int) -> None:
-    assert archive_format.read(written(tmp_path, moded(mode))).files["blocks/a.md"] == b"text"
+    assert export_format.read(written(tmp_path, moded(mode))).files["blocks/a.md"] == b"text"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_folder_in_a_zip_that_holds_bytes_is_refused(
     tmp_path: Path, name: str, kind: int
 ) -> None:
     with pytest.raises(StoreError, match="no plain file"):
-        archive_format.read(written(tmp_path, zipped((name, b"text"), kind=kind)))
+        export_format.read(written(tmp_path, zipped((name, b"text"), kind=kind)))
 
 
 def test_what_unpacks_to_too_much_is_stopped(tmp_path: Path) -> None:
@@ -206,24 +206,24 @@ def test_what_unpacks_to_too_much_is_stopped(tmp_path: Path) -> None:
         gzip.compress(tarred(("beside.bin", zeros), ("blocks/a.md", b""))),
     ):
         with pytest.raises(StoreError, match="too much for its size"):
-            archive_format.read(written(tmp_path, data))
+            export_format.read(written(tmp_path, data))
 
 
 def test_more_files_than_anybody_has_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive_format, "MOST_FILES", 10)
+    monkeypatch.setattr(export_format, "MOST_FILES", 10)
     members = [(f"blocks/{n}.md", b"") for n in range(11)]
     for make in (zipped, tarred):
         with pytest.raises(StoreError, match="more than 10 files"):
-            archive_format.read(written(tmp_path, make(*members)))
+            export_format.read(written(tmp_path, make(*members)))
     with pytest.raises(StoreError, match="cannot export 11 files"):
         pack(dict(members))
 
 
 def test_what_repeats_itself_can_be_imported_again(tmp_path: Path) -> None:
     members = {"blocks/a.md": bytes(20 << 20)}
-    assert archive_format.read(written(tmp_path, pack(members))).files == members
+    assert export_format.read(written(tmp_path, pack(members))).files == members
 
 
 def test_a_header_that_lies_about_its_size_is_not_believed(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_header_that_lies_about_its_size_is_not_believed(tmp_path: Path) -> No
     at = data.index(b"PK\1\2") + 24
     data[at : at + 4] = (10).to_bytes(4, "little")
     with pytest.raises(StoreError, match="cannot be read"):
-        archive_format.read(written(tmp_path, bytes(data)))
+        export_format.read(written(tmp_path, bytes(data)))
 
 
 def test_an_encrypted_zip_is_refused(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_an_encrypted_zip_is_refused(tmp_path: Path) -> None:
     for mark, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
         data[data.index(mark) + offset] |= 1
     with pytest.raises(StoreError, match="encrypted"):
-        archive_format.read(written(tmp_path, bytes(data)))
+        export_format.read(written(tmp_path, bytes(data)))
 
 
 def test_a_file_that_is_not_as_the_manifest_says_is_named(tmp_path: Path) -> None:
@@ -249,14 +249,14 @@ def test_a_file_that_is_not_as_the_manifest_says_is_named(tmp_path: Path) -> Non
         changed = {**members, f".agent-memory/{name}": data}
         kept = [(key, value) for key, value in changed.items() if value is not None]
         with pytest.raises(StoreError, match=name):
-            archive_format.read(written(tmp_path, zipped(*kept)))
+            export_format.read(written(tmp_path, zipped(*kept)))
 
 
 @pytest.mark.parametrize("text", [b"{}", b"[", b"[]", b'{"memfs": 2, "tier": "", "files": {}}'])
 def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, text: bytes) -> None:
     data = zipped(("blocks/a.md", b""), ("manifest.json", text))
     with pytest.raises(StoreError, match=r"manifest\.json of|has format 2"):
-        archive_format.read(written(tmp_path, data))
+        export_format.read(written(tmp_path, data))
 
 
 @pytest.mark.parametrize(
@@ -266,15 +266,15 @@ def test_a_manifest_of_another_kind_is_refused(tmp_path: Path, text: bytes) -> N
 def test_a_folder_that_somebody_packed_is_read(tmp_path: Path, top: str) -> None:
     members = [(f"{top}{name}", data) for name, data in FILES.items()]
     for data in (zipped(*members), tarred(*members), gzip.compress(tarred(*members))):
-        assert archive_format.read(written(tmp_path, data)) == archive_format.Bundle(FILES, "", 0)
+        assert export_format.read(written(tmp_path, data)) == export_format.Bundle(FILES, "", 0)
 
 
 def test_what_lies_beside_the_store_is_counted(tmp_path: Path) -> None:
     beside = ("__MACOSX/._a", b""), ("src/a.py", b"")
-    found = archive_format.read(
+    found = export_format.read(
         written(tmp_path, zipped((".agent-memory/blocks/a.md", b"x"), *beside))
     )
-    assert found == archive_format.Bundle({"blocks/a.md": b"x"}, "", 2)
+    assert found == export_format.Bundle({"blocks/a.md": b"x"}, "", 2)
 
 
 def test_no_store_and_two_stores_are_refused(tmp_path: Path) -> None:
@@ -289,11 +289,11 @@ def test_no_store_and_two_stores_are_refused(tmp_path: Path) -> None:
         (b"just some text" * 100, "cannot be read"),
     ):
         with pytest.raises(StoreError, match=what):
-            archive_format.read(written(tmp_path, data))
+            export_format.read(written(tmp_path, data))
     with pytest.raises(NotFoundError):
-        archive_format.read(str(tmp_path / "none"))
+        export_format.read(str(tmp_path / "none"))
     with pytest.raises(MemfsError):
-        archive_format.read(str(tmp_path))
+        export_format.read(str(tmp_path))
 
 
 def test_a_damaged_file_is_refused_in_words_or_read(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_a_damaged_file_is_refused_in_words_or_read(tmp_path: Path) -> None:
             if chance.random() < 0.3:
                 del data[chance.randrange(len(data)) :]
             try:
-                archive_format.read(written(tmp_path, bytes(data)))
+                export_format.read(written(tmp_path, bytes(data)))
             except MemfsError:
                 refused += 1
     assert refused > 200
