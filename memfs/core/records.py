@@ -40,6 +40,13 @@ class Identity(NamedTuple):
     whole: bool = False
     mark: str = ""
 
+    def make_message(
+        self, host: str, id: str, at: str, role: str, text: str, tool: str = "", side: bool = False
+    ) -> Message:
+        """Return a message of this session, in its project and on its branch."""
+        branch, side = self.branch, side or bool(self.agent)
+        return Message(id, self.session, host, self.project, branch, at, role, text, tool, side)
+
 
 class Transcript(NamedTuple):
     """The result of reading a transcript: messages, and counts of skipped lines.

@@ -73,17 +73,8 @@ def _parse_line(line: _Line, identity: Identity, _offset: int) -> Iterator[Messa
             parts.append((f"{line.id}.{number}", "tool", f"{name} {arguments}", name))
     for ident, who, text, tool in parts:
         if text.strip():
-            yield Message(
-                ident,
-                identity.session,
-                hosts.OWN,
-                identity.project,
-                identity.branch,
-                time_of(line.at),
-                who,
-                cap(text) if who == "tool" else text,
-                tool,
-            )
+            said = cap(text) if who == "tool" else text
+            yield identity.make_message(hosts.OWN, ident, time_of(line.at), who, said, tool)
 
 
 def list_transcripts(home: str, project: str) -> list[str]:  # noqa: ARG001 - as every reader

@@ -145,18 +145,7 @@ def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Messag
         return
     role, text, tool = _parse_item(item)
     if text:
-        yield Message(
-            f"@{offset}",
-            identity.session,
-            HOST,
-            identity.project,
-            identity.branch,
-            time_of(line.timestamp),
-            role,
-            text,
-            tool,
-            bool(identity.agent),
-        )
+        yield identity.make_message(HOST, f"@{offset}", time_of(line.timestamp), role, text, tool)
 
 
 def _parse_item(item: dict[str, object]) -> tuple[str, str, str]:

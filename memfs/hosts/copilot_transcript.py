@@ -106,20 +106,11 @@ class _Reading:
         if self.is_feedback(line) or not isinstance(data, dict):
             return
         side = bool(text_of(line.agent_id) or text_of(data.get("parentToolCallId")))
-        for ident, role, text, tool in _parse_event(text_of(line.type), data):
+        at = time_of(line.timestamp)
+        for part, role, text, tool in _parse_event(text_of(line.type), data):
             if text:
-                yield Message(
-                    ident or text_of(line.id) or f"@{offset}",
-                    identity.session,
-                    HOST,
-                    identity.project,
-                    identity.branch,
-                    time_of(line.timestamp),
-                    role,
-                    text,
-                    tool,
-                    side,
-                )
+                ident = part or text_of(line.id) or f"@{offset}"
+                yield identity.make_message(HOST, ident, at, role, text, tool, side)
 
 
 def _parse_event(kind: str, data: dict[str, object]) -> Iterator[tuple[str, str, str, str]]:

@@ -110,18 +110,8 @@ class _Reading:
                 _parse_block(block, str(line.role)) if isinstance(block, dict) else ("",) * 3
             )
             if text:
-                yield Message(
-                    f"@{offset}.{place}",
-                    identity.session,
-                    HOST,
-                    identity.project,
-                    identity.branch,
-                    self._at,
-                    role,
-                    text,
-                    tool,
-                    bool(identity.agent),
-                )
+                ident = f"@{offset}.{place}"
+                yield identity.make_message(HOST, ident, self._at, role, text, tool)
 
 
 def _parse_block(block: dict[str, object], role: str) -> tuple[str, str, str]:

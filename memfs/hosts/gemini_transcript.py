@@ -236,10 +236,8 @@ def _join_text(value: object) -> str:
 
 
 def _parse_record(record: _Line, key: str, text: str, identity: Identity) -> Iterator[Message]:
-    role, at, side = _ROLES[str(record.type)], time_of(record.timestamp), bool(identity.agent)
-    base = Message(
-        key, identity.session, HOST, identity.project, identity.branch, at, role, text, side=side
-    )
+    role, at = _ROLES[str(record.type)], time_of(record.timestamp)
+    base = identity.make_message(HOST, key, at, role, text)
     if text and text not in _OWN_WORDS and not (role == "user" and text.startswith(_NOT_TYPED)):
         yield base
     calls = record.calls if isinstance(record.calls, list) else []

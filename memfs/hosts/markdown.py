@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.core.records import Message, Transcript
+from memfs.core.records import Transcript
 from memfs.hosts.jsonl import replace_surrogates
 
 if TYPE_CHECKING:
@@ -61,18 +61,8 @@ def build_transcript(found: Iterable[MarkdownTurn], host: str, identity: Identit
         if not turn.role or not turn.text:
             left_out += 1
             continue
+        text = replace_surrogates(turn.text)
         messages.append(
-            Message(
-                str(number),
-                identity.session,
-                host,
-                identity.project,
-                identity.branch,
-                turn.at,
-                turn.role,
-                replace_surrogates(turn.text),
-                turn.tool,
-                turn.side,
-            )
+            identity.make_message(host, str(number), turn.at, turn.role, text, turn.tool, turn.side)
         )
     return Transcript(messages, 0, 0, left_out)

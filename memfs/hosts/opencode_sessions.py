@@ -155,17 +155,8 @@ def _read_parts(ident: str, info: object, parts: object, identity: Identity) -> 
         or info.get("summary") is True
     ):
         return
-    base = Message(
-        ident,
-        identity.session,
-        HOST,
-        identity.project,
-        identity.branch,
-        _parse_time(_get(info, "time"), "created"),
-        role,
-        "",
-        side=bool(identity.agent),
-    )
+    at = _parse_time(_get(info, "time"), "created")
+    base = identity.make_message(HOST, ident, at, role, "")
     for place, part in enumerate(parts if isinstance(parts, list) else []):
         if not isinstance(part, dict) or part.get("synthetic") or part.get("ignored"):
             continue
