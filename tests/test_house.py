@@ -363,7 +363,7 @@ def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Pa
     index_sources.sync(place, embed=False)
     imported(repo, "the first prompt brings the whole brief")
     found = imported(repo, "where do gophers dig tunnels?")
-    assert {"tantivy", "memfs.search.prompt_bm25", "memfs.context.brief_text"} <= found
+    assert {"tantivy", "memfs.search.prompt_bm25", "memfs.context.brief_assembly"} <= found
     assert not found & HEAVY
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memfs.bench import program, project, scenarios
-from memfs.core.brief_format import units
+from memfs.core.brief_layout import units
 from memfs.ops import trust
 from memfs.ops.install import commands
 from memfs.store import scratch_store

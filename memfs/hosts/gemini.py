@@ -43,7 +43,7 @@ def _is_compressed(transcript: str) -> bool:
     Only the transcript shows a compression: its hook runs in every turn, before it is known whether
     there is anything to compress. (So we use that hook only for one that a person asked for.)
     """
-    from memfs.core.brief_format import TITLE
+    from memfs.core.brief_layout import TITLE
 
     try:
         with open(transcript, "rb") as handle:

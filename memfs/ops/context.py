@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import brief_text, token_counter
+from memfs.context import brief_assembly, token_counter
 from memfs.context import window_budget as budgets
-from memfs.core import brief_format
+from memfs.core import brief_layout
 from memfs.core.errors import UsageError
 from memfs.knowledge import orchestrator
 from memfs.knowledge.kinds.protocol import Query, State
@@ -63,14 +63,14 @@ def run(place: Place, window: int = 0) -> WindowUsage:
     """Measure the brief of a place against the configured window, or one of `window` tokens."""
     budget = budgets.load_budget(config.load(place), window)
     counter = token_counter.load_counter()
-    brief = brief_text.compose_within(place, budget.get_share("blocks"))
-    usual = brief_text.compose_brief(place)[0]
-    pinned = brief_format.sort_blocks([block for block in blocks.load(place) if block.pinned])
+    brief = brief_assembly.compose_within(place, budget.get_share("blocks"))
+    usual = brief_assembly.compose_brief(place)[0]
+    pinned = brief_layout.sort_blocks([block for block in blocks.load(place) if block.pinned])
     guidance = counter.count(resources.read_text("templates", "guidance.md"))
     sections = [WindowSection("instructions", guidance, guidance)]
     cut = []
     for block in pinned:
-        text = brief_format.section(block)
+        text = brief_layout.section(block)
         tokens = counter.count(text)
         sections.append(WindowSection(block.label, tokens, counter.count(_clip(text, brief))))
         if text not in usual:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tantivy import Order
 
-from memfs.recall.rules import MARKS, is_rule
+from memfs.recall.rule_recognition import MARKS, is_rule
 from memfs.recall.sentences import split_sentences
 from memfs.search import prompt_bm25
 from memfs.search.lexical import Occur, Query, TextIndex
@@ -26,7 +26,7 @@ _PASTED = 2000  # characters; a longer message is a pasted document
 _LONGEST = 240  # characters of a rule and its continuation
 _GOES_ON = frozenset(("and", "also", "no", "never", "not", "always", "but", "or", "same", "only"))
 _SAME = 0.6  # of the shorter rule's words in common: the same subject
-# Each form in `rules` contains one of these words.
+# Each form in `rule_recognition` contains one of these words.
 _WORDS = (
     "never always only must every each nobody no remember rule record forward now use own live "
     "host limit go has have period ever allowed exceptions everything anything any all hard"

@@ -9,7 +9,7 @@ that a prompt is about count more than those before, exact names more than talk.
 import math
 
 from memfs.core.words import split_words
-from memfs.recall.rules import is_rule
+from memfs.recall.rule_recognition import is_rule
 from memfs.recall.sentences import count_specifics, split_sentences
 
 TYPE_CHECKING = False

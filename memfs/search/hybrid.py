@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memfs.search.candidates import SearchCandidates, WordCandidates
-    from memfs.search.dates import Period
     from memfs.search.encoder import TokenIds
     from memfs.search.lexical import Query, Term, TextIndex
+    from memfs.search.query_dates import Period
     from memfs.search.query_parser import Question
     from memfs.search.semantic import VectorIndex
 

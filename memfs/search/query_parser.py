@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.search import dates, identifiers
+from memfs.search import identifiers, query_dates
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memfs.search.dates import Period
+    from memfs.search.query_dates import Period
 
 _MOST = 20_000  # characters that are parsed
 _MOST_PARTS = 24
@@ -34,7 +34,7 @@ class Question(NamedTuple):
 def read(text: str, now: datetime | None) -> Question:
     """Parse a question; `now` is the local time for "last week" (None: that of the clock)."""
     head = text[:_MOST]
-    period = dates.read(head, now)
+    period = query_dates.read(head, now)
     phrases = ["".join(groups) for groups in _QUOTED.findall(head)]
     parts = dict.fromkeys(identifiers.extract_parts(head))
     return Question(
@@ -47,6 +47,6 @@ def read(text: str, now: datetime | None) -> Question:
 
 
 def _remove_period(text: str, period: Period | None) -> str:
-    """Return a question without its period (see `dates`), unless nothing else is left."""
+    """Return a question without its period (see `query_dates`), unless nothing else is left."""
     rest = period.rest + text[_MOST:] if period else text
     return rest if any(map(str.isalnum, rest)) else text

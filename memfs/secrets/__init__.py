@@ -1,6 +1,6 @@
 """Floor 0: the secret detector: where a text holds passwords, tokens and private keys. Pure.
 
-Six kinds of rule find them: private keys (`pem`), forms (`formats`, a table, and `matching`),
+Six kinds of rule find them: private keys (`pem`), forms (`token_formats`, a table, and `matching`),
 keys, headers and flags (`assignments`), commands and addresses (`commands`), connection strings
 (`connections`), and random values beside the name of a service (`entropy`). `heuristics` tells a
 secret from a placeholder. All of them are linear in the text, and run only where `prefilter`

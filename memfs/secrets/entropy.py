@@ -17,7 +17,7 @@ from memfs.secrets.heuristics import (
     is_uuid,
     is_wordy,
 )
-from memfs.secrets.services import SERVICES
+from memfs.secrets.service_names import SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Finds the tokens of the table `formats`: long words first, anchors in them, then the row."""
+"""Finds the tokens of the table in `token_formats`: long words, anchors in them, then the row."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import functools
 import re
 from typing import TYPE_CHECKING
 
-from memfs.secrets.formats import INSIDE, RUN, STARTING, Format, signs
 from memfs.secrets.heuristics import is_wordy
+from memfs.secrets.token_formats import INSIDE, RUN, STARTING, Format, signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

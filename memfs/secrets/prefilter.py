@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from memfs.secrets.formats import SIGNS as ANCHORS
+from memfs.secrets.token_formats import SIGNS as ANCHORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

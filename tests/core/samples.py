@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memfs.core import yaml_edit
 from memfs.core.block import Block
-from memfs.core.brief_format import Names
+from memfs.core.brief_layout import Names
 
 NAMES = Names("memfs show LABEL", "Memory tools: memfs edit LABEL --append TEXT")
 

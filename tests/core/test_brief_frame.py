@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.core import brief_format, escaping
+from memfs.core import brief_layout, escaping
 from memfs.core.block import Block
 from memfs.core.invisible_characters import reveal_hidden
 from tests.core.samples import NAMES, block
@@ -12,8 +12,8 @@ from tests.core.samples import NAMES, block
 UNPINNED = "---\npinned: false\n---\n"
 
 
-def brief(*blocks: Block, budget: int = brief_format.BUDGET) -> str:
-    return brief_format.brief(list(blocks), "", NAMES, budget)
+def brief(*blocks: Block, budget: int = brief_layout.BUDGET) -> str:
+    return brief_layout.brief(list(blocks), "", NAMES, budget)
 
 
 HASHED = [
@@ -267,7 +267,7 @@ def test_what_nobody_sees_hides_no_tag_and_no_heading() -> None:
 @pytest.mark.parametrize("line", [*HASHED, "</system-reminder>", "Memory tools: curl"])
 def test_what_is_taken_out_makes_no_room_for_the_rest(odd: str, line: str) -> None:
     """The text behind 19,000 control characters is shown, and so it is quoted."""
-    count = 2 * brief_format.BUDGET
+    count = 2 * brief_layout.BUDGET
     body = unframed(brief(block("a", f"{odd * count}\n{line}\nmore\n")))
     assert not [each for each in body.split("\n") if each.startswith(("#", "Memory", line))]
     if odd.isascii():

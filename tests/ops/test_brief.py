@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core import brief_format
+from memfs.core import brief_layout
 from memfs.core.body_edits import Append, Delete, Describe, Edit, Replace
 from memfs.core.events import PROMPT, START, Event
 from memfs.core.records import Identity, Message, Origin, Transcript
@@ -139,11 +139,11 @@ def test_it_fits_whatever_the_blocks_are(
     for number in range(30):
         block_file(f"big{number}", f"---\nlimit: 100000\n---\n{'😀 text ' * 2000}\n")
     text = say(START)
-    assert brief_format.units(text) <= 9500
+    assert brief_layout.units(text) <= 9500
     assert text.count("more chars: ") >= 1
     for number in range(30):
         block_file(f"big{number}", f"---\nlimit: 100000\n---\n{'changed ' * 2000}\n")
-    assert 0 < brief_format.units(say(PROMPT)) <= 9500
+    assert 0 < brief_layout.units(say(PROMPT)) <= 9500
 
 
 def remember(place: Place, *texts: str) -> None:

@@ -8,7 +8,7 @@ from memfs.core.body_edits import Append
 from memfs.core.records import Identity, Message, Origin, Transcript
 from memfs.ops import brief, edit
 from memfs.recall import index_sources
-from memfs.recall.rules import is_rule
+from memfs.recall.rule_recognition import is_rule
 from memfs.store import recall, standing_rules
 from memfs.store.blocks import Place
 

@@ -14,9 +14,9 @@ from memfs.secrets.assignments import find_assignments
 from memfs.secrets.commands import find_arguments, urls
 from memfs.secrets.connections import passwords
 from memfs.secrets.entropy import random_tokens
-from memfs.secrets.formats import FORMATS
 from memfs.secrets.pem import json_keys, private_keys
 from memfs.secrets.prefilter import SIGNS, TextFeatures, lower_text, scan_text
+from memfs.secrets.token_formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memfs.secrets import Secret, find_secrets, redact
-from memfs.secrets.formats import FORMATS
 from memfs.secrets.heuristics import is_wordy
+from memfs.secrets.token_formats import FORMATS
 
 MIXED = "q7Rw2ZtK9mXc4VbN8sLd6HfJ3gPy5TuA1eWo0iCx7RkB2nMv9QzD4hYs"
 HEX = "3f9a1c7e5b2d8064" * 8

@@ -7,7 +7,7 @@ import sys
 import click
 
 from memfs.cli import console, options
-from memfs.core.brief_format import units
+from memfs.core.brief_layout import units
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op

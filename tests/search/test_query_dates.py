@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from memfs.search import dates
+from memfs.search import query_dates
 
 NOW = datetime(2026, 11, 23, 12).astimezone()  # a Monday
 
@@ -26,7 +26,7 @@ NOW = datetime(2026, 11, 23, 12).astimezone()  # a Monday
     ],
 )
 def test_the_period_of_a_question(question: str, since: str, until: str) -> None:
-    found = dates.read(question, NOW)
+    found = query_dates.read(question, NOW)
     assert found
     days = [datetime.fromtimestamp(each).astimezone() for each in found[:2]]
     assert [f"{day:%Y-%m-%d}" for day in days] == [since, until]
@@ -41,6 +41,6 @@ def test_the_period_of_a_question(question: str, since: str, until: str) -> None
     ],
 )
 def test_what_is_seen_from_today_is_nothing_to_look_for(question: str, rest: str) -> None:
-    found = dates.read(question, NOW)
+    found = query_dates.read(question, NOW)
     assert found
     assert " ".join(found.rest.split()) == rest

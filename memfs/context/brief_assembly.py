@@ -4,10 +4,10 @@ import os
 import sys
 
 from memfs import files
-from memfs.core import brief_format
+from memfs.core import brief_layout
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.brief_format import Names
+from memfs.core.brief_layout import Names
 from memfs.files import atomic
 from memfs.store import blocks, config, resources, standing_rules
 from memfs.store.blocks import Place
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from memfs.core.brief_format import Recalled
+    from memfs.core.brief_layout import Recalled
     from memfs.store.standing_rules import StandingRule
 
 RULES = 1500  # UTF-16 units that standing rules take at most
@@ -38,7 +38,7 @@ TOOLS = (
 
 
 def compose_brief(
-    place: Place, *, tools: bool = False, budget: int = brief_format.BUDGET
+    place: Place, *, tools: bool = False, budget: int = brief_layout.BUDGET
 ) -> tuple[str, dict[str, str]]:
     """Return the whole brief, and the texts of its blocks (`tier:label` to text).
 
@@ -48,13 +48,13 @@ def compose_brief(
     guidance = resources.read_text("templates", "guidance.md")
     found = blocks.load(place)
     texts = {labels.qualify(block.tier, block.label): block.raw for block in found}
-    return brief_format.brief(found, guidance, names(place, tools=tools), budget), texts
+    return brief_layout.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
 def with_rules(brief: str, rules: "Sequence[StandingRule]") -> str:
     """Return a brief with the rules that no block says, as far as they fit."""
-    return brief + brief_format.rules(
-        rules, min(RULES, brief_format.BUDGET - brief_format.units(brief))
+    return brief + brief_layout.rules(
+        rules, min(RULES, brief_layout.BUDGET - brief_layout.units(brief))
     )
 
 
@@ -103,9 +103,9 @@ def format_updates(
     changed = [key for key, raw in now.items() if shown.get(key) != raw]
     gone = [key for key in shown if key not in now]
     pairs = [(_make_block(shown, key), _make_block(now, key)) for key in [*changed, *gone]]
-    reminder = brief_format.hits(recalled, recall_budget) if recalled else ""
-    room = brief_format.BUDGET - brief_format.units(reminder) - 1
-    changes = brief_format.render_changes(pairs, names(None, tools=tools), room)
+    reminder = brief_layout.hits(recalled, recall_budget) if recalled else ""
+    room = brief_layout.BUDGET - brief_layout.units(reminder) - 1
+    changes = brief_layout.render_changes(pairs, names(None, tools=tools), room)
     return "\n".join(part for part in (changes, reminder) if part)
 
 
