@@ -57,6 +57,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMFS_NOW", NOW)
     monkeypatch.setenv("MEMFS_SERVICE_MODE", "off")  # no process is left behind
     monkeypatch.setenv("MEMFS_SERVICE_PAUSE", "off")  # however busy the machine is
+    monkeypatch.setenv("PAGER", "cat")
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     for role in ("AUTHOR", "COMMITTER"):

@@ -12,7 +12,8 @@ import click
 import pytest
 
 import memfs
-from memfs.cli.group import COMMANDS, group
+from memfs.cli.command_list import COMMANDS
+from memfs.cli.group import group
 from memfs.core.records import Origin
 from memfs.ipc import client
 from memfs.ops import archive, install
@@ -142,7 +143,7 @@ ELSEWHERE = {
     },  # in a folder that was looked at
     "ingest/transcripts.py": {"os.stat"},  # a transcript
     "ingest/transcript_files.py": {"os.listdir", "os.walk"},  # transcripts
-    "ops/daemon.py": {"os.remove"},  # the service's socket
+    "ops/service.py": {"os.remove"},  # the service's socket
     "ops/doctor/temp_files.py": {"os.listdir"},  # beside settings
     "ops/init.py": {"os.makedirs"},  # a folder of its own
     "ops/install/files.py": {"os.unlink", "os.rmdir"},  # settings
@@ -363,7 +364,7 @@ def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Pa
     index_sources.sync(place, embed=False)
     imported(repo, "the first prompt brings the whole brief")
     found = imported(repo, "where do gophers dig tunnels?")
-    assert {"tantivy", "memfs.search.prompt_bm25", "memfs.context.brief_assembly"} <= found
+    assert {"tantivy", "memfs.search.prompt_bm25", "memfs.context.brief_contents"} <= found
     assert not found & HEAVY
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memfs.agent import expectations, loop, memory_snapshot, scores
 from memfs.agent.model import ModelError, RefusedError, TokenUsage
-from memfs.context import brief_assembly
+from memfs.context import brief_contents
 from memfs.core.body_edits import Create, Edit, Rejected, Rethink
 from memfs.core.errors import UsageError
 from memfs.core.records import Origin
@@ -137,7 +137,7 @@ def _play(
 ) -> PlayedConversation:
     with TemporaryDirectory(prefix="memfs-eval-") as folder:
         place = init.is_separate(os.path.realpath(folder), _SESSION)
-        brief_assembly.create_scratch_block(place)
+        brief_contents.create_scratch_block(place)
         _prepare(place, conversation)
         before = memory_snapshot.take_snapshot(place)
         turns: list[AgentTurn] = []
@@ -176,7 +176,7 @@ def _converse(
     dialogue = loop.FullTranscript(list(tools.values()))
     rules = loop.LoopLimits(steps, retries=steps, heartbeats=False)
     for prompt in conversation.turns:
-        dialogue.system = brief_assembly.compose_brief(place, tools=True)[0]
+        dialogue.system = brief_contents.compose_brief(place, tools=True)[0]
         turns.append(loop.run_turn(model, context, tools, dialogue, prompt, rules))
         if not turns[-1].ended:
             return

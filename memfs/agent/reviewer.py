@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.agent import loop
-from memfs.context import brief_assembly
+from memfs.context import brief_contents
 from memfs.context import window_budget as budgets
 from memfs.core.escaping import quote_turn
 from memfs.core.tokens import estimate
@@ -37,7 +37,7 @@ def converse(
     settings = config.load(place)
     tools = {n: t for n, t in registry.offer_tools(context).tools.items() if n in _EDITS}
     budget = budgets.load_budget(settings)
-    system = brief_assembly.compose_within(place, budget.get_share("blocks"), tools=True)
+    system = brief_contents.compose_within(place, budget.get_share("blocks"), tools=True)
     offered = tool_budget.fit_tools(list(tools.values()), budget.get_share("tools"))
     free = budget.room - estimate(system) - tool_budget.tokens(offered)
     room = int(free * _TRANSCRIPT_SHARE / _MARGIN) - estimate(prompt)

@@ -11,7 +11,7 @@ from memfs.agent.model import UserPrompt
 from memfs.agent.queue import Queue
 from memfs.agent.summaries import Summaries
 from memfs.agent.window import AgentWindow
-from memfs.context import brief_assembly, page_scores, page_triggers, window_budget
+from memfs.context import brief_contents, page_scores, page_triggers, window_budget
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.events import STOP, Event
@@ -62,7 +62,7 @@ class AgentSession:
                     f"the session {place.session} is open in another process",
                     "end it there, or begin another one",
                 ) from error
-            brief_assembly.create_scratch_block(place)
+            brief_contents.create_scratch_block(place)
             self.queue = Queue(
                 place.home, place.session, [*registry.built_in(), *registry.paging_tools()]
             )

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memfs.agent.model import ModelAnswer, ModelRequest, SystemNote, UserPrompt
-from memfs.context import brief_assembly
+from memfs.context import brief_contents
 from memfs.context import window_budget as budgets
 from memfs.core.errors import MemfsError
 from memfs.core.tokens import estimate
@@ -136,7 +136,7 @@ class AgentWindow:
     def _compose_blocks(self) -> str:
         """Return the brief, cut to its share of the window with a note."""
         room = self.budget.get_share("blocks")
-        return brief_assembly.compose_within(self._place, room, tools=True)
+        return brief_contents.compose_within(self._place, room, tools=True)
 
     def _collect_messages(self, room: int) -> list[Message]:
         """Return the summary and the queue's messages, each cut to its share of `room`."""

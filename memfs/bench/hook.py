@@ -91,7 +91,7 @@ def run(rounds: int, items: int, stage: Stage) -> list[HookTiming]:
             program.await_service(greet, warm, served, stage("warming", 0))
             return _summarize(_time_cases(cases, rounds, stage("timing", rounds)))
         finally:
-            program.memfs(["daemon", "stop"], warm, folder)
+            program.memfs(["service", "stop"], warm, folder)
 
 
 def _time_cases(

@@ -53,8 +53,8 @@ def await_service(
     while time.monotonic() < deadline:
         ask()
         time.sleep(_PAUSE)
-        found = json.loads(memfs(["daemon", "--json"], env, folder))
+        found = json.loads(memfs(["service", "--json"], env, folder))
         if found.get("stores") and not found["work"]:
             return
         tick(0)
-    raise RuntimeError("the service is not done with its work: memfs daemon")
+    raise RuntimeError("the service is not done with its work: memfs service")

@@ -78,7 +78,7 @@ def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[Prom
             try:
                 found += _play(scenario, path, env, stage, service=service)
             finally:
-                program.memfs(["daemon", "stop"], env, folder)
+                program.memfs(["service", "stop"], env, folder)
     return found
 
 

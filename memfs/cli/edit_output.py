@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from typing import TYPE_CHECKING, assert_never
 
-import click
-
 from memfs.cli import console
+from memfs.cli.editor import open_editor
 from memfs.core.block import WARN_AT
 from memfs.core.body_edits import Rejected, Rethink
 from memfs.core.errors import RejectedError, UsageError
@@ -44,24 +41,12 @@ def in_editor(place: Place, label: str, who: Origin) -> None:
     """
     shown = show.run(place, label)
     block = shown.block
-    before = block.body.encode("utf-8", "surrogateescape")
-    handle, path = tempfile.mkstemp(prefix=f"{block.label.replace('/', '-')}-", suffix=".md")
-    with os.fdopen(handle, "wb") as file:
-        file.write(before)
-    click.edit(filename=path)
-    with open(path, "rb") as file:
-        after = file.read()
-    if after == before:
-        os.unlink(path)
-        console.print_done(f"{block.label} is as it was")
-        return
-    text = after.decode("utf-8", "surrogateescape")
-    name = f"{block.tier}:{block.label}"
-    outcome = edit.run(place, [Rethink(name, text)], who, [shown.version])
-    if isinstance(outcome, Rejected):
-        raise RejectedError(outcome.message, f"{outcome.hint}; what you wrote is kept in {path}")
-    os.unlink(path)
-    report(outcome)
+    with open_editor(block.body, block.label) as text:
+        if text == block.body:
+            console.print_done(f"{block.label} is as it was")
+            return
+        name = f"{block.tier}:{block.label}"
+        report(edit.run(place, [Rethink(name, text)], who, [shown.version]))
 
 
 def report(outcome: Outcome) -> None:

@@ -7,20 +7,25 @@ import os
 import sys
 import traceback
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs import __version__
-from memfs.cli import console
+from memfs.cli import console, layout
+from memfs.cli.command_list import COMMANDS, GROUPS, TOPICS
+from memfs.cli.examples import list_examples
 from memfs.core.errors import BUG, MemfsError
 
-COMMANDS = (
-    "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
-    "search", "last", "archive", "ingest", "facts", "static", "graph", "outcome", "log", "diff",
-    "blame", "undo", "restore", "apply", "tools", "sync", "context", "page", "rethink", "agent",
-    "review", "reflect", "status", "daemon", "doctor", "model", "trust", "hook", "mcp",
-    "export", "import", "merge-driver", "completion", "bench", "eval", "demo",
-)  # fmt: skip
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ABOUT = "Memory for coding assistants that is plain files, in your repository."
+_FOOT = (
+    "-C DIR: work in DIR. -q: print data and errors alone. -V: the version. More: memfs help "
+    f"COMMAND, memfs help plumbing, or a topic: {', '.join(TOPICS)}."
+)
+_HEADING, _NAMES = 10, 22  # cells of the columns of `memfs --help`
 
 
 class LazyGroup(click.Group):
@@ -52,28 +57,79 @@ class LazyGroup(click.Group):
         return super().resolve_command(context, args)
 
 
+class RootGroup(LazyGroup):
+    """`memfs` itself: its help lists the commands by what people do, on one screen."""
+
+    def format_help(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the screen of `memfs --help`."""
+        lines = ["Usage: memfs [-C DIR] [-q] COMMAND ...", "", _ABOUT]
+        for heading, rows in GROUPS.items():
+            lines.append("")
+            lines += format_rows(rows, heading)
+        lines += ["", *layout.fold(_FOOT, _get_room())]
+        formatter.write("\n".join(lines) + "\n")
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return a command with examples below its help."""
+        found = super().get_command(context, name)
+        if found:
+            _add_examples(found, f"memfs {name}")
+        return found
+
+
+def format_rows(rows: Sequence[tuple[str, str]], heading: str = "") -> list[str]:
+    """Return lines for commands and their summaries, wrapped to the terminal's width."""
+    lines = []
+    for number, (names, summary) in enumerate(rows):
+        left = f"{heading if number == 0 else '':<{_HEADING}}{', '.join(names.split()):<{_NAMES}}"
+        indent = _HEADING + _NAMES
+        first, *rest = layout.fold(summary, _get_room() - indent)
+        lines += [left + first, *(" " * indent + line for line in rest)]
+    return lines
+
+
+def _get_room() -> int:
+    return max(_HEADING + _NAMES + 20, min(layout.columns(), 80))
+
+
+def _add_examples(command: click.Command, path: str) -> None:
+    """Put examples below the help of a command, and of those in its group."""
+    examples = list_examples(path)
+    if examples:
+        command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples)
+    for name, each in command.commands.items() if isinstance(command, click.Group) else ():
+        _add_examples(each, f"{path} {name}")
+
+
+def _start(folder: str | None, *, quiet: bool) -> None:
+    """Take the options that stand before the command."""
+    console.set_quiet(quiet)
+    if folder is not None:
+        os.chdir(folder)
+
+
 def group() -> click.Group:
     """Return the group of all commands."""
-    root = LazyGroup(
-        "memfs",
-        "memfs.cli.commands",
-        COMMANDS,
-        "Memory for coding assistants that is plain files, in your repository.",
-    )
+    root = RootGroup("memfs", "memfs.cli.commands", COMMANDS, _ABOUT)
     root.context_settings = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-    return click.version_option(__version__, prog_name="memfs")(root)
+    root.callback = _start
+    folder = click.Path(exists=True, file_okay=False)
+    root.params = [
+        click.Option(["-C", "folder"], type=folder, metavar="DIR", help="Work in DIR."),
+        click.Option(["-q", "--quiet"], is_flag=True, help="Print data and errors alone."),
+    ]
+    return click.version_option(__version__, "-V", "--version", prog_name="memfs")(root)
 
 
 def run(command: click.Group) -> int:
     """Run the command line; return its exit code: 0 done, 1 refused, 2 usage, 70 a bug of ours."""
     try:
-        command.main(standalone_mode=False)
+        command.main(prog_name="memfs", standalone_mode=False)
     except MemfsError as error:
         console.error(error.message, error.hint)
         return error.code
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _report_usage(error)
     except (click.Abort, KeyboardInterrupt):
         console.talk("stopped")
         return 130
@@ -92,3 +148,15 @@ def run(command: click.Group) -> int:
         )
         return BUG
     return console.exit_code()
+
+
+def _report_usage(error: click.ClickException) -> int:
+    """Print an error of click in the form of ours."""
+    message = error.format_message()
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        console.data(message)
+        return error.exit_code
+    hint = f"{context.command_path} --help" if context else ""
+    console.error(message[:1].lower() + message[1:].rstrip("."), hint)
+    return error.exit_code

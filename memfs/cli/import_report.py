@@ -7,8 +7,9 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from memfs.cli import console
+from memfs.cli import console, layout
 from memfs.cli.edit_output import format_remainder
+from memfs.cli.wording import format_count
 from memfs.core.escaping import flatten_text
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
     added = [item for item in done.items if item.outcome in ("new", "merged")]
     same = sum(item.outcome == "same" for item in done.items)
     counts = [
-        console.format_count(number, _NOUNS[kind])
+        format_count(number, _NOUNS[kind])
         for kind, number in Counter(item.kind for item in added).items()
     ]
     what = f"{', '.join(counts) or 'nothing'} added"
@@ -114,7 +115,7 @@ def print_item(item: ImportItem) -> None:
     elif item.kind in ("facts", "windows", "outcomes"):
         console.data(f"+ {flatten_text(item.name)}\n{item.detail.rstrip()}")
     else:
-        about = console.shorten(item.detail, _PASSAGE_CELLS)
+        about = layout.shorten(item.detail, _PASSAGE_CELLS)
         console.data(f"+ {item.kind} {flatten_text(item.name)}: {about}")
 
 
@@ -131,10 +132,10 @@ def _print_table(done: Imported) -> None:
         between.setdefault(len(rows), []).extend([f"{folder}/"] if folder else [])
         for each in found if len(found) <= _MAX_ROWS + 1 else found[:_MAX_ROWS]:
             name, *rest = _render_row(each, outcomes)
-            rows.append((indent + console.shorten(name, _NAME_CELLS), *rest))
+            rows.append((indent + layout.shorten(name, _NAME_CELLS), *rest))
         if len(found) > _MAX_ROWS + 1:
             between[len(rows)] = [f"{indent}… {len(found) - _MAX_ROWS:,} more"]
-    for number, line in enumerate([*console.table(rows, right=(1,)).split("\n"), ""]):
+    for number, line in enumerate([*layout.table(rows, right=(1,)).split("\n"), ""]):
         for other in between.get(number, []):
             console.data(flatten_text(other))
         if line:
@@ -146,10 +147,10 @@ def _render_row(each: ImportedFile, outcomes: Mapping[tuple[str, str], str]) -> 
     if each.left:
         return name, "", "- refused" if each.refused else f"- {each.left}"
     if each.block:
-        became = f"block {console.shorten(each.label, _NAME_CELLS)}"
+        became = f"block {layout.shorten(each.label, _NAME_CELLS)}"
         found = [outcomes.get(("block", each.label), "new")]
     else:
-        became = console.format_count(len(each.files), "passage")
+        became = format_count(len(each.files), "passage")
         idents = (os.path.basename(path).removesuffix(".md") for path in each.files)
         found = [outcomes.get(("passage", ident), "new") for ident in idents]
     imports = [f"@{', @'.join(each.imports[:_IMPORTS])}"] if each.imports else []

@@ -6,10 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from memfs import hosts
 from memfs.cli import console
+from memfs.cli.wording import shorten_path
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.store import blocks, store_paths
@@ -101,16 +101,43 @@ def number_option(
     )
 
 
-class LabelType(click.ParamType):  # type: ignore[type-arg]
-    """A block's label, completed by the shell from the blocks that exist."""
+def tag_option(function: Callable[..., object]) -> Callable[..., object]:
+    """Add `--tag`."""
+    return click.option(
+        "-t", "--tag", multiple=True, metavar="TAG", help="A tag; may be given several times."
+    )(function)
 
-    name = "label"
 
-    def shell_complete(
-        self, _context: click.Context, _parameter: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        try:
-            known = {label for _, label, _ in blocks.paths(place())}
-        except Exception:  # noqa: BLE001 - a shell that completes must not be disturbed
-            return []
-        return [CompletionItem(label) for label in sorted(known) if label.startswith(incomplete)]
+def yes_option(help: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Add `--yes`, which only leaves out a question."""
+    return click.option("-y", "--yes", is_flag=True, help=help)
+
+
+def count_option(
+    default: int, help: str, least: int = 1, most: int | None = None
+) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Add `-n`: how many are shown."""
+    return number_option("-n", "count", help=help, default=default, least=least, most=most)
+
+
+def host_option(*, multiple: bool) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Add `--host`: the assistants whose sessions are meant."""
+    return click.option(
+        "--host",
+        multiple=multiple,
+        default=None if multiple else "",
+        type=click.Choice(hosts.RECORDED),
+        help="Only what this assistant recorded.",
+    )
+
+
+def confirm_own_store(place: Place) -> None:
+    """Where there is no project store, say that the user's own is meant; ask at a terminal."""
+    if place.project:
+        return
+    folder = shorten_path(place.home.root)
+    if not console.can_ask():
+        console.talk(f"this goes into your own store, {folder}: there is no project store here")
+        return
+    console.talk("there is no project store here (memfs init makes one)")
+    click.confirm(f"Write into your own store, {folder}?", default=True, abort=True, err=True)

@@ -1,7 +1,7 @@
 """The start of a session: the whole brief, and the notice for the person. Hot path."""
 
 from memfs import files
-from memfs.context import brief_assembly
+from memfs.context import brief_contents
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.store import host_sessions, store_paths, trust
 from memfs.store.blocks import Place
@@ -15,18 +15,18 @@ def compose_whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[s
     """
     notice = ""
     if note:
-        brief_assembly.create_scratch_block(place)
+        brief_contents.create_scratch_block(place)
         if place.session:
             host_sessions.note_session(place.home, place.session)
     if place.project and trust.is_behind(place.project):
         from memfs.store import upstream_changes  # with git, which most starts need not ask
 
         notice = upstream_changes.notice(upstream_changes.review_changes(place, note=note))
-    text, shown = brief_assembly.compose_brief(place, tools=tools)
-    rules = brief_assembly.unwritten_rules(place, shown.values())
+    text, shown = brief_contents.compose_brief(place, tools=tools)
+    rules = brief_contents.unwritten_rules(place, shown.values())
     if note:
-        notice = "\n".join(filter(None, (notice, brief_assembly.offer_rules(place, rules))))
-    return brief_assembly.with_rules(text, rules), shown, notice
+        notice = "\n".join(filter(None, (notice, brief_contents.offer_rules(place, rules))))
+    return brief_contents.with_rules(text, rules), shown, notice
 
 
 def complete_notice(place: Place | None, folder: str, notice: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memfs.core import encodings, frontmatter, frontmatter_fences, repair, yaml_lenient
+from memfs.core import block_repair, encodings, frontmatter, frontmatter_fences, yaml_lenient
 
 _MARKS = ("<<<<<<< ", ">>>>>>> ")
 _BY_HAND = "mend it in an editor"
@@ -23,14 +23,14 @@ class Fault:
 
 def find(raw: str) -> list[Fault]:
     """Return the problems of a block's text, in the order in which they are mended."""
-    _, done = repair.mend(raw)
+    _, done = block_repair.mend(raw)
     found = []
     name = encodings.codec(raw)
     text = encodings.decode(raw, name) if name else raw
     if name:
         found.append(Fault(1, f"it is {name[:6].upper()}, not UTF-8", mendable=True))
     found += _find_bad_bytes(text)
-    found += _find_conflict(text, mendable=repair.CONFLICT in done)
+    found += _find_conflict(text, mendable=block_repair.CONFLICT in done)
     missing = frontmatter_fences.missing(text)
     if missing:
         found.append(
@@ -38,13 +38,13 @@ def find(raw: str) -> list[Fault]:
                 missing[1] + 1,
                 f"the {missing[0]} line --- of the front matter is missing",
                 "put it in",
-                mendable=repair.FENCE in done,
+                mendable=block_repair.FENCE in done,
             )
         )
-    problem = repair.front_matter(text)
+    problem = block_repair.front_matter(text)
     if problem:
         line, what = _split_line_number(problem)
-        found.append(Fault(line, f"front matter: {what}", mendable=repair.HEAD in done))
+        found.append(Fault(line, f"front matter: {what}", mendable=block_repair.HEAD in done))
     head, body = frontmatter.split(text)
     if not head.removeprefix(frontmatter.BOM) and not missing and _opens_front_matter(text):
         found.append(

@@ -65,6 +65,7 @@ class Create:
     limit: int = 0
     pinned: bool = True
     tags: tuple[str, ...] = ()
+    priority: int = 0
 
 
 @dataclass(frozen=True)
@@ -196,14 +197,15 @@ def check_limit(
         return Rejected(
             f"cannot write '{label}': {len(after):,} characters, the limit is {limit:,}",
             f"shorten it by {len(after) - limit:,} characters (memfs edit {label} --set -), move "
-            f"details to the archive (memfs archive), or start a block of its own (memfs create)",
+            "details to the archive (memfs archive add), or start a block of its own "
+            "(memfs create)",
         )
     if cap is not None:
         count = tokens.estimate(after)
         if count > cap and count >= tokens.estimate(before):
             return Rejected(
                 f"cannot write '{label}': about {count:,} tokens, the limit is {cap:,}",
-                "shorten it, or move details to the archive (memfs archive)",
+                "shorten it, or move details to the archive (memfs archive add)",
             )
     return None
 

@@ -23,6 +23,7 @@ COLLECTIONS = {
     "cursor": "cursor_export",
     "specstory": "specstory",
 }
+RECORDED = tuple(sorted({*READERS, *COLLECTIONS}))  # all whose sessions can be in recall
 HOOK = "memfs_hook.py"  # the script of our hook commands
 HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead
 PLUGIN = "memfs@"  # the start of our plugin's name in hosts' lists of enabled plugins

@@ -40,6 +40,7 @@ class Reader(Protocol):
 class Host(Protocol):
     """One assistant.
 
+    `WINDOW` is the context of its usual model, in tokens.
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
     tells of a session start after it compacted its context. `PLUGIN_VERB` is the word of its
     `plugin` command that takes one from a marketplace ("": it has none). `CALLS_TOOLS` is the
@@ -48,6 +49,7 @@ class Host(Protocol):
 
     NAME: str
     TITLE: str
+    WINDOW: int
     COMMAND: str
     HOME: str
     PLUGIN_VERB: str

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 
 NAME = "claude"
 TITLE = "Claude Code"
+WINDOW = 200_000
 COMMAND = "claude"
 HOME = ".claude"
 PLUGIN_VERB = "install"

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 
 NAME = "codex"
 TITLE = "Codex"
+WINDOW = 272_000
 COMMAND = "codex"
 HOME = ".codex"
 PLUGIN_VERB = "add"

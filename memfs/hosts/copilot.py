@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 
 NAME = "copilot"
 TITLE = "Copilot CLI"
+WINDOW = 128_000
 COMMAND = "copilot"
 HOME = ".copilot"
 PLUGIN_VERB = "install"

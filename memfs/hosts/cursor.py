@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 
 NAME = "cursor"
 TITLE = "Cursor"
+WINDOW = 200_000
 COMMAND = "cursor"
 HOME = ".cursor"
 PLUGIN_VERB = ""  # its command takes no plugins

@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
+WINDOW = 1_048_576
 COMMAND = "gemini"
 HOME = ".gemini"
 PLUGIN_VERB = ""  # it has extensions instead

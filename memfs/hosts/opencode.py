@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 
 NAME = "opencode"
 TITLE = "opencode"
+WINDOW = 200_000
 COMMAND = "opencode"
 HOME = ".config/opencode"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings

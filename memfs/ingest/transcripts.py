@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memfs.store.store_paths import Store
 
 LOCK = "ingest.lock"
+_FORGOTTEN = "its session was forgotten here (memfs session forget)"
 _EARLIER = "an earlier version of a transcript that was read already"
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
@@ -190,6 +191,10 @@ class _Work:
     ) -> Iterator[TranscriptPart | None]:
         """Yield the parts of a session to read; `size` is 0 after the first session of a file."""
         log = self._get_log(recall.RecallLog(self._store, host, identity))
+        if log.is_forgotten():
+            self._report_progress(size)
+            self._tally.skip(path, _FORGOTTEN)
+            return
         self._tally.logs.add(log.path)
         if log.path in self._reading or log.path in later.values():
             later[path] = log.path

@@ -1,4 +1,4 @@
-"""Archive a passage for the long term."""
+"""Archive passages for the long term: keep, list, change and remove them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from memfs.core import body_edits
 from memfs.core import label as labels
-from memfs.core.errors import MemfsError, RejectedError, UsageError
+from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
+from memfs.files import remove
 from memfs.store import archive, autocommit
 
 if TYPE_CHECKING:
-    from memfs.core.records import Origin
+    from memfs.core.records import Origin, Passage
     from memfs.store.blocks import Place
+    from memfs.store.store_paths import Store
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,15 @@ class ArchivedPassage:
     path: str
     duplicate: bool
     note: str = ""
+
+
+@dataclass(frozen=True)
+class StoredPassage:
+    """A passage in the archive of a tier, and its file."""
+
+    tier: str
+    path: str
+    passage: Passage
 
 
 def run(
@@ -44,16 +55,103 @@ def run(
     if error:
         raise error
     store = place.store(labels.USER) if user else place.home
-    clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
-    merged = archive.merge_passages(text)
-    for path in archive.sources(store):
-        known = archive.read(path)
-        if known and archive.merge_passages(known.text) == merged:
-            return ArchivedPassage(known.id, path, duplicate=True)
-    passage, path = archive.write_passage(store, text, importance=importance, tags=clean)
+    known = _find_duplicate(store, text)
+    if known:
+        return ArchivedPassage(known.passage.id, known.path, duplicate=True)
+    passage, path = archive.write_passage(
+        store, text, importance=importance, tags=_clean_tags(tags)
+    )
     return ArchivedPassage(
         passage.id, path, False, autocommit.commit_passage(place, store, path, origin)
     )
+
+
+def list_passages(place: Place, tags: tuple[str, ...] = ()) -> list[StoredPassage]:
+    """Return the passages of project and user that have all of `tags`, the newest first."""
+    wanted = set(_clean_tags(tags))
+    found = [
+        each
+        for tier, store in place.list_lasting_tiers()
+        for each in _read_all(tier, store)
+        if wanted <= set(each.passage.tags)
+    ]
+    return sorted(found, key=lambda each: (each.passage.created_at, each.passage.id), reverse=True)
+
+
+def find_passage(place: Place, ident: str) -> StoredPassage:
+    """Return the passage whose id begins or ends with `ident`. Raises `NotFoundError`."""
+    listed = list_passages(place)
+    exact = [each for each in listed if each.passage.id == ident]
+    found = exact or [each for each in listed if ident and _is_part_of_id(ident, each.passage.id)]
+    if len(found) != 1:
+        several = "several passages have" if found else "there is no passage with"
+        raise NotFoundError(f"{several} the id {ident}", "memfs archive list shows them")
+    return found[0]
+
+
+def edit(
+    place: Place,
+    ident: str,
+    origin: Origin,
+    *,
+    text: str | None = None,
+    importance: int | None = None,
+    tags: tuple[str, ...] | None = None,
+) -> ArchivedPassage:
+    """Change a passage's text, importance or tags; None keeps what is there. It keeps its id.
+
+    Raises `NotFoundError`; the error of `refusal`; `RejectedError` if another says the same.
+    """
+    found = find_passage(place, ident)
+    before = found.passage
+    text = before.text if text is None else public(text)
+    importance = before.importance if importance is None else importance
+    tags = before.tags if tags is None else _clean_tags(tags)
+    error = refusal(text, importance, tags, origin.reason)
+    if error:
+        raise error
+    store = place.store(found.tier)
+    known = _find_duplicate(store, text)
+    if known and known.path != found.path:
+        raise RejectedError(f"the passage {known.passage.id} says the same", "remove one of them")
+    if (text.strip("\n"), importance, tags) == (before.text, before.importance, before.tags):
+        return ArchivedPassage(before.id, found.path, duplicate=True)
+    archive.rewrite_passage(store, found.path, text, importance=importance, tags=tags)
+    note = autocommit.commit_passage(place, store, found.path, origin, "edit")
+    return ArchivedPassage(before.id, found.path, False, note)
+
+
+def remove_passage(place: Place, ident: str, origin: Origin) -> ArchivedPassage:
+    """Remove a passage; only a person can. Raises `NotFoundError` and `RejectedError`."""
+    if origin.actor == "agent":
+        raise RejectedError("a passage is removed by a person", "ask the user to do it")
+    found = find_passage(place, ident)
+    remove(found.path)
+    note = autocommit.commit_passage(place, place.store(found.tier), found.path, origin, "remove")
+    return ArchivedPassage(found.passage.id, found.path, False, note)
+
+
+def _read_all(tier: str, store: Store) -> list[StoredPassage]:
+    read = ((path, archive.read(path)) for path in archive.sources(store))
+    return [StoredPassage(tier, path, passage) for path, passage in read if passage]
+
+
+def _find_duplicate(store: Store, text: str) -> StoredPassage | None:
+    """Return the passage of a store with the same words as `text`."""
+    merged = archive.merge_passages(text)
+    for each in _read_all("", store):
+        if archive.merge_passages(each.passage.text) == merged:
+            return each
+    return None
+
+
+def _clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
+
+
+def _is_part_of_id(ident: str, whole: str) -> bool:
+    """Tell whether `ident` begins or ends an id: the ids of one hour begin alike."""
+    return whole.startswith(ident) or whole.endswith(ident)
 
 
 def refusal(

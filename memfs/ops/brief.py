@@ -155,9 +155,9 @@ def updates_since(
     notice = sessions.peek_notice(place.home, place.session)
     if now == shown.blocks and not recalled and not notice:
         return Reply(), BriefUpdate(None, result)
-    from memfs.context import brief_assembly
+    from memfs.context import brief_contents
 
-    new = brief_assembly.format_updates(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
+    new = brief_contents.format_updates(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
     new = "\n".join(part for part in (new, notice) if part)
     hits = shown.hits + [ident for hit in recalled for ident in hit.ids]
     return Reply(new), BriefUpdate(ShownState(now, hits), result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import brief_assembly, token_counter
+from memfs.context import brief_contents, token_counter
 from memfs.context import window_budget as budgets
 from memfs.core import brief_layout
 from memfs.core.errors import UsageError
@@ -63,8 +63,8 @@ def run(place: Place, window: int = 0) -> WindowUsage:
     """Measure the brief of a place against the configured window, or one of `window` tokens."""
     budget = budgets.load_budget(config.load(place), window)
     counter = token_counter.load_counter()
-    brief = brief_assembly.compose_within(place, budget.get_share("blocks"))
-    usual = brief_assembly.compose_brief(place)[0]
+    brief = brief_contents.compose_within(place, budget.get_share("blocks"))
+    usual = brief_contents.compose_brief(place)[0]
     pinned = brief_layout.sort_blocks([block for block in blocks.load(place) if block.pinned])
     guidance = counter.count(resources.read_text("templates", "guidance.md"))
     sections = [WindowSection("instructions", guidance, guidance)]
@@ -88,7 +88,7 @@ def for_task(
     0: the configured limit. Raises `MemfsError` for an empty task, or too small a limit.
     """
     if not task.strip():
-        raise UsageError("which task?", 'memfs context --task "fix the flaky test"')
+        raise UsageError("which task?", 'memfs recall "fix the flaky test"')
     memory = orchestrator.for_session(index)
     return memory.context(
         State(task=task, session=index.place.session),

@@ -154,7 +154,7 @@ class _Session:
                 return Rejected(
                     f"cannot write '{draft.label}': {size:,} bytes, a block has at most "
                     f"{blocks.LARGEST:,}",
-                    "move details to the archive (memfs archive), or start a block of its own",
+                    "move details to the archive (memfs archive add), or start a block of its own",
                 )
         return None
 
@@ -239,7 +239,7 @@ class _Session:
             return None
         return Rejected(
             f"cannot {verb} '{label}': {count} blocks are pinned, at most {most} may be",
-            "unpin another one (memfs edit LABEL --unpin), or raise max_blocks in config.yaml",
+            "unpin another one (memfs edit LABEL --no-pin), or raise max_blocks in config.yaml",
         )
 
     def _record_edit(self, draft: _Draft, text: str | None, op: str) -> None:
@@ -295,6 +295,7 @@ class _Session:
             "limit": limit,
             "read_only": False,
             "pinned": edit.pinned,
+            "priority": edit.priority or None,
             "tags": list(edit.tags) or None,
         }
         text = yaml_edit.write("", head, "\n") + (value + "\n" if value else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.context import brief_assembly
+from memfs.context import brief_contents
 from memfs.store import block_history, blocks, journal, read_times
 from memfs.store import journal_query as versions
 
@@ -40,8 +40,8 @@ def show_all(place: Place) -> list[ShownBlock]:
 
 def brief(place: Place) -> str:
     """Return the brief that a session of this place gets."""
-    text, shown = brief_assembly.compose_brief(place)
-    return brief_assembly.with_rules(text, brief_assembly.unwritten_rules(place, shown.values()))
+    text, shown = brief_contents.compose_brief(place)
+    return brief_contents.with_rules(text, brief_contents.unwritten_rules(place, shown.values()))
 
 
 def record(shown: ShownBlock) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.context import brief_assembly
+from memfs.context import brief_contents
 from memfs.store import blocks, standing_rules
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _MINE = frozenset(("i", "i'm", "i've", "me", "my", "mine"))
 
 def list_pending(place: Place) -> list[StandingRule]:
     """List the rules that users stated and no block has, newest first."""
-    return brief_assembly.unwritten_rules(place, [block.raw for block in blocks.load(place)])
+    return brief_contents.unwritten_rules(place, [block.raw for block in blocks.load(place)])
 
 
 def label(rule: StandingRule) -> str:

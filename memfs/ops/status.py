@@ -13,6 +13,7 @@ from memfs.core.contradicting_lines import find_contradictions
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.ipc import service_status
+from memfs.ops import context
 from memfs.recall import embedding_status
 from memfs.store import (
     archive,
@@ -30,6 +31,8 @@ from memfs.store import (
 from memfs.store import journal_query as versions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memfs.core.block import Block
     from memfs.ipc.service_status import ServiceStatus
     from memfs.store.blocks import Place
@@ -72,6 +75,14 @@ class Status:
     contradictions: tuple[tuple[str, str, str], ...] = ()
 
 
+@dataclass(frozen=True)
+class PromptUsage:
+    """How much of a window the brief takes, and whose it is ("": of no assistant)."""
+
+    host: str
+    window: context.WindowUsage
+
+
 def run(place: Place, home: str) -> Status:
     """Return the status of a place. Writes only edits from outside memfs, to the journal."""
     logs = recall.sources(place.home)
@@ -98,6 +109,15 @@ def run(place: Place, home: str) -> Status:
             for each in find_contradictions(state.block.value)
         ),
     )
+
+
+def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) -> PromptUsage:
+    """Measure the brief against a window, by default the first wired assistant's.
+
+    Where none is wired, it is that of the configuration (`context.max_tokens`).
+    """
+    host = wired[0][0] if wired and not window else ""
+    return PromptUsage(host, context.run(place, hosts.get(host).WINDOW if host else window))
 
 
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import math
 
 from memfs.core.words import split_words
 from memfs.recall.exchanges import AFTER, BEFORE, read_around
-from memfs.recall.selection import ExchangeCandidate, choose_sentences, rate_sentences
+from memfs.recall.sentence_selection import ExchangeCandidate, choose_sentences, rate_sentences
 from memfs.recall.sentences import split_sentences
 from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memfs.core.records import Hit
     from memfs.recall.exchanges import Exchange, SessionTurn
-    from memfs.recall.selection import Sentence
+    from memfs.recall.sentence_selection import Sentence
     from memfs.search.lexical import TextIndex
     from memfs.search.prompt_bm25 import PromptHit
     from memfs.search.prompt_relevance import PromptQuery

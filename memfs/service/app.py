@@ -66,7 +66,7 @@ class Service:
         return self._watch.watched
 
     def status(self) -> dict[str, object]:
-        """Return the status that `memfs daemon` shows: process, memory, stores and jobs."""
+        """Return the status that `memfs service` shows: process, memory, stores and jobs."""
         return {
             "process": os.getpid(),
             "version": VERSION,

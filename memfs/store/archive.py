@@ -22,25 +22,30 @@ def write_passage(
     store: Store, text: str, *, importance: int, tags: tuple[str, ...], source: str = ""
 ) -> tuple[Passage, str]:
     """Write a new passage; return it and its path."""
-    from memfs.core import yaml_edit  # 10 ms: only writing needs it
-
     at = clock.now()
     passage = Passage(clock.unique(), text.strip("\n"), at, importance, tags, source)
-    head = yaml_edit.write(
-        "",
-        {
-            "created_at": at,
-            "importance": importance,
-            "tags": list(tags) or None,
-            "source": source or None,
-        },
-        "\n",
-    )
     folder = f"{store.root}/archive/{at[:7]}"
     files.make_folder(folder, private=store.private)
     path = f"{folder}/{passage.id}{SUFFIX}"
-    atomic.write(path, f"{head}{passage.text}\n", private=store.private)
+    head = {"created_at": at, "importance": importance, "tags": list(tags) or None}
+    _write(store, path, {**head, "source": source or None}, passage.text)
     return passage, path
+
+
+def rewrite_passage(
+    store: Store, path: str, text: str, *, importance: int, tags: tuple[str, ...]
+) -> None:
+    """Write a passage's file anew; what else stands in its front matter stays."""
+    _write(store, path, {"importance": importance, "tags": list(tags) or None}, text)
+
+
+def _write(store: Store, path: str, changes: dict[str, object], text: str) -> None:
+    """Write a text below the front matter that a file has, with changed keys."""
+    from memfs.core import yaml_edit  # 10 ms: only writing needs it
+
+    before, _ = frontmatter.split(files.read(path) or "")
+    head, body = yaml_edit.write(before, changes, "\n"), text.strip("\n")
+    atomic.write(path, f"{head}{body}\n", private=store.private)
 
 
 def sources(store: Store) -> list[str]:

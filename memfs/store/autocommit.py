@@ -51,10 +51,12 @@ def commit_edit(place: Place, changes: list[Change], origin: Origin) -> str:
     return "; ".join(note for note in notes if note)
 
 
-def commit_passage(place: Place, store: Store, path: str, origin: Origin) -> str:
-    """Commit a new passage if `git.commit` is `edit`; return why that failed, or ""."""
-    subject = origin.reason or "memory: archive a passage"
-    return commit_files(place, store, [path], "archive", subject, origin)
+def commit_passage(
+    place: Place, store: Store, path: str, origin: Origin, verb: str = "archive"
+) -> str:
+    """Commit what was done to a passage if `git.commit` is `edit`; return why not, or ""."""
+    subject = origin.reason or f"memory: {verb} a passage"
+    return commit_files(place, store, [path], verb, subject, origin)
 
 
 def commit_files(

@@ -257,9 +257,9 @@ def missing(place: Place, text: str) -> NotFoundError:
     known = sorted({label for _, label, _ in paths(place)})
     tier, name = labels.parse(text)
     close = difflib.get_close_matches(name, known, 1, 0.7)
-    hint = "memfs blocks lists them, memfs create makes one"
+    hint = "memfs show --list has them, memfs create makes one"
     if close:
-        hint = f"did you mean {close[0]}? see memfs blocks"
+        hint = f"did you mean {close[0]}? see memfs show --list"
     elif not place.session and (tier == labels.SESSION or name == labels.WORKING):
         hint = "it belongs to a session: name it with --session ID"
     return NotFoundError(f"there is no block '{text}'", hint)

@@ -18,7 +18,7 @@ from memfs.files import atomic, logs, trees
 from memfs.store import quarantine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from memfs.store.store_paths import Store
 
@@ -86,6 +86,21 @@ def compact_file(path: str) -> int:
     if len(now) < len(lines):
         atomic.write(path, "".join(line + "\n" for line in now))
     return max(0, len(lines) - len(now))
+
+
+def remove_facts(path: str, is_gone: Callable[[Fact], bool]) -> int:
+    """Write a file without the facts that `is_gone` names; return how many they were.
+
+    A fact goes with all its revisions; lines that cannot be read stay. The caller holds `LOCK`.
+    """
+    gone = {ident for ident, fact in read(path).items() if is_gone(fact)}
+    if gone:
+        lines = _read_text(path).splitlines()
+        kept = [
+            line for line in lines if (fact := _parse_line(line)) is None or fact.id not in gone
+        ]
+        atomic.write(path, "".join(line + "\n" for line in kept))
+    return len(gone)
 
 
 def _read_text(path: str) -> str:

@@ -66,6 +66,11 @@ def read(store: "Store", most: int) -> list[PromptRecord]:
     return list(found)[: -most - 1 : -1]
 
 
+def remove(store: "Store") -> None:
+    """Remove the log: it quotes what was found in sessions."""
+    files.remove(f"{store.local}/{_NAME}")
+
+
 def _read_records(path: str) -> list[str]:
     return (files.read(path, cap=4 * _LARGEST) or "").split(_BEGIN)[1:]
 

@@ -27,6 +27,8 @@ SUFFIX = ".jsonl"
 LEVELS = 2  # of folders: one for each host
 ASIDE = ".superseded"  # messages that a rewritten transcript no longer has
 _STATE = ".state.json"
+_FORGOTTEN = ".forgotten"  # an empty file: the session of this name is not read again
+_PARTS = (SUFFIX, ASIDE, _STATE, ".agent-")  # of the names of a session's files
 _KEPT_VERSIONS = 50
 _TOGETHER = 1000  # messages that are set aside at a time
 
@@ -59,12 +61,17 @@ class RecallLog:
         self.path = f"{self.folder}/{name}{SUFFIX}"
         self.temporary = f"{self.folder}/.{name}{SUFFIX}.tmp"
         self._state_path = f"{self.folder}/{name}{_STATE}"
+        self._forgotten = f"{self.folder}/{store_paths.file_name(identity.session)}{_FORGOTTEN}"
         self._known: MessageIds | None = None
         self._mended = False
 
     def load_state(self) -> ReadState | None:
         """Load how far the transcript was read; None if never."""
         return checkpoint.load(self._state_path)
+
+    def is_forgotten(self) -> bool:
+        """Tell whether a person had the session forgotten."""
+        return files.is_file(self._forgotten)
 
     def extend(self, state: ReadState, path: str, rows: RecallRows, mark: str) -> RecallExtension:
         """Add the messages of a transcript that grew, those that are new.
@@ -285,6 +292,22 @@ def sources(store: Store) -> list[str]:
 def get_path(store: Store, host: str, session: str) -> str:
     """Return the recall file of a session, whether it is there or not."""
     return RecallLog(store, host, Identity(session, "")).path
+
+
+def forget(store: Store, host: str, session: str) -> None:
+    """Remove all that is kept of a session and its side chains, and note not to read it again.
+
+    The caller holds the lock of ingestion.
+    """
+    folder = f"{store.local}/recall/{host}"
+    name = store_paths.file_name(session)
+    files.make_empty(f"{folder}/{name}{_FORGOTTEN}")
+    files.sync_folder(folder)
+    for each in files.names(folder):
+        bare = each.removeprefix(".")  # what a killed run left half-written
+        if bare.startswith(name) and bare[len(name) :].startswith(_PARTS):
+            files.remove(f"{folder}/{each}")
+    files.sync_folder(folder)
 
 
 def read_last(path: str) -> Message | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import UNREADABLE
 from memfs.core.privacy import storable
-from memfs.files import logs
+from memfs.files import atomic, logs
 from memfs.store import clock, lock
 
 if TYPE_CHECKING:
@@ -42,6 +42,16 @@ def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
         line = json.dumps(asdict(outcome)) + "\n"
         logs.add_lines(f"{store.local}/{FILE}", line, private=True)
     return outcome
+
+
+def remove_session(store: Store, session: str) -> None:
+    """Remove what was said of a session."""
+    path = f"{store.local}/{FILE}"
+    with lock.hold_lock(store, name=LOCK):
+        kept = [each for each in list_outcomes(store) if each.session != session]
+        if len(kept) < len(list_outcomes(store)):
+            lines = "".join(json.dumps(asdict(each)) + "\n" for each in kept)
+            atomic.write(path, lines, private=True)
 
 
 def list_outcomes(store: Store) -> list[SessionOutcome]:

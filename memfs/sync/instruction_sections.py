@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.context import brief_assembly
+from memfs.context import brief_contents
 from memfs.core import brief_layout
 from memfs.core import changes as compare
 from memfs.core.errors import MemfsError, StoreError
@@ -99,7 +99,7 @@ def render_section(store: Store) -> str:
     brief was cut, and none has an assistant import a file (`@path`).
     """
     found = blocks.load(Place(store, None))
-    brief = brief_layout.brief(found, _NOTICE, brief_assembly.commands("memfs"))
+    brief = brief_layout.brief(found, _NOTICE, brief_contents.commands("memfs"))
     return _IMPORT.sub(r"\\@", brief.replace("<!--", r"<\!--")).strip("\n")
 
 

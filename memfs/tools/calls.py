@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _SPOKEN = (
     (re.compile(r"\(memfs edit (\S+) --set -\)"), r"(memory_rethink)"),
     (re.compile(r"memfs edit (\S+) --append TEXT"), r"core_memory_append"),
-    (re.compile(r"\(memfs edit LABEL --unpin\)"), "(the user can: memfs edit LABEL --unpin)"),
+    (re.compile(r"\(memfs edit LABEL --no-pin\)"), "(the user can: memfs edit LABEL --no-pin)"),
     (re.compile(r": memfs edit \S+$"), " with memory_rethink"),
     (re.compile(r"memfs show( \S+)?$"), "core_memory_read"),
-    (re.compile(r"memfs archive\b"), "archival_memory_insert"),
+    (re.compile(r"memfs archive add\b"), "archival_memory_insert"),
     (re.compile(r"memfs create\b"), "memory_create"),
     (
-        re.compile(r"(see )?memfs blocks( lists them)?"),
+        re.compile(r"(see )?memfs show --list( has them)?"),
         "core_memory_read without a label lists them",
     ),
     (re.compile(r"memfs log \S+"), "memory_status"),

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memfs.context.brief_assembly import TOOLS
+from memfs.context.brief_contents import TOOLS
 from memfs.core.tokens import estimate
 from memfs.tools import catalog, provider_formats
 

@@ -58,7 +58,7 @@ def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) 
 
     server = serve(rule)
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
-    shown = memfs("facts", "--extract", "--model")
+    shown = memfs("facts", "extract", "--model")
     assert "3 new facts in 3 messages" in shown.err
     assert "!" not in shown.err
     assert statements(place) == [
@@ -72,7 +72,7 @@ def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) 
     assert (mine.message, mine.key, mine.personal) == ("m0", "the user's employer", True)
     shop = next(f for f in fact_store.list_facts(place) if f.category == "decision")
     assert (shop.relations, shop.over) == ((("shop", "uses", "Postgres"),), ("mysql",))
-    assert "0 new facts in 0 messages" in memfs("facts", "--extract", "--model").err
+    assert "0 new facts in 0 messages" in memfs("facts", "extract", "--model").err
 
 
 def test_rules_do_it_where_the_model_fails(
@@ -85,7 +85,7 @@ def test_rules_do_it_where_the_model_fails(
         f"llm: {{endpoint: {server.url}, model: m}}\n"
         "memory_blocks: {facts: {type: facts, config: {extraction_model: configured}}}\n",
     )
-    shown = memfs("facts", "--extract")
+    shown = memfs("facts", "extract")
     assert "! by rules alone where the model could not be asked:" in shown.err
     assert statements(place) == ["Never deploy on Fridays", "Tests are run with `npm run test`"]
 
@@ -100,7 +100,7 @@ def test_a_repository_has_no_model_asked(
     Path(place.project.root, "config.yaml").write_text(
         "memfs: 1\nmemory_blocks: {facts: {type: facts, config: {extraction_model: configured}}}\n"
     )
-    memfs("facts", "--extract")
+    memfs("facts", "extract")
     assert server.asked == []
 
 
@@ -119,7 +119,7 @@ def test_secrets_are_no_facts(memfs: Run, serve: Serve, home: Path, place: Place
     }
     server = serve(lambda _: Say(json.dumps(found)))
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
-    memfs("facts", "--extract", "--model")
+    memfs("facts", "extract", "--model")
     assert not [text for text in statements(place) if key in text]
 
 
@@ -135,7 +135,7 @@ def test_no_message_begins_another_in_what_a_model_is_asked_about(
 
     server = serve(rule)
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
-    memfs("facts", "--extract", "--model")
+    memfs("facts", "extract", "--model")
     lines = [str(each["content"]) for each in messages(asked[0].body)][-1].split("\n")
     assert [line for line in lines if not line.startswith(">") and line] == [
         "[1] user:",

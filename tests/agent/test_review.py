@@ -120,7 +120,7 @@ def test_a_script_can_be_the_model(home: Path, place: Place, tmp_path: Path, mem
     )
     configure(home, f"llm: {{command: {sys.executable} {script}}}\n")
     heard(place)
-    shown = memfs("review", "--session", "s1")
+    shown = memfs("review", "session", "s1")
     assert shown.code == 0
     assert shown.out == "Saved.\n"
     assert "✓ the review of session s1 by" in shown.err
@@ -157,7 +157,7 @@ def test_a_reflection_is_a_proposal(
     use(serve, home, reflecting)
     heard(place)
     before = told(repo, "status", "--porcelain")
-    shown = memfs("reflect")
+    shown = memfs("review", "reflect")
     assert shown.code == 0
     assert "-No deploys on Friday!!!\n" in shown.out
     assert "+Never deploy on Fridays.\n" in shown.out
@@ -172,7 +172,7 @@ def test_a_reflection_is_a_proposal(
         changed = told(repo, "diff", "--stat", f"HEAD...{proposal.branch}")
         assert "system_rules.md" in changed
         assert "2 files changed" in changed
-    shown = memfs("review", "--accept", "")
+    shown = memfs("review", "accept", "")
     assert shown.code == 0
     assert "✓ archived 1 passage" in shown.err
     assert blocks.get(place, "system_rules").value == "Never deploy on Fridays."
@@ -186,13 +186,14 @@ def test_a_reflection_is_a_proposal(
 def test_a_proposal_is_dropped(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
     use(serve, home, reflecting)
     heard(place)
-    memfs("reflect")
-    assert memfs("review", "--reject", "").code == 0
+    memfs("review", "reflect")
+    assert memfs("review", "reject", "").code == 0
     assert proposals.list_pending(place.home) == []
     assert blocks.get(place, "human").value == ""
-    assert memfs("review", "--accept", "").code == 1
+    assert memfs("review", "accept", "").code == 1
     assert (
-        memfs("reflect").err.splitlines()[0] == "error: there is no session that was not looked at"
+        memfs("review", "reflect").err.splitlines()[0]
+        == "error: there is no session that was not looked at"
     )
 
 
@@ -201,9 +202,9 @@ def test_what_was_edited_meanwhile_stays(
 ) -> None:
     use(serve, home, saving)
     heard(place)
-    memfs("reflect")
+    memfs("review", "reflect")
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
-    memfs("review", "--accept", "")
+    memfs("review", "accept", "")
     assert sorted(blocks.get(place, "human").value.splitlines()) == ["Likes tea.", "Name: Alice"]
 
 
@@ -214,7 +215,7 @@ def test_where_it_is_allowed_it_is_taken_at_once(
     config = home / ".agent-memory" / "config.yaml"
     config.write_text(config.read_text().replace("mode: background", "apply: true"))
     heard(place)
-    shown = memfs("reflect")
+    shown = memfs("review", "reflect")
     assert "✓ taken: 2 blocks, 1 passage" in shown.err
     assert blocks.get(place, "human").value == "Name: Alice"
 
@@ -224,7 +225,7 @@ def test_a_repository_does_not_allow_it(serve: Serve, home: Path, place: Place, 
     config = Path(place.home.root, "config.yaml")
     config.write_text(config.read_text() + "review: {apply: true}\n")
     heard(place)
-    assert "memfs review --accept" in memfs("reflect").err
+    assert "memfs review accept" in memfs("review", "reflect").err
 
 
 def talked(place: Place, session: str, count: int = 5) -> None:
@@ -240,13 +241,13 @@ def test_what_a_reflection_found_before_it_failed_is_kept(
     use(serve, home, lambda asked: Raw(401, "{}") if asked.number > 1 else saving(asked))
     talked(place, "one")
     talked(place, "two")
-    assert "Never deploy on Fridays" in memfs("reflect").out
+    assert "Never deploy on Fridays" in memfs("review", "reflect").out
     [proposal] = proposals.list_pending(place.home)
     assert proposal.sessions == ("one",)
     assert proposal.problem
-    memfs("review", "--reject", "")
+    memfs("review", "reject", "")
     use(serve, home, saving)
-    memfs("reflect")
+    memfs("review", "reflect")
     assert proposals.list_pending(place.home)[0].sessions == ("two",)
 
 
@@ -256,7 +257,7 @@ def test_no_session_is_left_out(serve: Serve, home: Path, place: Place, memfs: R
         talked(place, name)
     seen: list[str] = []
     for _ in range(3):
-        memfs("reflect", "--sessions", "1")
+        memfs("review", "reflect", "--sessions", "1")
         seen += proposals.list_pending(place.home)[-1].sessions
     assert seen == ["one", "two", "three"]
 
@@ -264,12 +265,12 @@ def test_no_session_is_left_out(serve: Serve, home: Path, place: Place, memfs: R
 def test_passages_stay_on_the_branch(
     serve: Serve, home: Path, place: Place, memfs: Run, repo: Path
 ) -> None:
-    memfs("archive", "The zephyr gateway listens on port 7741.")
+    memfs("archive", "add", "The zephyr gateway listens on port 7741.")
     subprocess.run(["git", "add", "-A"], check=True)
     subprocess.run(["git", "commit", "-qm", "memory"], check=True)
     use(serve, home, saving)
     heard(place)
-    memfs("reflect")
+    memfs("review", "reflect")
     [proposal] = proposals.list_pending(place.home)
     changed = told(repo, "diff", "--name-status", f"HEAD...{proposal.branch}")
     assert [line[0] for line in changed.splitlines()] == ["A", "M"]
@@ -282,9 +283,9 @@ def test_a_proposal_about_a_block_that_is_gone_is_refused(
 ) -> None:
     use(serve, home, saving)
     heard(place)
-    memfs("reflect")
+    memfs("review", "reflect")
     memfs("delete", "system_rules")
-    shown = memfs("review", "--accept", "")
+    shown = memfs("review", "accept", "")
     assert shown.code == 1
     assert "error: 'system_rules' was deleted or renamed since" in shown.err
     assert proposals.list_pending(place.home)

@@ -93,7 +93,7 @@ def test_without_a_heartbeat_the_turn_ends(talk: Talk, place: Place) -> None:
 def test_a_call_that_cannot_be_done_is_corrected(
     wrong: Tool, told: str, talk: Talk, place: Place, memfs: Run
 ) -> None:
-    memfs("create", "rules", "What holds.")
+    memfs("create", "rules", "--description", "What holds.")
     path = Path(blocks.get(place, "rules").path)
     path.write_text(path.read_text().replace("read_only: false", "read_only: true"))
     asked: list[Asked] = []

@@ -24,8 +24,8 @@ def elsewhere(place: Place, tmp_path: Path, home: Path, monkeypatch: pytest.Monk
 def test_memory_moves_from_one_project_to_another(
     memfs: Run, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memfs("create", "api", "The API", "Timeouts are 5 seconds.")
-    memfs("archive", "Green tea at 70 degrees.")
+    memfs("create", "api", "Timeouts are 5 seconds.", "--description", "The API")
+    memfs("archive", "add", "Green tea at 70 degrees.")
     path = str(tmp_path / "m.zip")
     done = memfs("export", path)
     assert (done.code, done.out) == (0, "")
@@ -73,7 +73,7 @@ def test_what_is_refused_is_named_and_the_rest_is_imported(
 ) -> None:
     assert place.project
     Path(place.project.root, "blocks/api.md").write_text(f"use {SECRET}\n")
-    memfs("create", "notes", "d", "fine")
+    memfs("create", "notes", "fine", "--description", "d")
     path = str(tmp_path / "m.zip")
     held = memfs("export", path)
     assert held == (
@@ -82,10 +82,10 @@ def test_what_is_refused_is_named_and_the_rest_is_imported(
         (
             "! blocks/api.md:1 github-token ghp… (40 characters)\n"
             "error: cannot export: 1 secret would be in it\n"
-            "hint: memfs doctor --secrets --purge takes them out; --yes exports them all the same\n"
+            "hint: memfs doctor --secrets --purge takes them out; --with-secrets exports them, too\n"
         ),
     )
-    assert memfs("export", path, "--yes").code == 0
+    assert memfs("export", path, "--with-secrets").code == 0
     monkeypatch.chdir(elsewhere)
     done = memfs("import", path)
     assert done.code == 1

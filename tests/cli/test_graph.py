@@ -62,12 +62,12 @@ def test_what_cannot_be_asked_together(memfs: Run, place: Place) -> None:
 def test_outcomes(memfs: Run, place: Place) -> None:
     say(place, "one", *FIXED)
     assert (
-        memfs("outcome", "one", "failed", "--why", "it came back").err
+        memfs("session", "outcome", "one", "failed", "--why", "it came back").err
         == "\u2713 failed: session one\n"
     )
     assert "it came back" in memfs("graph", "one").out
-    done = memfs("outcome", "on", "worked", "--turn", "1")
+    done = memfs("session", "outcome", "on", "worked", "--turn", "1")
     assert (done.code, done.err) == (0, "\u2713 worked: session on, turn 1\n")
-    assert memfs("outcome", "one", "maybe").code == 2
-    missing = memfs("outcome", "none", "worked")
+    assert memfs("session", "outcome", "one", "maybe").code == 2
+    missing = memfs("session", "outcome", "none", "worked")
     assert (missing.code, missing.err.splitlines()[0]) == (1, "error: there is no session none")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.cli import console
+from memfs.cli import console, layout
 from memfs.store import upstream_changes
 from memfs.store.blocks import Place
 from memfs.store.upstream_changes import UpstreamChange, UpstreamReview
@@ -29,7 +29,9 @@ def odd(place: Place) -> Place:
 
 
 @pytest.mark.usefixtures("odd")
-@pytest.mark.parametrize("command", [("trust", "--yes"), ("blocks",), ("status",), ("doctor",)])
+@pytest.mark.parametrize(
+    "command", [("trust", "--yes"), ("show", "--list"), ("status",), ("doctor",)]
+)
 def test_a_name_hides_and_forges_nothing(memfs: Run, command: tuple[str, ...]) -> None:
     memfs("trust", "--revoke")
     done = memfs(*command)
@@ -45,9 +47,9 @@ def test_whatever_is_printed_is_made_visible(
     for say in (console.talk, console.print_done, console.error, console.echo, console.print_piece):
         say(TURNED)
     console.error("no", TURNED)
-    console.echo(console.table([("A",), (TURNED,)]))
-    console.echo(console.shorten(TURNED, 80))
-    console.echo(console.wrap(TURNED, 2))
+    console.echo(layout.table([("A",), (TURNED,)]))
+    console.echo(layout.shorten(TURNED, 80))
+    console.echo(layout.wrap(TURNED, 2))
     out, err = capsys.readouterr()
     assert (out + err).count(SHOWN) == 9
     assert "\u202e" not in out + err
@@ -66,7 +68,7 @@ def test_data_is_made_visible_on_a_terminal_alone(
 
 
 def test_a_column_is_as_wide_as_what_is_shown() -> None:
-    rows = console.table([("A", "B"), (TURNED, "x")]).split("\n")
+    rows = layout.table([("A", "B"), (TURNED, "x")]).split("\n")
     assert rows == ["A" + " " * len(SHOWN) + " B", f"{SHOWN}  x"]
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("place")
 
 
 def test_the_model_is_shown(memfs: Run) -> None:
-    memfs("archive", "bread from the oven")
+    memfs("archive", "add", "bread from the oven")
     assert memfs("search", "oven").code == 0
     found = memfs("model")
     assert found.code == 0
@@ -35,7 +35,7 @@ def test_the_model_is_shown(memfs: Run) -> None:
 
 def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
     mine = make(tmp_path / "mine")
-    memfs("archive", "bread from the oven")
+    memfs("archive", "add", "bread from the oven")
     memfs("search", "oven")
     assert place.user
     path = f"{place.user.root}/config.yaml"
@@ -70,7 +70,7 @@ def test_a_broken_one_is_told_in_a_line_and_words_find(
     memfs: Run, place: Place, tmp_path: Path
 ) -> None:
     mine = make(tmp_path / "mine")
-    memfs("archive", "bread from the oven")
+    memfs("archive", "add", "bread from the oven")
     memfs("model", "use", str(mine))
     (mine / "model.safetensors").unlink()
     for words in (["oven"], ["oven", "--mode", "semantic"], ["oven", "--json"]):
@@ -89,7 +89,7 @@ def test_how_far_a_new_one_is(
     memfs: Run, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = make(tmp_path / "mine")
-    memfs("archive", "bread from the oven")
+    memfs("archive", "add", "bread from the oven")
     memfs("search", "oven")
     monkeypatch.setattr(model_config, "FEW", 1)
     assert place.user

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from memfs.cli import console
+from memfs.cli import progress
+from memfs.cli.wording import format_duration
 
 
 class Terminal(io.StringIO):
@@ -25,7 +26,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr("memfs.cli.console.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("memfs.cli.progress.time.monotonic", lambda: now[0])
     return now
 
 
@@ -33,7 +34,7 @@ def test_bytes_are_shown_with_rate_and_time_left(
     monkeypatch: pytest.MonkeyPatch, clock: list[float]
 ) -> None:
     shown = terminal(monkeypatch)
-    with console.stages(in_bytes=("reading",)) as stage:
+    with progress.show_stages(in_bytes=("reading",)) as stage:
         tick = stage("reading", 1_000_000_000)
         clock[0] += 2
         tick(250_000_000)
@@ -50,7 +51,7 @@ def test_bytes_are_shown_with_rate_and_time_left(
 
 def test_the_rate_is_that_of_lately(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
     terminal(monkeypatch)
-    tick = console.Progress("reading", 3000, "{:,.0f}".format)
+    tick = progress.Progress("reading", 3000, "{:,.0f}".format)
     tick(1000)  # was read before
     for _ in range(120):
         clock[0] += 0.125
@@ -61,7 +62,7 @@ def test_the_rate_is_that_of_lately(monkeypatch: pytest.MonkeyPatch, clock: list
 def test_nothing_is_shown_where_no_person_looks(
     capsys: pytest.CaptureFixture[str], clock: list[float]
 ) -> None:
-    with console.progress(10, "timing") as tick:
+    with progress.show_progress(10, "timing") as tick:
         clock[0] += 1
         tick(10)
     assert capsys.readouterr().err == ""
@@ -71,4 +72,4 @@ def test_nothing_is_shown_where_no_person_looks(
     ("seconds", "shown"), [(0.2, "0 s"), (59.4, "59 s"), (200, "3:20 min"), (7500, "2:05 h")]
 )
 def test_durations(seconds: float, shown: str) -> None:
-    assert console.duration(seconds) == shown
+    assert format_duration(seconds) == shown

@@ -32,7 +32,7 @@ def said(place: Place) -> None:
 
 
 def pending(memfs: Run) -> dict[str, tuple[str, str]]:
-    found = json.loads(memfs("review", "--json").out)["standing"]
+    found = json.loads(memfs("review", "list", "--json").out)["standing"]
     return {each["text"]: (each["id"], each["label"]) for each in found}
 
 
@@ -48,35 +48,33 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     assert label == "system_rules"
     assert f"{ident}  2026-04-01  you stated, in no block yet (for system_rules):\n" in done.out
     assert f"    {RULE}\n" in done.out
-    assert "memfs review --accept ID takes one into its block" in done.err
+    assert "memfs review accept ID takes one into its block" in done.err
 
 
 def test_one_is_taken_in_the_users_own_words(place: Place, memfs: Run) -> None:
     ident, label = pending(memfs)[MINE]
     assert label == "human"
-    assert memfs("review", "--accept", ident[:6]).code == 0
+    assert memfs("review", "accept", ident[:6]).code == 0
     assert f"- {MINE}\n" in show.run(place, "human").block.raw
     assert [*pending(memfs)] == [RULE]
     assert MINE not in brief.start(place).context.partition("# Stated")[2]
 
 
 def test_one_that_is_dropped_does_not_come_back(place: Place, memfs: Run) -> None:
-    assert memfs("review", "--reject", pending(memfs)[RULE][0]).code == 0
+    assert memfs("review", "reject", pending(memfs)[RULE][0]).code == 0
     index_sources.sync(place, embed=False)
     assert [*pending(memfs)] == [MINE]
     assert RULE not in brief.start(place).context
 
 
 def test_what_nothing_is_called_is_refused(memfs: Run) -> None:
-    done = memfs("review", "--accept", "zzz")
+    done = memfs("review", "accept", "zzz")
     assert done.code == 1
     assert "there is no such proposal" in done.err
 
 
 def test_at_a_terminal_a_key_decides(place: Place, repo: Path, memfs: Run) -> None:
-    code, shown = type_into(
-        [sys.executable, "-m", "memfs", "review"], "", repo, keys=("q: stop", "yn")
-    )
+    code, shown = type_into([sys.executable, "-m", "memfs", "review"], "", repo, keys=("]? ", "yn"))
     assert code == 0, shown
     assert pending(memfs) == {}
     raws = [show.run(place, label).block.raw for label in ("human", "system_rules")]

@@ -59,9 +59,9 @@ VERSION  WHEN      WHO     BLOCK       WHAT     CHARS  WHY
 
 
 def test_blocks(memfs: Run) -> None:
-    memfs("create", "api", "The API", "x" * 90, "--limit", "100", "--unpinned")
+    memfs("create", "api", "x" * 90, "--description", "The API", "--limit", "100", "--no-pin")
     assert (
-        memfs("blocks").out
+        memfs("show", "--list").out
         == """\
 TIER     LABEL         USED                     CHARS  VERSION
 project  api           ███████████░  90%     90 / 100        1  unpinned
@@ -70,7 +70,7 @@ project  system_rules  ░░░░░░░░░░░░   0%    0 / 5,000   
 user     human         ░░░░░░░░░░░░   0%    0 / 5,000        1
 """
     )
-    listed = json.loads(memfs("blocks", "--json").out)
+    listed = json.loads(memfs("show", "--list", "--json").out)
     assert [(block["label"], block["chars"]) for block in listed][:2] == [
         ("api", 90),
         ("persona", 172),
@@ -81,6 +81,7 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
         "service        not running: hooks and searches do their own work",
+        "in the prompt  424 tokens at a session's start, 1.3% of 32,768",
         "assistants     none is wired: memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  GIT",
@@ -107,9 +108,11 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
 
 
 def test_archive_and_search(memfs: Run) -> None:
-    kept = json.loads(memfs("archive", "We chose httpx over requests.", "-t", "HTTP", "--json").out)
+    kept = json.loads(
+        memfs("archive", "add", "We chose httpx over requests.", "-t", "HTTP", "--json").out
+    )
     assert not kept["duplicate"]
-    again = json.loads(memfs("archive", "We chose  httpx over requests.", "--json").out)
+    again = json.loads(memfs("archive", "add", "We chose  httpx over requests.", "--json").out)
     assert again == {**kept, "duplicate": True}
     memfs("edit", "system_rules", "--append", "Timeouts are five seconds.")
     assert memfs("search", "why httpx", "--in", "archive").out.splitlines() == [

@@ -30,7 +30,7 @@ def test_refusals(memfs: Run) -> None:
     assert memfs("show", "humn") == (
         1,
         "",
-        "error: there is no block 'humn'\nhint: did you mean human? see memfs blocks\n",
+        "error: there is no block 'humn'\nhint: did you mean human? see memfs show --list\n",
     )
 
 
@@ -71,7 +71,7 @@ def test_a_wrong_patch_is_explained(memfs: Run, patch: str, reason: str) -> None
 
 
 def test_a_page_that_is_not_there(memfs: Run) -> None:
-    memfs("archive", "We chose httpx over requests.")
+    memfs("archive", "add", "We chose httpx over requests.")
     shown = memfs("search", "httpx", "--in", "archive", "-p", "99")
     assert shown.err == "there is no page 99: 1 hit on 1\n"
 
@@ -91,7 +91,7 @@ def test_without_a_store(
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    assert memfs("blocks") == (
+    assert memfs("show", "--list") == (
         1,
         "",
         f"error: there is no memfs store at or above {folder}\nhint: make one with: memfs init\n",

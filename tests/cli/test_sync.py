@@ -43,7 +43,7 @@ def test_from_the_first_section_to_none(memfs: Run, repo: Path) -> None:
  *Technical constraints, requirements, decisions and rules of this project that you must follow. Update it when you learn about new ones.*
 -(empty)
 +Use httpx.
- Memory tools: memfs edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, memfs create LABEL DESCRIPTION, memfs archive TEXT, memfs search QUERY
+ Memory tools: memfs edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, memfs create LABEL TEXT --description WHAT, memfs archive add TEXT, memfs search QUERY
  <!-- memfs: end -->
 """,
         "AGENTS.md would be updated\n",

@@ -308,7 +308,7 @@ def test_over_the_limit_only_shortening_is_allowed(
     assert found == Rejected(
         f"cannot write 'persona': {refusal}",
         f"shorten it by {after - limit:,} characters (memfs edit persona --set -), move details to the "
-        "archive (memfs archive), or start a block of its own (memfs create)",
+        "archive (memfs archive add), or start a block of its own (memfs create)",
     )
 
 
@@ -316,7 +316,7 @@ def test_a_cap_in_tokens_holds_beside_the_limit() -> None:
     assert body_edits.check_limit("a", "", "go " * 10, 100, 10) is None
     assert body_edits.check_limit("a", "", "go " * 11, 100, 10) == Rejected(
         "cannot write 'a': about 11 tokens, the limit is 10",
-        "shorten it, or move details to the archive (memfs archive)",
+        "shorten it, or move details to the archive (memfs archive add)",
     )
     assert body_edits.check_limit("a", "go " * 12, "go " * 11, 100, 10) is None
     assert body_edits.check_limit("a", "go " * 11, "go " * 11, 100, 10) is not None

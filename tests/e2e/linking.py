@@ -52,16 +52,16 @@ def fill(repo: Path, home: Path, word: str) -> None:
     with mock.patch.dict(os.environ, HOME=str(home)):
         for line in (
             "init",
-            f"create rules The_rules. {rules}",
+            f"create rules {rules} --description The_rules.",
             f"edit rules --append {word}",
-            f"archive On_gophers_{word}.",
+            f"archive add On_gophers_{word}.",
             f"static gophers Rodents_{word}.",
             "ingest said.jsonl",
-            "facts --extract --no-model",
-            f"outcome {SESSION} worked --why {word}",
+            "facts extract --no-model",
+            f"session outcome {SESSION} worked --why {word}",
             "graph",
-            "context --task tunnels",
-            "export --all --yes kept.zip",
+            "recall tunnels",
+            "export --all --with-secrets kept.zip",
         ):
             code, said = ways.go_through(ways.cli(line), repo)
             assert code == 0, (line, said)

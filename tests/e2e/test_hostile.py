@@ -42,7 +42,7 @@ COMMANDS = (
     ["create", "../../x", "outside"],
     ["undo", "rules"],
     ["restore", "../../../owned", "1"],
-    ["archive", "A passage."],
+    ["archive", "add", "A passage."],
     ["init"],
 )
 

@@ -51,8 +51,8 @@ def running(host: Assistant, name: str, folder: Path) -> Iterator[Way]:
     asked: list[float] = []
     with ExitStack() as stack:
         if served:
-            stack.callback(project.memfs, "daemon", "stop")
-            project.memfs("daemon", "start")
+            stack.callback(project.memfs, "service", "stop")
+            project.memfs("service", "start")
         model = stack.enter_context(ScriptedModel())
         model.meanwhile = lambda: asked.append(time.perf_counter())
         program = host.start(project, model)

@@ -138,7 +138,7 @@ def test_an_edit_of_a_block_as_a_file_is_adopted_checked_and_refused_where_it_mu
     blocks = project.repo / ".agent-memory/blocks"
     fixed = blocks / "fixed.md"
     fixed.write_text("---\ndescription: d\nread_only: true\n---\nnever\n")
-    project.memfs("create", "notes", "d", "alpha", "--limit", "50")
+    project.memfs("create", "notes", "alpha", "--description", "d", "--limit", "50")
     notes = str(blocks / "notes.md")
     script: list[str | ToolUse] = [
         ToolUse("Read", {"file_path": notes}),

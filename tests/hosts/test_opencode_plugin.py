@@ -48,7 +48,7 @@ def test_the_plugin_is_a_program() -> None:
 def test_the_brief_and_what_a_prompt_brings_are_in_each_request_and_not_kept(
     project: Project,
 ) -> None:
-    project.memfs("archive", "The shop listens on port 8080.")
+    project.memfs("archive", "add", "The shop listens on port 8080.")
     project.memfs("search", "shop")  # makes the index
     append = ToolUse("memfs_core_memory_append", {"label": "human", "content": "Likes teal"})
     with ScriptedModel([append, "8080."]) as model:

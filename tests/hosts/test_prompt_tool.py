@@ -23,7 +23,9 @@ def test_a_conversation_brings_what_is_new_and_what_was_said(
 ) -> None:
     project = Project(tmp_path, service=service)
     project.memfs("edit", "human", "--append", "Name: Quentin")
-    project.memfs("archive", "The zephyr gateway listens on port 7741 because of the firewall.")
+    project.memfs(
+        "archive", "add", "The zephyr gateway listens on port 7741 because of the firewall."
+    )
     project.memfs("search", "zephyr")
     host.install(project, "--user", found=True)
     assert HOOK_TOOL in (project.home / SETTINGS[host.name]).read_text()
@@ -36,7 +38,7 @@ def test_a_conversation_brings_what_is_new_and_what_was_said(
                 assert session.say("and now?") == "Three."
     finally:
         if service:
-            project.memfs("daemon", "stop")
+            project.memfs("service", "stop")
     asked = [json.dumps(request, ensure_ascii=False) for request in model.requests]
     assert [each.count(HEAD) for each in asked] == [1, 1, 1]
     assert [each.count("+ Name: Bob") for each in asked] == [0, 1, 1]

@@ -174,10 +174,10 @@ def test_facts_that_came_with_a_clone_lead_nowhere(
     folder.mkdir()
     (folder / "2026-01.jsonl").write_text("\n".join(HOSTILE) + "\n")
     before = sorted(path for path in tmp_path.rglob("*") if "local" not in path.parts)
-    for words in ((), ("--sources",), ("--summary",), ("--json",)):
+    for words in ((), ("list", "--sources"), ("list", "--summary"), ("list", "--json")):
         assert memfs("facts", *words).code == 0
     for ident in ("a1", "a2", "a7"):
-        assert memfs("facts", "--accept", ident).code == 0
+        assert memfs("facts", "accept", ident).code == 0
     after = sorted(path for path in tmp_path.rglob("*") if "local" not in path.parts)
     assert [path for path in after if path not in before] == [folder / "undated.jsonl"]
     assert [fact.id for fact in fact_store.list_facts(place)] == ["a7", "a1", "a2"]
@@ -206,7 +206,7 @@ def test_links_in_the_folder_of_facts_are_not_followed(
 def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> None:
     add(place, "Never deploy on Fridays.")
     memfs("trust", "--revoke")
-    shown = memfs("context", "--task", "deploy on fridays")
+    shown = memfs("recall", "deploy on fridays")
     assert (shown.code, shown.out) == (1, "")
     assert "error: you have not trusted this store" in shown.err
     report = memfs("trust")
@@ -279,32 +279,33 @@ def recorded(place: Place, *texts: str) -> None:
 def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
     assert transcripts.LOCK
     recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
-    shown = memfs("facts", "--extract")
+    shown = memfs("facts", "extract")
     assert shown.err == (
-        "✓ 2 new facts in 3 messages\n"
-        "some could stand in a block, if you want: memfs facts --offer\n"
+        "✓ 2 new facts in 3 messages\nsome could stand in a block, if you want: memfs facts offer\n"
     )
     assert "rule 0.85\n    Never deploy on Fridays\n" in shown.out
-    assert memfs("facts", "--extract").err == "✓ 0 new facts in 0 messages\n"
-    found = json.loads(memfs("facts", "--json").out)
+    assert memfs("facts", "extract").err == "✓ 0 new facts in 0 messages\n"
+    found = json.loads(memfs("facts", "list", "--json").out)
     assert {(each["host"], each["session"], each["message"]) for each in found} == {
         ("claude", "s1", "m0"),
         ("claude", "s1", "m2"),
     }
-    assert "claude s1: Never deploy on Fridays." in memfs("facts", "--sources", "deploy").out
-    assert memfs("facts", "--summary").out == (
+    assert (
+        "claude s1: Never deploy on Fridays." in memfs("facts", "list", "--sources", "deploy").out
+    )
+    assert memfs("facts", "list", "--summary").out == (
         "## rule\n- Never deploy on Fridays\n## identity\n- My name is Alice\n"
     )
 
 
 def test_a_person_decides(place: Place, memfs: Run) -> None:
     [fact] = add(place, "Never deploy on Fridays.")
-    assert memfs("facts", "--reject", fact.id[:8]).err == "✓ rejected: Never deploy on Fridays\n"
-    assert memfs("facts").err == "no facts; memfs facts --extract looks through recall\n"
-    assert "rule 0.85 rejected" in memfs("facts", "--status", "rejected").out
-    assert memfs("facts", "--accept", fact.id[:8]).code == 0
-    assert memfs("facts", "--accept", "zz").code == 1
-    assert memfs("facts", "[").code == 2
+    assert memfs("facts", "reject", fact.id[:8]).err == "✓ rejected: Never deploy on Fridays\n"
+    assert memfs("facts").err == "no facts; memfs facts extract looks through recall\n"
+    assert "rule 0.85 rejected" in memfs("facts", "list", "--status", "rejected").out
+    assert memfs("facts", "accept", fact.id[:8]).code == 0
+    assert memfs("facts", "accept", "zz").code == 1
+    assert memfs("facts", "list", "[").code == 2
 
 
 def test_facts_are_in_the_context_of_a_task(place: Place) -> None:
@@ -322,15 +323,13 @@ def test_what_is_sure_is_offered_for_a_block_and_written_into_none(
         "Never deploy on Fridays.",
         "We use Biome to format the code.",
     )
-    shown = memfs("facts", "--offer")
+    shown = memfs("facts", "offer")
     assert sorted(shown.out.splitlines()) == [
         "memfs edit human --append 'I prefer tabs over spaces'",
         "memfs edit system_rules --append 'Never deploy on Fridays'",
     ]
     assert "tabs" not in memfs("show", "human").out
     memfs("edit", "human", "--append", "I prefer tabs over spaces")
-    assert len(json.loads(memfs("facts", "--offer", "--json").out)) == 1
+    assert len(json.loads(memfs("facts", "offer", "--json").out)) == 1
     memfs("edit", "system_rules", "--append", "Never deploy on Fridays")
-    assert (
-        memfs("facts", "--offer").err == "no fact that is sure enough is missing from the blocks\n"
-    )
+    assert memfs("facts", "offer").err == "no fact that is sure enough is missing from the blocks\n"

@@ -48,25 +48,25 @@ def test_what_has_no_room_would_be_cut(place: Place) -> None:
 def test_what_the_limit_of_hooks_cuts_is_named(place: Place, memfs: Run) -> None:
     for name in ("one", "two", "three"):
         edit.run(place, [Create(name, "Much.", "a line of a long block\n" * 200)], USER)
-    shown = memfs("context")
+    shown = memfs("status", "--window")
     assert shown.code == 0
     assert "! an assistant's hooks take less than this: 'two' is cut there" in shown.err
 
 
 def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:
-    shown = memfs("context", "--budget", "8192")
+    shown = memfs("status", "--window", "--tokens", "8192")
     lines = shown.out.splitlines()
     assert lines[0].split() == ["SECTION", "TOKENS", "OF", "THE", "ROOM", "CUT"]
     assert lines[-1].startswith("left for the conversation")
     assert shown.err == (
         "8,192 tokens, 2,730 of them kept free for the answer, 512 for tool calls; counted by an estimate\n"
     )
-    found = json.loads(memfs("context", "--budget", "8192", "--json").out)
+    found = json.loads(memfs("status", "--window", "--tokens", "8192", "--json").out)
     assert found["used"] + found["left"] == 8192 - 2730 - 512
 
 
 def test_a_window_that_is_too_small_is_refused(place: Place, memfs: Run) -> None:
-    assert memfs("context", "--budget", "10").code == 2
+    assert memfs("status", "--window", "--tokens", "10").code == 2
 
 
 def test_tiktoken_counts_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,10 +93,17 @@ def test_tiktoken_counts_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_context_is_composed_for_a_task(place: Place, memfs: Run) -> None:
-    memfs("archive", "The zephyr gateway listens on port 7741 because of the firewall.")
-    memfs("create", "gateways", "All gateways.", "The zephyr gateway has two nodes.", "--unpinned")
+    memfs("archive", "add", "The zephyr gateway listens on port 7741 because of the firewall.")
+    memfs(
+        "create",
+        "gateways",
+        "The zephyr gateway has two nodes.",
+        "--description",
+        "All gateways.",
+        "--no-pin",
+    )
     memfs("edit", "human", "--append", "Knows the zephyr gateway.")
-    shown = memfs("context", "--task", "restart the zephyr gateway", "--budget", "300")
+    shown = memfs("recall", "restart the zephyr gateway", "--budget", "300")
     assert shown.code == 0
     assert "> The zephyr gateway listens on port 7741 because of the firewall.\n" in shown.out
     assert "- block gateways\n> All gateways.\n> The zephyr gateway has two nodes.\n" in shown.out
@@ -108,18 +115,18 @@ def test_a_context_is_composed_for_a_task(place: Place, memfs: Run) -> None:
 
 
 def test_a_context_says_where_nothing_is_clearly_relevant(place: Place, memfs: Run) -> None:
-    memfs("archive", "The zephyr gateway listens on port 7741 because of the firewall.")
-    task = ("context", "--task", "write an essay about doors and the wind")
+    memfs("archive", "add", "The zephyr gateway listens on port 7741 because of the firewall.")
+    task = ("recall", "write an essay about doors and the wind")
     shown = memfs(*task)
     assert (shown.code, shown.out) == (0, "")
     assert shown.err == "nothing is clearly relevant; --nearest shows the 1 piece\n"
     assert "listens on port 7741" in memfs(*task, "--nearest").out
     assert json.loads(memfs(*task, "--json").out)["sure"] is False
-    assert json.loads(memfs("context", "--task", "zephyr gateway", "--json").out)["sure"] is True
+    assert json.loads(memfs("recall", "zephyr gateway", "--json").out)["sure"] is True
 
 
 def test_odd_wishes_for_a_context_are_refused(place: Place, memfs: Run) -> None:
-    assert memfs("context", "--task", "x", "--budget", "10").code == 2
-    assert memfs("context", "--task", "  ").code == 2
-    assert memfs("context", "--compression", "smart").code == 2
-    assert memfs("context", "--task", "anything at all").err == "memory holds nothing about that\n"
+    assert memfs("recall", "x", "--budget", "10").code == 2
+    assert memfs("recall", "  ").code == 2
+    assert memfs("status", "--window", "--compression", "smart").code == 2
+    assert memfs("recall", "anything at all").err == "memory holds nothing about that\n"

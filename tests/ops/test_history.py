@@ -134,7 +134,7 @@ def test_undoing_a_rename_leaves_the_rest_of_its_patch(place: Place) -> None:
 def test_an_unknown_label_names_the_closest(place: Place) -> None:
     with pytest.raises(NotFoundError, match="there is no block 'humn'") as caught:
         history.log(place, "humn")
-    assert caught.value.hint == "did you mean human? see memfs blocks"
+    assert caught.value.hint == "did you mean human? see memfs show --list"
 
 
 LINES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)

@@ -259,7 +259,7 @@ def test_stop_ends_everything_at_once(warm: ServiceStatus, repo: Path, home: Pat
     hook(payload(repo, "SessionStart"))
     running.until(lambda: len(running.ours(home)) > 1)
     subprocess.run(
-        [sys.executable, "-m", "memfs", "daemon", "stop"], check=True, capture_output=True
+        [sys.executable, "-m", "memfs", "service", "stop"], check=True, capture_output=True
     )
     running.until(lambda: not running.ours(home), 2)
     assert "Traceback" not in running.log(home)

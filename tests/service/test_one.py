@@ -16,8 +16,8 @@ import pytest
 
 from memfs.ipc import client, service_client, service_status, spawn
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import daemon as op
 from memfs.ops import init
+from memfs.ops import service as op
 from memfs.service import server
 from memfs.store.blocks import Place
 from tests.service import running

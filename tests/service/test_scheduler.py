@@ -159,14 +159,14 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
 
     def shown() -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "memfs", "daemon"], capture_output=True, text=True, check=True
+            [sys.executable, "-m", "memfs", "service"], capture_output=True, text=True, check=True
         )
         return done.stdout if pattern.search(done.stdout) else ""
 
     assert str(place.home.root) in until(shown, 60)
     began = time.monotonic()
     subprocess.run(
-        [sys.executable, "-m", "memfs", "daemon", "stop"], check=True, capture_output=True
+        [sys.executable, "-m", "memfs", "service", "stop"], check=True, capture_output=True
     )
     running.until(lambda: not running.ours(home))
     assert time.monotonic() - began < 5

@@ -20,7 +20,7 @@ from memfs.core.errors import StoreError
 from memfs.ipc import service_status
 from memfs.ipc import spawn as ipc_spawn
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import daemon as op
+from memfs.ops import service as op
 from memfs.store import local_folder, lock, store_paths
 from memfs.store.blocks import Place
 from tests.service import running

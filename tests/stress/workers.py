@@ -206,7 +206,7 @@ def look(told: Round, who: str) -> None:
                 ("show", label),
                 ("diff", label),
                 ("status",),
-                ("blocks",),
+                ("show", "--list"),
                 ("doctor",),
             )
         )

@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import format_remainder, text_of
+from memfs.cli.editor import open_editor
+from memfs.cli.pager import paged
+from memfs.cli.wording import format_day
+from memfs.core.errors import UsageError
 from memfs.ops import archive as op
 
+if TYPE_CHECKING:
+    from memfs.ops.archive import StoredPassage
 
-@click.command("archive")
+_PASSAGE = CompletedType(
+    "id", lambda place, _: [each.passage.id for each in op.list_passages(place)]
+)
+_ID = 8  # characters of an id that are shown: its last ones, which are random
+
+
+@click.group("archive")
+def command() -> None:
+    """Keep passages for the long term: found by `memfs search`, not shown in every brief."""
+
+
+@command.command("add")
 @click.argument("text")
-@click.option("-t", "--tag", multiple=True, help="A tag; may be given several times.")
+@options.tag_option
 @options.number_option("-i", "--importance", help="How much it matters.", default=5, most=10)
 @click.option("--user", is_flag=True, help="Into your own store, for all projects.")
 @options.json_option
-def command(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
-    """Keep TEXT for the long term: found by `memfs search`, not shown in every brief.
-
-    `-` reads it from stdin. What says the same as an earlier passage is not kept twice.
-    """
+def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
+    """Keep TEXT (`-` reads it from stdin). What is there already is not kept twice."""
+    place = options.place()
+    if not user:
+        options.confirm_own_store(place)
     stored = op.run(
-        options.place(),
+        place,
         text_of(text),
         importance=importance,
         tags=tag,
@@ -35,3 +57,87 @@ def command(text: str, tag: tuple[str, ...], importance: int, user: bool, as_jso
     else:
         console.print_done(f"archived as {stored.id}")
         format_remainder(stored.note)
+
+
+@command.command("list")
+@options.tag_option
+@options.count_option(20, "Passages shown at most; 0: all.", least=0)
+@options.json_option
+@paged
+def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
+    """List passages, the newest first; with tags, those that have all of them."""
+    found = op.list_passages(options.place(), tag)
+    shown = found[: count or None]
+    if as_json:
+        console.as_json([_build_record(each) for each in shown])
+        return
+    if not found:
+        console.talk("no passages; memfs archive add TEXT keeps one")
+        return
+    rows = [("ID", "DAY", "TIER", "WEIGHT", "TEXT")]
+    for each in shown:
+        passage = each.passage
+        tags = "".join(f" #{tag}" for tag in passage.tags)
+        text = " ".join(passage.text.split()) + tags
+        day, weight = format_day(passage.created_at), str(passage.importance)
+        rows.append((passage.id[-_ID:], day, each.tier, weight, text))
+    console.echo(layout.table(rows, right=(3,), cut=4))
+    if len(shown) < len(found):
+        console.talk(f"{len(shown)} of {len(found):,}; -n 0 shows all")
+
+
+@command.command("show")
+@click.argument("id", type=_PASSAGE)
+@options.json_option
+@paged
+def show(id: str, as_json: bool) -> None:
+    """Print the passage whose id begins or ends with ID."""
+    found = op.find_passage(options.place(), id)
+    if as_json:
+        console.as_json(_build_record(found))
+        return
+    passage = found.passage
+    tags = " ".join(f"#{tag}" for tag in passage.tags)
+    head = [passage.id, format_day(passage.created_at), f"importance {passage.importance}", tags]
+    head.append(passage.source and f"from {passage.source}")
+    console.talk("  ".join(part for part in head if part))
+    console.data(passage.text)
+
+
+@command.command("edit")
+@click.argument("id", type=_PASSAGE)
+@click.option("--set", "text", metavar="TEXT", help="Write the whole text (- reads stdin).")
+@click.option("-t", "--tag", multiple=True, metavar="TAG", help="Its tags, in place of all before.")
+@options.number_option("-i", "--importance", help="How much it matters.", most=10)
+def edit(id: str, text: str | None, tag: tuple[str, ...], importance: int | None) -> None:
+    """Change a passage; with no option, its text in your editor. It keeps its id."""
+    place = options.place()
+    change = partial(op.edit, place, id, options.get_origin(), importance=importance)
+    if text is None and not tag and importance is None:
+        with open_editor(f"{op.find_passage(place, id).passage.text}\n", "passage") as written:
+            done = change(text=written)
+    else:
+        done = change(text=None if text is None else text_of(text), tags=tag or None)
+    console.print_done(f"{done.id} is as it was" if done.duplicate else f"changed {done.id}")
+    format_remainder(done.note)
+
+
+@command.command("rm")
+@click.argument("id", type=_PASSAGE)
+@options.yes_option("Do not ask.")
+def rm(id: str, yes: bool) -> None:
+    """Remove a passage. That is for people; what git has of it stays in its history."""
+    place = options.place()
+    found = op.find_passage(place, id)
+    if not yes:
+        if not console.can_ask():
+            raise UsageError("removing a passage wants a yes", f"memfs archive rm {id} --yes")
+        console.data(found.passage.text)
+        click.confirm("Remove it?", abort=True, err=True)
+    done = op.remove_passage(place, found.passage.id, options.get_origin())
+    console.print_done(f"removed {done.id}")
+    format_remainder(done.note)
+
+
+def _build_record(found: StoredPassage) -> dict[str, object]:
+    return {"tier": found.tier, "path": found.path, **asdict(found.passage)}

@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.completion import LABEL
+from memfs.cli.pager import paged
+from memfs.cli.wording import format_age
 from memfs.ops import history
 from memfs.store.block_history import COMMIT
 
@@ -17,9 +20,10 @@ _EARLIER = ("-", "-", "before the history")
 
 
 @click.command("blame")
-@click.argument("label", type=options.LabelType())
+@click.argument("label", type=LABEL)
 @options.session_option
 @options.json_option
+@paged
 def command(label: str, session: str, as_json: bool) -> None:
     """Show of each line of a block who wrote it, when, and in which version or commit."""
     lines = history.blame(options.place(session), label)
@@ -36,14 +40,14 @@ def command(label: str, session: str, as_json: bool) -> None:
         version, when, who = _describe_source(line.source) if line.source else _EARLIER
         rows.append((version, when, who, str(number), line.text))
     if lines:
-        console.echo(console.table(rows, right=(0, 3)))
+        console.echo(layout.table(rows, right=(0, 3)))
     else:
         console.talk("the block is empty")
 
 
 def _describe_source(entry: JournalEntry) -> tuple[str, str, str]:
     version = entry.commit[:7] if entry.op == COMMIT else str(entry.version)
-    return version, console.format_age(entry.at), options.format_author(entry)
+    return version, format_age(entry.at), options.format_author(entry)
 
 
 def _build_record(entry: JournalEntry | None) -> dict[str, object]:

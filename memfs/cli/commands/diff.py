@@ -7,16 +7,19 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, options
+from memfs.cli.completion import LABEL
 from memfs.cli.diff import show
+from memfs.cli.pager import paged
 from memfs.ops import history
 
 
 @click.command("diff")
-@click.argument("label", type=options.LabelType())
+@click.argument("label", type=LABEL)
 @click.argument("old", required=False, default="")
 @click.argument("new", required=False, default="")
 @options.session_option
 @options.json_option
+@paged
 def command(label: str, old: str, new: str, session: str, as_json: bool) -> None:
     """Show what changed in a block: last, or between OLD and NEW (or OLD and now).
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, options, progress
 from memfs.cli.edit_output import format_remainder
+from memfs.cli.wording import format_count
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text
 from memfs.ops import doctor as op
@@ -61,7 +62,7 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
 
 
 def _run_scan(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
-    counter = console.ProgressCounter("files looked through")
+    counter = progress.ProgressCounter("files looked through")
     scan = purge_op.find(place, options.home(), counter)
     counter.clear()
     own = sum(found.ours for found in scan.found)
@@ -93,7 +94,7 @@ def _ask(count: int) -> None:
             "--purge asks before it redacts, and nobody is here to answer",
             "memfs doctor --secrets --purge --yes",
         )
-    what = console.format_count(count, "secret")
+    what = format_count(count, "secret")
     click.confirm(f"Redact {what}, in the history too? No copy is kept.", abort=True, err=True)
 
 
@@ -102,10 +103,10 @@ def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
     others = [found for found in scan.found if not found.ours]
     if purged:
         console.print_done(
-            f"{console.format_count(purged, 'place')} redacted; rotate these secrets all the same"
+            f"{format_count(purged, 'place')} redacted; rotate these secrets all the same"
         )
     if purge and others:
-        where = console.format_count(len(others), "place")
+        where = format_count(len(others), "place")
         console.talk(f"! left in {where}: files of others, and what is known of other projects")
     if not scan.found and not purged:
         console.print_done("no secret was found")

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 import click
 
 from memfs.cli import options
+from memfs.cli.block_options import block_options
+from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import in_editor, report, text_of
 from memfs.cli.patch import read
 from memfs.core.body_edits import Append, Describe, Edit, Insert, Remove, Replace, Rethink
 from memfs.ops import edit as op
 
-_KEYS = {"description": "description", "limit": "limit", "pin": "pinned", "priority": "priority"}
+_KEYS = ("description", "limit", "pinned", "priority")
 
 
 @click.command("edit")
-@click.argument("label", required=False, default="", type=options.LabelType())
+@click.argument("label", required=False, default="", type=LABEL)
 @click.option("--append", metavar="TEXT", help="Add TEXT on a new line at the end.")
 @click.option("--replace", nargs=2, metavar="OLD NEW", help="Replace OLD, which must occur once.")
 @click.option("--remove", metavar="TEXT", help="Remove TEXT, which must occur once.")
 @click.option("--insert", nargs=2, metavar="LINE TEXT", help="Insert TEXT after LINE (0: first).")
 @click.option("--set", "rethink", metavar="TEXT", help="Write the whole body.")
 @click.option("--all", "every", is_flag=True, help="With --replace, --remove: every occurrence.")
-@click.option("--description", metavar="TEXT", help="Say what belongs into the block.")
-@options.number_option("--limit", help="Characters at most.")
-@click.option("--pin/--unpin", default=None, help="Show it in the brief, or only its name.")
-@click.option("--priority", type=int, help="Order and survival under a budget; higher first.")
+@block_options
 @click.option("--patch", metavar="FILE", help="Several edits from a JSON list: all or nothing.")
 @click.option("--expect", type=int, metavar="VERSION", help="Refuse if it is at another version.")
 @options.reason_option
@@ -51,11 +47,9 @@ def command(
             raise click.UsageError("--patch names its blocks and operations itself")
         edits = read(patch)
     elif not label:
-        raise click.UsageError("which block? memfs blocks lists them")
+        raise click.UsageError("which block? memfs show --list has them")
     if edits:
         report(op.run(place, edits, who, [expect] * len(edits)))
-    elif not sys.stdin.isatty() and not _has_editor():
-        raise click.UsageError("no operation; to write the block from stdin: --set -")
     else:
         in_editor(place, label, who)
 
@@ -77,7 +71,10 @@ def _build_edits(label: str, values: dict[str, object]) -> list[Edit]:
         edits.append(Rethink(label, text_of(str(values["rethink"]))))
     if len(edits) > 1:
         raise click.UsageError("one operation at a time; --patch takes several, in order")
-    changes = {key: values[name] for name, key in _KEYS.items() if values[name] is not None}
+    changes = {key: values[key] for key in _KEYS if values[key] is not None}
+    tags = values["tags"]
+    if isinstance(tags, tuple) and tags:
+        changes["tags"] = list(tags)
     if changes:
         edits.append(Describe(label, changes))
     return edits
@@ -88,8 +85,3 @@ def _parse_line(text: str) -> int:
         return int(text)
     except ValueError as error:
         raise click.UsageError(f"{text!r} is not a line number") from error
-
-
-def _has_editor() -> bool:
-    """Return whether a variable names an editor; a script's editor needs no terminal."""
-    return bool(os.environ.get("VISUAL") or os.environ.get("EDITOR"))

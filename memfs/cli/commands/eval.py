@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.agent import conversations, endpoint, evaluation, loop
-from memfs.cli import console, options
+from memfs.cli import console, layout, options, progress
+from memfs.cli.wording import format_count, format_duration
 from memfs.core.escaping import flatten_text
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
@@ -82,7 +83,7 @@ def command(
     asked = endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)
     started = time.monotonic()
     try:
-        with console.progress(len(selected), f"asking {flatten_text(asked.name)}") as tick:
+        with progress.show_progress(len(selected), f"asking {flatten_text(asked.name)}") as tick:
             report = evaluation.run(asked, selected, steps, tick)
     finally:
         asked.close()
@@ -100,8 +101,8 @@ def _show(report: EvaluationReport, *, verbose: bool) -> None:
     for row in report.rows:
         mark = console.style("ok", "green") if row.ok else console.style("missed", "red")
         count = f"{row.counted}/{row.total}"
-        table.append((row.name, count, f"{row.share:.0f} %", row.aim, console.StyledText(mark)))
-    console.echo(console.table(table, right=(1, 2, 3)))
+        table.append((row.name, count, f"{row.share:.0f} %", row.aim, layout.StyledText(mark)))
+    console.echo(layout.table(table, right=(1, 2, 3)))
     for played in report.played if verbose else ():
         if not played.passed:
             _explain(played)
@@ -111,21 +112,21 @@ def _explain(played: PlayedConversation) -> None:
     name = f"{flatten_text(played.conversation.name)} ({played.conversation.kind})"
     console.echo(f"\n{console.style('✗', 'red')} {name}")
     if played.problem:
-        console.echo(console.wrap(f"not scored: {played.problem}", 2))
+        console.echo(layout.wrap(f"not scored: {played.problem}", 2))
         return
     for miss in played.misses:
-        console.echo(console.wrap(f"expected {miss.expected}", 2))
-        console.echo(console.wrap(f"there is {miss.there or 'nothing'}", 4))
+        console.echo(layout.wrap(f"expected {miss.expected}", 2))
+        console.echo(layout.wrap(f"there is {miss.there or 'nothing'}", 4))
 
 
 def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
     played = report.played
     calls, refused = sum(each.calls for each in played), sum(each.refused for each in played)
     console.talk(
-        f"{console.format_count(len(played), 'conversation')} with {name} in "
-        f"{console.duration(seconds)}: "
-        f"{console.format_count(sum(each.answers for each in played), 'answer')}, "
-        f"{console.format_count(calls, 'tool call')} ({refused:,} refused), "
+        f"{format_count(len(played), 'conversation')} with {name} in "
+        f"{format_duration(seconds)}: "
+        f"{format_count(sum(each.answers for each in played), 'answer')}, "
+        f"{format_count(calls, 'tool call')} ({refused:,} refused), "
         f"{report.usage.read:,} tokens read, {report.usage.written:,} written"
     )
     endless = [each.conversation.name for each in played if each.endless]

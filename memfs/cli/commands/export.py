@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
+from memfs.cli.wording import format_count, format_size
 from memfs.core.errors import RejectedError, UsageError
 from memfs.ops import export as op
 from memfs.store import git
@@ -31,34 +32,33 @@ _NOUNS = {
 @click.option("--user", is_flag=True, help="Your own store, instead of the project's.")
 @click.option("--all", "everything", is_flag=True, help="Recall and the history of edits, too.")
 @click.option("--force", is_flag=True, help="Write over FILE if it is there.")
-@click.option("-y", "--yes", is_flag=True, help="Also if there are secrets in it.")
-def command(file: str, user: bool, everything: bool, force: bool, yes: bool) -> None:
+@click.option("--with-secrets", "secrets", is_flag=True, help="Also if there are secrets in it.")
+def command(file: str, user: bool, everything: bool, force: bool, secrets: bool) -> None:
     """Write the project's memory to FILE, one zip: config, blocks, archive, facts, static.
 
     `-` writes to stdout. The same memory gives the same bytes. Only you may read the file. If a
-    secret is in it, it is named and nothing is written, unless --yes is given.
+    secret is in it, it is named and nothing is written, unless --with-secrets is
+    given.
     """
     if file == "-" and sys.stdout.isatty():
         raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
     place = options.place()
     path = "" if file == "-" else file
-    done = op.run(place, path, user=user, everything=everything, force=force, anyway=yes)
+    done = op.run(place, path, user=user, everything=everything, force=force, anyway=secrets)
     _print_secrets(done.secrets)
     if isinstance(done, op.SecretsFound):
         raise RejectedError(
-            f"cannot export: {console.format_count(len(done.secrets), 'secret')} would be in it",
-            "memfs doctor --secrets --purge takes them out; --yes exports them all the same",
+            f"cannot export: {format_count(len(done.secrets), 'secret')} would be in it",
+            "memfs doctor --secrets --purge takes them out; --with-secrets exports them, too",
         )
     for left in done.left_out:
         console.talk(f"! left out, its name is none that can be imported: {left}")
     if not path:
         console.write_bytes(done.data)
     what = ", ".join(
-        console.format_count(number, _NOUNS[kind]) for kind, number in done.counts.items() if number
+        format_count(number, _NOUNS[kind]) for kind, number in done.counts.items() if number
     )
-    console.print_done(
-        f"{what or 'nothing but settings'}: {file}, {console.format_size(done.size)}"
-    )
+    console.print_done(f"{what or 'nothing but settings'}: {file}, {format_size(done.size)}")
     if path and (user or everything) and not git.is_ignored(path):
         console.talk("  git does not ignore that file: it is not for a commit.")
 

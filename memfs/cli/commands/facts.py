@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.agent import configured_model, extract
-from memfs.cli import console, options
+from memfs.cli import console, layout, options, progress
+from memfs.cli.completion import CompletedType
+from memfs.cli.pager import paged
+from memfs.cli.wording import format_count, format_day
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
@@ -22,19 +25,25 @@ if TYPE_CHECKING:
     from memfs.core.facts import Fact
     from memfs.store.blocks import Place
 
+_FACT = CompletedType("id", lambda place, _: [fact.id for fact in fact_store.list_facts(place)])
 _SHOWN = 300  # characters of a source
 _ID = 8  # characters of an id that are shown
 
 
-@click.command("facts")
+@click.group("facts", invoke_without_command=True)
+@click.pass_context
+def command(called: click.Context) -> None:
+    """See what past sessions stated: preferences, decisions, causes, commands, where things are.
+
+    Facts are found by rules, without a model, in what you and assistants said. A later fact that
+    contradicts an earlier one supersedes it. Without a command, they are listed.
+    """
+    if not called.invoked_subcommand:
+        called.invoke(list_)
+
+
+@command.command("list")
 @click.argument("pattern", required=False, default="")
-@click.option("--extract", "update", is_flag=True, help="First look through what is new in recall.")
-@click.option(
-    "--model/--no-model",
-    "by_model",
-    default=None,
-    help="Ask the configured model, or never (see extraction_model).",
-)
 @click.option("--entity", multiple=True, metavar="NAME", help="With this name; may be repeated.")
 @click.option("--category", multiple=True, type=click.Choice(CATEGORIES), help="Of this category.")
 @click.option("--since", default="", metavar="DATE", help="Said on or after: 2026-05-03, 2026-05.")
@@ -50,18 +59,10 @@ _ID = 8  # characters of an id that are shown
 )
 @click.option("--sources", is_flag=True, help="Show what each fact was taken from.")
 @click.option("--summary", is_flag=True, help="The facts that count, by category.")
-@click.option(
-    "--offer", is_flag=True, help="Those that could stand in a block, with the commands for it."
-)
-@click.option("--accept", metavar="ID", default="", help="Say that a fact is right.")
-@click.option(
-    "--reject", metavar="ID", default="", help="Say that it is wrong: it does not come back."
-)
 @options.json_option
-def command(
+@paged
+def list_(
     pattern: str,
-    update: bool,
-    by_model: bool | None,
     entity: tuple[str, ...],
     category: tuple[str, ...],
     since: str,
@@ -70,25 +71,10 @@ def command(
     status: tuple[str, ...],
     sources: bool,
     summary: bool,
-    offer: bool,
-    accept: str,
-    reject: str,
     as_json: bool,
 ) -> None:
-    """List what past sessions stated: preferences, decisions, causes, commands, where things are.
-
-    Facts are found by rules, without a model, in what you and assistants said. PATTERN is a regular
-    expression over them. A later fact that contradicts an earlier one supersedes it.
-    """
+    """List facts, the newest last. PATTERN is a regular expression over them."""
     place = options.place()
-    if accept or reject:
-        _decide(place, accept, reject)
-        return
-    if update:
-        _extract(place, by_model)
-    if offer:
-        _offer(place, as_json=as_json)
-        return
     try:
         found = selection.select_facts(
             fact_store.list_facts(place),
@@ -110,6 +96,39 @@ def command(
         _show(place, found, sources=sources)
 
 
+@command.command("extract")
+@click.option(
+    "--model/--no-model",
+    "by_model",
+    default=None,
+    help="Ask the configured model, or never (see extraction_model).",
+)
+def extract_command(by_model: bool | None) -> None:
+    """Look through what is new in recall for facts."""
+    _extract(options.place(), by_model)
+
+
+@command.command("offer")
+@options.json_option
+def offer(as_json: bool) -> None:
+    """Print the commands that put the facts that are sure, and in no block yet, into one."""
+    _offer(options.place(), as_json=as_json)
+
+
+@command.command("accept")
+@click.argument("id", type=_FACT)
+def accept(id: str) -> None:
+    """Say that the fact whose id begins with ID is right."""
+    _decide(id, ACCEPTED)
+
+
+@command.command("reject")
+@click.argument("id", type=_FACT)
+def reject(id: str) -> None:
+    """Say that a fact is wrong: it does not come back."""
+    _decide(id, REJECTED)
+
+
 def _offer(place: Place, *, as_json: bool) -> None:
     found = op.list_offers(place)
     if as_json:
@@ -122,7 +141,7 @@ def _offer(place: Place, *, as_json: bool) -> None:
 
 
 def _extract(place: Place, by_model: bool | None) -> None:
-    with console.progress(op.count(place), "looking") as tick:
+    with progress.show_progress(op.count(place), "looking") as tick:
         if by_model or (by_model is None and op.extract_by_model(place)):
             model = configured_model.load_model()
             try:
@@ -134,34 +153,33 @@ def _extract(place: Place, by_model: bool | None) -> None:
     if note:
         console.talk(f"! by rules alone where the model could not be asked: {note}")
     console.print_done(
-        f"{console.format_count(len(done.facts), 'new fact')} in "
-        f"{console.format_count(done.messages, 'message')}"
+        f"{format_count(len(done.facts), 'new fact')} in {format_count(done.messages, 'message')}"
     )
+    if done.facts:
+        _show(place, list(done.facts), sources=False)
     if done.facts and op.list_offers(place):
-        console.talk("some could stand in a block, if you want: memfs facts --offer")
+        console.talk("some could stand in a block, if you want: memfs facts offer")
 
 
-def _decide(place: Place, accept: str, reject: str) -> None:
-    if accept and reject:
-        raise UsageError("either --accept or --reject")
-    fact = op.decide(place, accept or reject, ACCEPTED if accept else REJECTED)
+def _decide(ident: str, status: str) -> None:
+    fact = op.decide(options.place(), ident, status)
     console.print_done(f"{fact.status}: {fact.statement}")
 
 
 def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
     if not found:
-        console.talk("no facts; memfs facts --extract looks through recall")
+        console.talk("no facts; memfs facts extract looks through recall")
         return
     for fact in found:
         marks = "" if fact.status == "active" else f" {fact.status}"
         by = f" by {fact.by[:_ID]}" if fact.by else ""
-        head = f"{fact.id[:_ID]}  {console.day(fact.at):<10}  {fact.category} {fact.confidence:.2f}"
+        head = f"{fact.id[:_ID]}  {format_day(fact.at):<10}  {fact.category} {fact.confidence:.2f}"
         head += f"{marks}{by}"
         console.echo(console.style(flatten_text(head), "cyan"))
-        console.echo(console.wrap(fact.statement, 4))
+        console.echo(layout.wrap(fact.statement, 4))
         if sources:
             text = " ".join(op.source(place, fact).split())[:_SHOWN]
             where = f"{fact.host} {fact.session}" + (
                 f": {text}" if text else ", not in recall any more"
             )
-            console.echo(console.style(console.wrap(where, 4), "bright_black"))
+            console.echo(console.style(layout.wrap(where, 4), "bright_black"))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.pager import paged
+from memfs.cli.wording import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import graph as op
@@ -40,8 +42,9 @@ _ID = 8  # characters of a session's id in a list
     help="What leads from topic:NAME or message:ID on.",
 )
 @options.number_option("--depth", help="How far a path goes.", default=10, most=100)
-@options.number_option("-n", "--limit", help="Turns that are alike.", default=5, most=100)
+@options.count_option(5, "Turns that are alike.", most=100)
 @options.json_option
+@paged
 def command(
     name: str,
     svg: str | None,
@@ -49,7 +52,7 @@ def command(
     patterns: bool,
     node: str,
     depth: int,
-    limit: int,
+    count: int,
     as_json: bool,
 ) -> None:
     """Show the flow of past sessions: what was wanted, what was done, and how it came out.
@@ -64,7 +67,7 @@ def command(
     if node:
         _print_paths(place, node, depth, as_json=as_json)
     elif text:
-        _print_similar(place, text, limit, as_json=as_json)
+        _print_similar(place, text, count, as_json=as_json)
     elif name:
         _print_graph(place, name, svg, as_json=as_json)
     else:
@@ -77,18 +80,16 @@ def _print_overview(place: Place, *, patterns: bool, as_json: bool) -> None:
         console.as_json(asdict(found))
         return
     if not patterns:
-        totals = [console.format_count(number, name) for name, number in found.counts.items()]
+        totals = [format_count(number, name) for name, number in found.counts.items()]
         console.data(", ".join(totals))
         if found.topics:
             topics = ", ".join(f"{name} ({count})" for name, count in found.topics)
-            console.echo(console.wrap(f"topics: {topics}", 0))
+            console.echo(layout.wrap(f"topics: {topics}", 0))
         for flow in found.latest:
             _print_flow(flow, session=True)
     for each in found.patterns[: None if patterns else 3]:
         counts = f"{each.worked} worked, {each.failed} did not"
-        console.data(
-            f"{' > '.join(each.steps)}: {console.format_count(each.turns, 'turn')}, {counts}"
-        )
+        console.data(f"{' > '.join(each.steps)}: {format_count(each.turns, 'turn')}, {counts}")
 
 
 def _print_graph(place: Place, name: str, svg: str | None, *, as_json: bool) -> None:
@@ -97,7 +98,7 @@ def _print_graph(place: Place, name: str, svg: str | None, *, as_json: bool) -> 
         with open(svg, "w", encoding="utf-8") as handle:
             handle.write(op.draw_svg(found))
         console.print_done(
-            f"{found.title}: {console.format_count(len(found.flows), 'turn')} drawn into {svg}"
+            f"{found.title}: {format_count(len(found.flows), 'turn')} drawn into {svg}"
         )
         return
     if as_json:
@@ -118,7 +119,7 @@ def _print_similar(place: Place, text: str, limit: int, *, as_json: bool) -> Non
     for flow, fixed in found.flows:
         _print_flow(flow, session=True)
         if fixed is not None:
-            console.echo(console.wrap(f"what worked: {_shorten(fixed.reply)}", 8))
+            console.echo(layout.wrap(f"what worked: {_shorten(fixed.reply)}", 8))
     if found.steps:
         line = ", ".join(f"{step.name} ({step.share:.0%})" for step in found.steps)
         console.data(f"what usually came first: {line}")
@@ -140,11 +141,11 @@ def _print_flow(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> N
     where = f"session {flow.session[:_ID]} " if session else ""
     head = f"{flow.at[:16].replace('T', ' ')}  {where}{flow.number}  {flow.intent}"
     console.echo(f"  {console.style(mark, colour)} {console.style(flatten_text(head), 'cyan')}")
-    console.echo(console.wrap(_shorten(flow.prompt), 8))
+    console.echo(layout.wrap(_shorten(flow.prompt), 8))
     more = [" > ".join(flow.steps), flow.why, " ".join(f"#{name}" for name in topics)]
     line = "; ".join(part for part in more if part)
     if line:
-        console.echo(console.style(console.wrap(line, 8), "bright_black"))
+        console.echo(console.style(layout.wrap(line, 8), "bright_black"))
 
 
 def _shorten(text: str) -> str:

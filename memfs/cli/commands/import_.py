@@ -6,8 +6,9 @@ import os
 
 import click
 
-from memfs.cli import console, import_report, options
+from memfs.cli import console, import_report, layout, options
 from memfs.cli.edit_output import format_remainder
+from memfs.cli.wording import format_count
 from memfs.ops import import_ as op
 
 
@@ -101,18 +102,16 @@ def _print_report(done: op.Imported, *, dry_run: bool) -> None:
             console.talk(f"! {item.detail}")
     for item in done.items:
         for sign in item.signs:
-            quoted = f": {console.shorten(sign.text, 60)}" if sign.text else ""
+            quoted = f": {layout.shorten(sign.text, 60)}" if sign.text else ""
             console.talk(f"! {item.name}:{sign.line} {sign.what}{quoted}")
     for label in done.unpinned:
         console.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
     if done.config:
         console.talk("  its config.yaml is not taken over; settings are yours")
     if done.edits:
-        console.talk(
-            f"  its history ({console.format_count(done.edits, 'edit')}) is not taken over"
-        )
+        console.talk(f"  its history ({format_count(done.edits, 'edit')}) is not taken over")
     if done.left_out:
-        console.talk(f"  {console.format_count(done.left_out, 'file')} in it are no memory")
+        console.talk(f"  {format_count(done.left_out, 'file')} in it are no memory")
     added = import_report.summary(done, dry_run=dry_run)
     format_remainder(done.note)
     if added and not dry_run:

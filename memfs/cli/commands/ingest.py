@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, options, progress
+from memfs.cli.wording import format_count
 from memfs.core import label as labels
 from memfs.core.errors import UsageError
 from memfs.ops import ingest as op
@@ -45,7 +46,7 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
         return
     place = options.place()
     planned = op.plan(place, list(paths), options.home())
-    with console.stages(in_bytes=("reading",)) as stage:
+    with progress.show_stages(in_bytes=("reading",)) as stage:
         tally = op.run(place, planned, stage)
     if as_json:
         console.as_json(_build_record(tally))
@@ -61,7 +62,7 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
 
 
 def _ingest_all(as_json: bool) -> None:
-    with console.stages(in_bytes=("reading",)) as stage:
+    with progress.show_stages(in_bytes=("reading",)) as stage:
         done = op.ingest_everything(options.home(), stage)
     if any(each.problem for each in done.stores):
         console.refuse()
@@ -96,27 +97,27 @@ def _print_unrouted(done: op.MachineIngest) -> None:
     """Print the folders whose sessions were left out, with the reasons and hints."""
     for reason, hint in dict.fromkeys((each.reason, each.hint) for each in done.left):
         some = [each for each in done.left if (each.reason, each.hint) == (reason, hint)]
-        number = console.format_count(sum(each.sessions for each in some), "session")
+        number = format_count(sum(each.sessions for each in some), "session")
         console.talk(f"  {number} left out: {reason}; {hint}")
         _print_paths([each.folder for each in some if each.folder])
 
 
 def _print_totals(tally: Tally) -> None:
-    console.print_done(f"{_format_counts(tally)}, from {console.format_count(tally.files, 'file')}")
+    console.print_done(f"{_format_counts(tally)}, from {format_count(tally.files, 'file')}")
 
 
 def _format_counts(tally: Tally) -> str:
-    messages = console.format_count(tally.messages, "new message")
-    return f"{messages} in {console.format_count(tally.sessions, 'session')}"
+    messages = format_count(tally.messages, "new message")
+    return f"{messages} in {format_count(tally.sessions, 'session')}"
 
 
 def _print_skipped(tally: Tally) -> None:
     """Print the lines and files that were skipped."""
     if tally.malformed:
-        console.talk(f"  {console.format_count(tally.malformed, 'malformed line')} skipped")
+        console.talk(f"  {format_count(tally.malformed, 'malformed line')} skipped")
     skipped = tally.skipped or []
     for reason, number in Counter(reason for _, reason in skipped).most_common():
-        console.talk(f"  {console.format_count(number, 'file')} skipped: {reason}")
+        console.talk(f"  {format_count(number, 'file')} skipped: {reason}")
         _print_paths([path for path, why in skipped if why == reason])
 
 

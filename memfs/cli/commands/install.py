@@ -9,6 +9,7 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, options
+from memfs.cli.wording import format_count
 from memfs.core.errors import RejectedError, StoreError
 from memfs.ops import init, install
 from memfs.store import git
@@ -77,7 +78,7 @@ def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
     asked = sys.stdin.isatty() and not unasked and not agent
     if unasked or (asked and click.confirm(f"{title} runs only hooks you trust. Trust ours?")):
         number = install.trust(place, host)
-        console.print_done(f"{title}: {console.format_count(number, 'hook')} trusted")
+        console.print_done(f"{title}: {format_count(number, 'hook')} trusted")
     else:
         where = f"memfs install {host} --trust, or /hooks in it"
         console.talk(f"  {title} runs them once you trust them: {where}.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
+from memfs.cli.pager import paged
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.ops import recent_prompts as op
 
@@ -20,6 +21,7 @@ _PROMPT = 200  # characters of a prompt that are shown
 @click.command("last")
 @click.argument("number", type=click.IntRange(1), default=1, required=False)
 @options.json_option
+@paged
 def command(number: int, as_json: bool) -> None:
     """Show what the assistant was given at the last NUMBER prompts, and why.
 

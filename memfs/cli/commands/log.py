@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.completion import LABEL
+from memfs.cli.pager import paged
+from memfs.cli.wording import format_age
 from memfs.ops import history
 from memfs.store import blocks
 
@@ -16,16 +19,17 @@ if TYPE_CHECKING:
 
 
 @click.command("log")
-@click.argument("label", required=False, default="", type=options.LabelType())
-@options.number_option("-n", "--limit", help="Edits shown at most.", default=20)
+@click.argument("label", required=False, default="", type=LABEL)
+@options.count_option(20, "Edits shown at most.")
 @options.session_option
 @options.json_option
-def command(label: str, limit: int, session: str, as_json: bool) -> None:
+@paged
+def command(label: str, count: int, session: str, as_json: bool) -> None:
     """Show who changed a block when and why, newest first; without LABEL, all blocks.
 
     Edits are from the journal; what teammates committed is from git.
     """
-    found = history.log(options.place(session), label, limit)
+    found = history.log(options.place(session), label, count)
     if as_json:
         console.as_json([asdict(entry) for entry in found])
         return
@@ -34,7 +38,7 @@ def command(label: str, limit: int, session: str, as_json: bool) -> None:
     head = ("VERSION", *commit, "WHEN", "WHO", "BLOCK", "WHAT", "CHARS", "WHY")
     rows = [head, *(_render_row(entry, git=git) for entry in found)]
     if found:
-        console.echo(console.table(rows, right=(0, len(head) - 2)))
+        console.echo(layout.table(rows, right=(0, len(head) - 2)))
     else:
         console.talk("no edits yet")
 
@@ -44,12 +48,12 @@ def _render_row(entry: JournalEntry, *, git: bool) -> tuple[str, ...]:
     return (
         str(entry.version or "-"),
         *commit,
-        console.format_age(entry.at),
+        format_age(entry.at),
         options.format_author(entry),
         f"{entry.tier}:{entry.label}",
         entry.op,
         _format_growth(entry),
-        console.shorten(entry.reason, 40),
+        layout.shorten(entry.reason, 40),
     )
 
 

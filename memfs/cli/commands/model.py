@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, options, progress
+from memfs.cli.wording import format_size
 from memfs.core.escaping import flatten_text
 from memfs.ops import model as op
 
@@ -49,7 +50,7 @@ def use_command(model: str) -> None:
     have them, those of the former model are searched. With none, search goes by words alone, and
     the vectors that are there are removed.
     """
-    with console.stages() as stage:
+    with progress.show_stages() as stage:
         taken = op.use_model(options.place(), model, stage)
     console.print_done(f"embedding: {taken.model} in {taken.path}{_DONE[taken.state]}")
     if taken.overruled:
@@ -70,7 +71,7 @@ def _list_facts(found: Coverage) -> list[tuple[str, str]]:
     note = f" ({found.said})" if found.said else ""
     facts = [("model", f"{found.model}{note}")]
     if found.off and found.bytes:
-        size = console.format_size(found.bytes)
+        size = format_size(found.bytes)
         vectors = f"{size} of vectors are kept; memfs model use none removes them"
         return [*facts, ("index", vectors)]
     if found.source:
@@ -80,7 +81,7 @@ def _list_facts(found: Coverage) -> list[tuple[str, str]]:
             ("vocabulary", f"{found.vocabulary:,} tokens"),
         ]
     if not found.off:
-        facts.append(("index", f"{found.format_line()}, {console.format_size(found.bytes)}"))
+        facts.append(("index", f"{found.format_line()}, {format_size(found.bytes)}"))
     if found.former:
         facts.append(("meanwhile", f"{found.former} is searched; memfs ingest makes the rest"))
     return facts

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_remainder
+from memfs.cli.wording import format_count
 from memfs.ops import page as op
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def command() -> None:
 
 
 @command.command("out")
-@click.argument("label", type=options.LabelType())
+@click.argument("label", type=LABEL)
 @click.option(
     "--task",
     default="",
@@ -93,8 +95,8 @@ def page_out_command(
         )
         for each in done.gone
     ]
-    console.echo(console.table(rows, right=(0, 1)))
-    parts = console.format_count(len(done.gone), "part")
+    console.echo(layout.table(rows, right=(0, 1)))
+    parts = format_count(len(done.gone), "part")
     if dry_run:
         console.talk(f"{parts} of '{done.label}' would go; nothing was written")
         return
@@ -103,7 +105,7 @@ def page_out_command(
 
 
 @command.command("in")
-@click.argument("label", type=options.LabelType())
+@click.argument("label", type=LABEL)
 @options.reason_option
 @options.session_option
 def page_in_command(label: str, reason: str, session: str) -> None:
@@ -113,7 +115,7 @@ def page_in_command(label: str, reason: str, session: str) -> None:
     it. What has no room any more comes back shortened.
     """
     done = op.page_in(options.place(session), label, options.get_origin(reason, session))
-    parts = console.format_count(done.parts, "part")
+    parts = format_count(done.parts, "part")
     if done.shortened:
         console.print_done(
             f"'{done.label}' has a summary of {parts} back: there is no room for all"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from memfs.cli import options
+from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import report
 from memfs.core.body_edits import Rename
 from memfs.ops import edit
 
 
 @click.command("rename")
-@click.argument("label", type=options.LabelType())
+@click.argument("label", type=LABEL)
 @click.argument("new")
 @options.reason_option
 def command(label: str, new: str, reason: str) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from memfs.cli import console, options
+from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_entry, format_remainder
 from memfs.ops import history
 
 
 @click.command("restore")
-@click.argument("label", type=options.LabelType())
+@click.argument("label", type=LABEL)
 @click.argument("version")
 @options.reason_option
 @options.session_option

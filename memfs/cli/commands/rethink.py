@@ -9,6 +9,7 @@ import click
 from memfs.agent import configured_model
 from memfs.agent import rethink as agent
 from memfs.cli import console, options
+from memfs.cli.completion import LABEL
 from memfs.cli.diff import show
 from memfs.cli.edit_output import report
 from memfs.core import changes
@@ -18,7 +19,7 @@ from memfs.ops import edit
 
 
 @click.command("rethink")
-@click.argument("label", type=options.LabelType())
+@click.argument("label", type=LABEL)
 @click.option("--apply", "applied", is_flag=True, help="Write it, as an edit that can be undone.")
 @click.option("--no-model", is_flag=True, help="By rules alone, also if a model is configured.")
 @options.reason_option

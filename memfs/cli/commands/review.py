@@ -2,43 +2,106 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from memfs import hosts
 from memfs.agent import configured_model
+from memfs.agent import reflect as agent_reflect
 from memfs.agent import review as agent
-from memfs.cli import console, options
+from memfs.cli import console, layout, options, progress
 from memfs.cli.diff import show
 from memfs.cli.edit_output import format_entry, format_remainder, report
+from memfs.cli.review_prompt import ReviewItem, ask_about
+from memfs.cli.wording import format_count, format_day
 from memfs.core import changes
 from memfs.core.body_edits import Append
-from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text, make_plain
-from memfs.ops import edit, standing_rules
+from memfs.core.facts import ACCEPTED, REJECTED
+from memfs.ops import edit, facts, standing_rules
 from memfs.ops import reflect as op
-from memfs.store import reviews
+from memfs.store import config, reviews
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from memfs.ops.facts import FactOffer
     from memfs.store.blocks import Place
     from memfs.store.proposals import Proposal
     from memfs.store.standing_rules import StandingRule
 
 
-@click.command("review")
-@click.option(
-    "--accept",
-    metavar="ID",
-    default=None,
-    help="Take a standing rule, or a proposal of memfs reflect, into its block.",
-)
-@click.option("--reject", metavar="ID", default=None, help="Drop it: a rule is not shown again.")
-@click.option("--session", default="", metavar="ID", help="Have the model review this session now.")
+@click.group("review", invoke_without_command=True)
+@click.pass_context
+def command(called: click.Context) -> None:
+    """Decide on what sessions propose for the memory: rules, facts, and what reflection found.
+
+    At a terminal each is shown, and a key takes it, drops it, edits it or leaves it.
+
+    review.mode says whether sessions are reviewed by themselves: nudge, inline (the assistant's own
+    model, at the end of a turn) or background (the configured model, when a session ends).
+    """
+    if called.invoked_subcommand:
+        return
+    if console.can_ask():
+        _review(options.place())
+    else:
+        _list(options.place())
+
+
+@command.command("list")
+@options.json_option
+def list_(as_json: bool) -> None:
+    """List what you stated to hold, what reviews saved, and what reflection proposes."""
+    place = options.place()
+    if not as_json:
+        _list(place)
+        return
+    found = {
+        "reviews": [asdict(each) for each in reviews.list_reviews(place.home)],
+        "proposals": [asdict(each) for each in op.list_pending(place)],
+        "standing": [
+            {
+                "id": rule.id,
+                "at": rule.at,
+                "host": rule.host,
+                "session": rule.session,
+                "text": rule.text,
+                "label": standing_rules.label(rule),
+            }
+            for rule in standing_rules.list_pending(place)
+        ],
+    }
+    console.as_json(found)
+
+
+@command.command("accept")
+@click.argument("id")
+def accept(id: str) -> None:
+    """Take a standing rule, or a proposal of reflection, into its block."""
+    place = options.place()
+    rule = _find_rule(place, id)
+    if rule:
+        _accept_rule(place, rule, rule.text)
+    else:
+        _accept_proposal(place, id)
+
+
+@command.command("reject")
+@click.argument("id")
+def reject(id: str) -> None:
+    """Drop a standing rule or a proposal: it is not shown again."""
+    place = options.place()
+    rule = _find_rule(place, id)
+    if rule:
+        _reject_rule(place, rule)
+    else:
+        _reject_proposal(place, id)
+
+
+@command.command("session")
+@click.argument("id")
 @click.option(
     "--host",
     type=click.Choice(list(hosts.READERS)),
@@ -46,54 +109,43 @@ if TYPE_CHECKING:
     show_default=True,
     help="The assistant whose session that is.",
 )
-@options.json_option
-def command(accept: str | None, reject: str | None, session: str, host: str, as_json: bool) -> None:
-    """Show what you stated to hold, what reviews saved, what reflection proposes; decide on it.
+def session(id: str, host: str) -> None:
+    """Have the configured model review one session now, and save what it missed."""
+    _run_review(options.place(id), host)
 
-    At a terminal one key takes a rule that you stated in a past session into a block, or drops it.
 
-    review.mode says whether sessions are reviewed by themselves: nudge, inline (the assistant's own
-    model, at the end of a turn) or background (the configured model, when a session ends).
+@command.command("reflect")
+@options.number_option(
+    "--sessions", "most", help="Look over so many sessions at most.", default=agent_reflect.MOST
+)
+@click.option("--again", is_flag=True, help="The latest ones, also if they were looked at before.")
+@click.option("--apply", "applied", is_flag=True, help="Take what is proposed without asking.")
+def reflect(most: int, again: bool, applied: bool) -> None:
+    """Have the configured model look over past sessions, and propose what memory should say.
+
+    It works in a draft of the store (a git worktree, where there is git), so that nothing changes
+    before you have seen it: the diff is shown, memfs review accept takes it. With --apply, or
+    review.apply in your own configuration, it is taken at once.
     """
-    if sum(map(bool, (accept is not None, reject is not None, session))) > 1:
-        raise UsageError("one of --accept, --reject and --session")
-    place = options.place(session)
-    if session:
-        _run_review(place, host)
-    elif accept is not None and (rule := _find_rule(place, accept)):
-        _accept_rule(place, rule)
-    elif reject is not None and (rule := _find_rule(place, reject)):
-        standing_rules.refuse_rule(place, rule)
-        console.print_done(f"not shown any more: {flatten_text(rule.text)}")
-    elif accept is not None:
-        done = op.accept(place, accept, options.get_origin("reflect"))
-        for entry in done.entries:
-            console.print_done(format_entry(entry))
-        if done.passages:
-            console.print_done(f"archived {console.format_count(done.passages, 'passage')}")
-        format_remainder(done.note)
-    elif reject is not None:
-        dropped = op.reject(place, reject)
-        console.print_done(f"dropped the proposal {dropped.id}")
-    elif as_json:
-        found = {
-            "reviews": [asdict(each) for each in reviews.list_reviews(place.home)],
-            "proposals": [asdict(each) for each in op.list_pending(place)],
-            "standing": [
-                {
-                    "id": rule.id,
-                    "at": rule.at,
-                    "host": rule.host,
-                    "session": rule.session,
-                    "text": rule.text,
-                    "label": standing_rules.label(rule),
-                }
-                for rule in standing_rules.list_pending(place)
-            ],
-        }
-        console.as_json(found)
-    else:
-        _show(place)
+    place = options.place()
+    model = configured_model.load_model()
+    try:
+        count = len(agent_reflect.list_sessions(place, most, again=again))
+        with progress.show_progress(count, f"asking {flatten_text(model.name)}") as tick:
+            found = agent_reflect.run(place, model, most, tick, again=again)
+    finally:
+        model.close()
+    console.talk(model.format_spent())
+    if found is None:
+        console.print_done("memory is up to date: nothing is proposed")
+        return
+    show_proposal(found)
+    if applied or config.load(place).get("review.apply") is True:
+        done = op.accept(place, found.id, agent_reflect.get_origin())
+        changed = format_count(len(done.entries), "block")
+        console.print_done(f"taken: {changed}, {format_count(done.passages, 'passage')}")
+        return
+    console.talk(f"memfs review accept {found.id} takes it, reject {found.id} drops it")
 
 
 def _run_review(place: Place, host: str) -> None:
@@ -121,53 +173,118 @@ def _find_rule(place: Place, ident: str) -> StandingRule | None:
     return found[0] if len(found) == 1 else None
 
 
-def _accept_rule(place: Place, rule: StandingRule) -> None:
+def _accept_rule(place: Place, rule: StandingRule, text: str) -> None:
     """Append a rule to its block, in the words of its user."""
     day = f"stated on {rule.at[:10]}" if rule.at else "stated in a past session"
-    append = Append(standing_rules.label(rule), f"- {rule.text}")
+    append = Append(standing_rules.label(rule), f"- {text}")
     report(edit.run(place, [append], options.get_origin(day)))
 
 
-def _offer(place: Place, rules: Sequence[StandingRule]) -> None:
-    """Show the rules that are in no block; at a terminal one key decides on each."""
-    asks = sys.stdin.isatty() and sys.stderr.isatty()
-    for rule in rules:
-        label = standing_rules.label(rule)
-        head = f"{rule.id}  {console.day(rule.at)}  you stated, in no block yet (for {label}):"
-        console.echo(console.style(flatten_text(head), "cyan"))
-        console.echo(console.wrap(rule.text, 4))
-        if asks:
-            console.talk(f"y: take it into {label}   n: drop it   any other key: later   q: stop")
-            key = click.getchar().lower()
-            if key == "y":
-                _accept_rule(place, rule)
-            elif key == "n":
-                standing_rules.refuse_rule(place, rule)
-                console.print_done("not shown any more")
-            elif key == "q":
-                return
-    if rules and not asks:
-        console.talk("memfs review --accept ID takes one into its block, --reject ID drops it")
+def _reject_rule(place: Place, rule: StandingRule) -> None:
+    standing_rules.refuse_rule(place, rule)
+    console.print_done(f"not shown any more: {flatten_text(rule.text)}")
 
 
-def _show(place: Place) -> None:
+def _accept_proposal(place: Place, ident: str) -> None:
+    done = op.accept(place, ident, options.get_origin("reflect"))
+    for entry in done.entries:
+        console.print_done(format_entry(entry))
+    if done.passages:
+        console.print_done(f"archived {format_count(done.passages, 'passage')}")
+    format_remainder(done.note)
+
+
+def _accept_shown(place: Place, proposal: Proposal, _text: str) -> None:
+    _accept_proposal(place, proposal.id)
+
+
+def _reject_proposal(place: Place, ident: str) -> None:
+    dropped = op.reject(place, ident)
+    console.print_done(f"dropped the proposal {dropped.id}")
+
+
+def _accept_fact(place: Place, offer: FactOffer, text: str) -> None:
+    """Append a fact to the block that it is offered for, and note that it is right."""
+    report(edit.run(place, [Append(offer.label, text)], options.get_origin("a stated fact")))
+    facts.decide(place, offer.fact.id, ACCEPTED)
+
+
+def _review(place: Place) -> None:
+    """Ask about all that is proposed."""
+    items = [
+        ReviewItem(
+            f"Take it into {standing_rules.label(rule)}",
+            rule.text,
+            partial(_show_rule, rule),
+            partial(_accept_rule, place, rule),
+            partial(_reject_rule, place, rule),
+        )
+        for rule in standing_rules.list_pending(place)
+    ]
+    items += [
+        ReviewItem(
+            f"Take it into {offer.label}",
+            offer.fact.statement,
+            partial(_show_fact, offer),
+            partial(_accept_fact, place, offer),
+            partial(facts.decide, place, offer.fact.id, REJECTED),
+        )
+        for offer in facts.list_offers(place)
+    ]
+    items += [
+        ReviewItem(
+            "Take it",
+            "",
+            partial(show_proposal, proposal),
+            partial(_accept_shown, place, proposal),
+            partial(_reject_proposal, place, proposal.id),
+        )
+        for proposal in op.list_pending(place)
+    ]
+    _show_reviews(place)
+    if not items:
+        console.talk("nothing is proposed")
+    ask_about(items)
+
+
+def _list(place: Place) -> None:
+    """Print all that is proposed, with the commands that decide on it."""
     rules = standing_rules.list_pending(place)
-    _offer(place, rules)
-    for each in reviews.list_reviews(place.home):
-        console.echo(f"{console.style(each.at, 'bright_black')} {flatten_text(each.render())}")
+    for rule in rules:
+        _show_rule(rule)
+    if rules:
+        console.talk("memfs review accept ID takes one into its block, reject ID drops it")
+    _show_reviews(place)
     pending = op.list_pending(place)
     for proposal in pending:
         show_proposal(proposal)
-        console.talk(
-            f"memfs review --accept {proposal.id} takes it, --reject {proposal.id} drops it"
-        )
+        console.talk(f"memfs review accept {proposal.id} takes it, reject {proposal.id} drops it")
     if not rules and not pending and not reviews.list_reviews(place.home):
         console.talk("no session was reviewed yet, and nothing is proposed")
 
 
+def _show_reviews(place: Place) -> None:
+    for each in reviews.list_reviews(place.home):
+        console.echo(f"{console.style(each.at, 'bright_black')} {flatten_text(each.render())}")
+
+
+def _show_rule(rule: StandingRule) -> None:
+    label = standing_rules.label(rule)
+    head = f"{rule.id}  {format_day(rule.at)}  you stated, in no block yet (for {label}):"
+    console.echo(console.style(flatten_text(head), "cyan"))
+    console.echo(layout.wrap(rule.text, 4))
+
+
+def _show_fact(offer: FactOffer) -> None:
+    fact = offer.fact
+    head = f"{fact.id[:8]}  {format_day(fact.at)}  {fact.category}, in no block yet:"
+    console.echo(console.style(flatten_text(head), "cyan"))
+    console.echo(layout.wrap(fact.statement, 4))
+
+
 def show_proposal(found: Proposal) -> None:
     """Print a proposal: its diffs, new passages, and the model's note."""
-    sessions = console.format_count(len(found.sessions), "session")
+    sessions = format_count(len(found.sessions), "session")
     console.talk(f"proposed by {found.model} of {sessions}, {found.at} ({found.id})")
     if found.branch:
         console.talk(f"in git, it is the branch {found.branch}")

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.pager import paged
+from memfs.cli.session_output import print_messages
+from memfs.cli.wording import format_count, format_day
+from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.records import Hit
 from memfs.ops import search as op
+from memfs.ops import sessions
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, Mode
 
@@ -19,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.core.records import SessionHit
+    from memfs.store.blocks import Place
+
+_BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
 
 
 @click.command("search")
@@ -37,7 +45,7 @@ if TYPE_CHECKING:
     help="Only what the user, the assistant or a tool said.",
 )
 @click.option("--session", multiple=True, metavar="ID", help="Only what was said in a session.")
-@click.option("--host", multiple=True, metavar="NAME", help="Only what an assistant recorded.")
+@options.host_option(multiple=True)
 @click.option("-t", "--tag", multiple=True, help="Only what has every one of these tags.")
 @click.option("--since", metavar="DATE", help="2026-05-03, yesterday, 7d: from that day on.")
 @click.option("--until", metavar="DATE", help="Up to the end of that day.")
@@ -46,7 +54,7 @@ if TYPE_CHECKING:
     type=click.Choice(["hybrid", "text", "semantic"]),
     help="By words and meaning (hybrid, the default), or by one of them.",
 )
-@options.number_option("-n", "--limit", help="Hits on a page.", default=5, most=100)
+@options.count_option(5, "Hits on a page.", most=100)
 @click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
 @click.option(
     "--sessions",
@@ -58,7 +66,16 @@ if TYPE_CHECKING:
     "--nearest", is_flag=True, help="Show the nearest also where nothing is clearly relevant."
 )
 @click.option("--full", is_flag=True, help="Show whole texts.")
+@click.option(
+    "--open",
+    "opened",
+    type=click.IntRange(1),
+    default=None,
+    metavar="N",
+    help="Show the session of hit N, at that turn.",
+)
 @options.json_option
+@paged
 def command(
     query: tuple[str, ...],
     places: tuple[str, ...],
@@ -69,11 +86,12 @@ def command(
     since: str | None,
     until: str | None,
     mode: Mode | None,
-    limit: int,
+    count: int,
     page: int,
     whole: bool,
     nearest: bool,
     full: bool,
+    opened: int | None,
     as_json: bool,
 ) -> None:
     """Search what was said in past sessions, the archive, blocks, facts and static entries."""
@@ -87,69 +105,95 @@ def command(
         until=op.parse_day(until, end=True) if until else None,
     )
     index, text = IndexSession(options.place()), " ".join(query)
+    page = -(-opened // count) if opened else page
     search = op.search_sessions if whole else op.run
-    shown = search(index, text, mode=mode, only=only, limit=limit, page=page)
+    shown = search(index, text, mode=mode, only=only, limit=count, page=page)
     found: Sequence[Hit | SessionHit] = shown.hits
-    total, sure, name = shown.total, shown.sure, "session" if whole else "hit"
+    name = "session" if whole else "hit"
     if index.note:
         console.talk(f"! {index.note}")
-    first = (page - 1) * limit + 1
-    last = first + len(found) - 1
-    if as_json:
+    first = (page - 1) * count + 1
+    if opened and opened < first + len(found):
+        _open(index.place, found[opened - first], full=full, as_json=as_json)
+    elif opened:
+        raise UsageError(f"there is no {name} {opened}, of {format_count(shown.total, name)}")
+    elif as_json:
         every = [asdict(each) for each in found]
-        console.as_json({"total": total, "first": first, "sure": sure, f"{name}s": every})
-    elif not found and total:
-        pages = -(-total // limit)
-        console.talk(f"there is no page {page}: {console.format_count(total, name)} on {pages}")
+        head = {"total": shown.total, "first": first, "sure": shown.sure}
+        console.as_json({**head, f"{name}s": every})
     elif not found:
-        console.talk("nothing was found")
-    elif not sure and not nearest:
+        pages = f"there is no page {page}: {format_count(shown.total, name)} on"
+        console.talk(f"{pages} {-(-shown.total // count)}" if shown.total else "nothing was found")
+    elif not shown.sure and not nearest:
         console.talk(
-            f"nothing is clearly relevant; --nearest shows the {console.format_count(total, name)}"
+            f"nothing is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
         )
     else:
-        for number, each in enumerate(found, first):
-            _show(number, each, full=full)
-        more = f"; more with --page {page + 1}" if last < total else ""
+        for place, each in enumerate(found, first):
+            _show(place, each, text, full=full)
+        last = first + len(found) - 1
+        more = f"; more with --page {page + 1}" if last < shown.total else ""
         if sys.stdout.isatty():
-            console.talk(f"showing {first}-{last} of the {total} best{more}")
+            console.talk(f"{first}-{last} of the {shown.total} best{more}; --open N shows one")
 
 
-def _show_session(number: int, found: SessionHit, *, full: bool) -> None:
-    parts = (found.host, console.day(found.at), f"session {found.session}", _format_turns(found))
+def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -> None:
+    """Show the session of a hit from a few messages before it on; of another hit its whole text."""
+    hit = found if isinstance(found, Hit) else found.hits[0]
+    if hit.kind != "message":
+        if as_json:
+            console.as_json(asdict(hit))
+        else:
+            console.data(hit.text)
+        return
+    said = sessions.number_turns(sessions.read_session(place, hit.session))
+    at = next((place for place, each in enumerate(said) if each.message.id == hit.id), 0)
+    said = said[max(0, at - _BEFORE) : at + _AFTER]
+    if as_json:
+        console.as_json([{"turn": each.turn, **each.message._asdict()} for each in said])
+        return
+    print_messages(said, full=full, marked=hit.id)
+    console.talk(f"all of it: memfs session show {hit.session}")
+
+
+def _show_session(number: int, found: SessionHit, query: str, *, full: bool) -> None:
+    parts = (found.host, format_day(found.at), f"session {found.session}", _format_turns(found))
     head = flatten_text("  ".join(part for part in parts if part))
     console.echo(f"{number:>3}  {console.style(head, 'cyan')}")
     for hit in found.hits:
-        console.echo(console.wrap(f"{hit.role}: {hit.text if full else hit.snippet}", 5))
-    why = flatten_text("; ".join(found.hits[0].why))
-    console.echo("     " + console.style(why, "bright_black"))
+        said = layout.wrap(f"{hit.role}: {hit.text if full else hit.snippet}", 5)
+        console.echo(layout.highlight(said, query))
+    _print_aside("; ".join(found.hits[0].why))
 
 
 def _format_turns(found: SessionHit) -> str:
-    return f"{console.format_count(found.turns, 'turn')} about it"
+    return f"{format_count(found.turns, 'turn')} about it"
 
 
-def _show(number: int, found: Hit | SessionHit, *, full: bool) -> None:
+def _show(number: int, found: Hit | SessionHit, query: str, *, full: bool) -> None:
     if isinstance(found, Hit):
-        _show_hit(number, found, full=full)
+        _show_hit(number, found, query, full=full)
     else:
-        _show_session(number, found, full=full)
+        _show_session(number, found, query, full=full)
 
 
-def _show_hit(number: int, hit: Hit, *, full: bool) -> None:
+def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
     who = {"message": f"{hit.host} {hit.role}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
-    parts = [who, console.day(hit.at), where, " ".join(f"#{tag}" for tag in hit.tags)]
+    parts = [who, format_day(hit.at), where, " ".join(f"#{tag}" for tag in hit.tags)]
     head = flatten_text("  ".join(part for part in parts if part))
     console.echo(f"{number:>3}  {console.style(head, 'cyan')}")
     if hit.before:
-        console.echo("     " + console.style(flatten_text(f"… {hit.before}"), "bright_black"))
-    text = hit.text if full else hit.snippet
-    console.echo(console.wrap(text, 5))
+        _print_aside(f"… {hit.before}")
+    text = layout.wrap(hit.text if full else hit.snippet, 5)
+    console.echo(layout.highlight(text, query))
     if hit.after:
-        console.echo("     " + console.style(flatten_text(f"… {hit.after}"), "bright_black"))
+        _print_aside(f"… {hit.after}")
     says = "says" if hit.alike == 1 else "say"
-    alike = (
-        f" (and {console.format_count(hit.alike, 'hit')} that {says} the same)" if hit.alike else ""
-    )
-    console.echo("     " + console.style(flatten_text("; ".join(hit.why) + alike), "bright_black"))
+    alike = f" (and {format_count(hit.alike, 'hit')} that {says} the same)" if hit.alike else ""
+    _print_aside("; ".join(hit.why) + alike)
+
+
+def _print_aside(text: str) -> None:
+    """Print what stands beside a hit, wrapped and grey."""
+    console.echo(console.style(layout.wrap(flatten_text(text), 5), "bright_black"))

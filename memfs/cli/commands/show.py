@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.completion import LABEL
+from memfs.cli.pager import paged
 from memfs.core.brief_layout import units
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op
 from memfs.store.block_history import is_commit
 
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+
 
 @click.command("show")
-@click.argument("label", required=False, default="", type=options.LabelType())
+@click.argument("label", required=False, default="", type=LABEL)
 @click.option("--raw", is_flag=True, help="The whole file, with its front matter.")
+@click.option(
+    "-l", "--list", "listed", is_flag=True, help="List all blocks, with how full they are."
+)
 @options.session_option
 @options.json_option
-def command(label: str, raw: bool, session: str, as_json: bool) -> None:
+@paged
+def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) -> None:
     """Show a block: LABEL, TIER:LABEL or LABEL@VERSION (or @ the id of a commit).
 
     Without LABEL, the brief: what an assistant is given when a session starts.
     """
     place = options.place(session)
+    if listed:
+        _list_blocks(place, as_json=as_json)
+        return
     name, at, number = label.partition("@")
     if at and not (number.isdigit() or is_commit(number)):
         raise UsageError(f"{number!r} is not a version", f"for example: memfs show {name}@1")
@@ -45,7 +58,7 @@ def command(label: str, raw: bool, session: str, as_json: bool) -> None:
         if sys.stdout.isatty():
             share = block.chars / block.limit
             name = flatten_text(f"{block.tier}:{block.label}")
-            head = f"{name}  version {shown.version}  {console.bar(share)}"
+            head = f"{name}  version {shown.version}  {layout.bar(share)}"
             console.echo(f"{head}  {block.chars:,} of {block.limit:,} characters", err=True)
             if block.description:
                 about = console.style(flatten_text(block.description), "bright_black", err=True)
@@ -55,3 +68,39 @@ def command(label: str, raw: bool, session: str, as_json: bool) -> None:
         console.print_text(
             block.body if block.body.endswith("\n") or not block.body else block.body + "\n"
         )
+
+
+def _list_blocks(place: Place, *, as_json: bool) -> None:
+    listed = op.show_all(place)
+    if as_json:
+        console.as_json([op.record(shown) for shown in listed])
+        return
+    rows = [("TIER", "LABEL", "USED", "", "CHARS", "VERSION", "")]
+    for shown in listed:
+        block = shown.block
+        share = block.chars / block.limit
+        marks = [
+            mark
+            for mark, there in (
+                ("read-only", block.read_only),
+                ("unpinned", not block.pinned),
+                ("broken: memfs doctor", bool(block.problem)),
+            )
+            if there
+        ]
+        chars = f"{block.chars:,} / {block.limit:,}"
+        rows.append(
+            (
+                block.tier,
+                block.label,
+                layout.bar(share),
+                f"{share:.0%}",
+                chars,
+                str(shown.version),
+                ", ".join(marks),
+            )
+        )
+    if len(rows) == 1:
+        console.talk("no blocks yet; make one with: memfs create LABEL")
+    else:
+        console.echo(layout.table(rows, right=(3, 4, 5)))

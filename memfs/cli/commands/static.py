@@ -7,66 +7,54 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import text_of
-from memfs.core.errors import RejectedError, UsageError
+from memfs.cli.pager import paged
+from memfs.core.errors import RejectedError
 from memfs.knowledge.kinds import static as op
 
 if TYPE_CHECKING:
     from memfs.knowledge.kinds.static import StoredEntry
 
 
-@click.command("static")
-@click.argument("key", required=False, default="")
-@click.argument("text", required=False, default="")
-@click.option("--category", default="", help="What it is filed under: style, contacts, limits.")
-@click.option("-t", "--tag", multiple=True, help="A tag; may be given several times.")
-@click.option("--find", "query", default="", metavar="TEXT", help="List those with these words.")
-@click.option("--user", is_flag=True, help="Store it in your own store, not the project's.")
-@click.option("--remove", is_flag=True, help="Remove it. That is for people.")
-@options.json_option
-def command(
-    key: str,
-    text: str,
-    category: str,
-    tag: tuple[str, ...],
-    query: str,
-    user: bool,
-    remove: bool,
-    as_json: bool,
-) -> None:
-    """Keep reference texts that do not change: a style guide, limits, contacts.
+_KEY = CompletedType("key", lambda place, _: [each.entry.key for each in op.find(place)])
 
-    With KEY and TEXT (- reads it from stdin) an entry is stored, once: a key that is taken is
-    refused. With KEY alone it is shown, without one entries are listed.
-    """
+
+@click.group("static")
+def command() -> None:
+    """Keep reference texts that do not change: a style guide, limits, contacts."""
+
+
+@command.command("add")
+@click.argument("key")
+@click.argument("text")
+@click.option("--category", default="", help="What it is filed under: style, contacts, limits.")
+@options.tag_option
+@click.option("--user", is_flag=True, help="Store it in your own store, not the project's.")
+def add(key: str, text: str, category: str, tag: tuple[str, ...], user: bool) -> None:
+    """Store TEXT (`-` reads it from stdin) as KEY, once: a key that is taken is refused."""
     place = options.place()
-    if remove:
-        if not key or text:
-            raise UsageError("remove which entry?", "memfs static KEY --remove")
-        if options.get_origin().actor == "agent":
-            raise RejectedError("an entry is removed by a person", "ask the user to do it")
-        console.print_done(f"removed '{op.remove(place, key).entry.key}'")
-        return
-    if key and text:
-        made = op.put(place, key, text_of(text), category=category, tags=tag, user=user)
-        console.print_done(f"stored '{made.entry.key}' in the {made.tier}'s store")
-        return
-    if key:
-        found = op.get(place, key)
-        if as_json:
-            console.as_json(_build_record(found))
-            return
-        console.data(found.entry.text)
-        if found.entry.changed:
-            console.talk("! this text was changed by hand since it was stored")
-        return
-    listed = op.find(place, category=category, tags=tag, text=query)
+    if not user:
+        options.confirm_own_store(place)
+    made = op.put(place, key, text_of(text), category=category, tags=tag, user=user)
+    console.print_done(f"stored '{made.entry.key}' in the {made.tier}'s store")
+
+
+@command.command("list")
+@click.option("--category", default="", help="What it is filed under: style, contacts, limits.")
+@options.tag_option
+@click.option("--find", "query", default="", metavar="TEXT", help="List those with these words.")
+@options.json_option
+@paged
+def list_(category: str, tag: tuple[str, ...], query: str, as_json: bool) -> None:
+    """List the entries."""
+    listed = op.find(options.place(), category=category, tags=tag, text=query)
     if as_json:
         console.as_json([_build_record(each) for each in listed])
         return
     if not listed:
-        console.talk("no entries; memfs static KEY TEXT stores one")
+        console.talk("no entries; memfs static add KEY TEXT stores one")
         return
     rows = [("KEY", "TIER", "CATEGORY", "TAGS", "SIZE")]
     rows += [
@@ -79,7 +67,31 @@ def command(
         )
         for each in listed
     ]
-    console.echo(console.table(rows, right=(4,)))
+    console.echo(layout.table(rows, right=(4,)))
+
+
+@command.command("show")
+@click.argument("key", type=_KEY)
+@options.json_option
+@paged
+def show(key: str, as_json: bool) -> None:
+    """Print an entry."""
+    found = op.get(options.place(), key)
+    if as_json:
+        console.as_json(_build_record(found))
+        return
+    console.data(found.entry.text)
+    if found.entry.changed:
+        console.talk("! this text was changed by hand since it was stored")
+
+
+@command.command("rm")
+@click.argument("key", type=_KEY)
+def rm(key: str) -> None:
+    """Remove an entry. That is for people."""
+    if options.get_origin().actor == "agent":
+        raise RejectedError("an entry is removed by a person", "ask the user to do it")
+    console.print_done(f"removed '{op.remove(options.place(), key).entry.key}'")
 
 
 def _build_record(found: StoredEntry) -> dict[str, object]:

@@ -10,21 +10,32 @@ import click
 
 from memfs import hosts
 from memfs.agent import configured_model
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
+from memfs.cli.wording import format_count, format_size
+from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import status as op
 
 if TYPE_CHECKING:
     from memfs.ipc.service_status import ServiceStatus
     from memfs.ops.status import Status
+    from memfs.store.blocks import Place
 
 
 @click.command("status")
+@click.option(
+    "--window", is_flag=True, help="Show what the memory takes of the assistant's context."
+)
+@options.number_option("--tokens", help="With --window: of a window of so many tokens.")
 @options.session_option
 @options.json_option
-def command(session: str, as_json: bool) -> None:
+def command(window: bool, tokens: int | None, session: str, as_json: bool) -> None:
     """Show the state of the memory here: blocks, recall, archive, and who is wired to it."""
-    found = op.run(options.place(session, untrusted=True), options.home())
+    if window:
+        _show_window(options.place(session), tokens or 0, as_json=as_json)
+        return
+    place = options.place(session, untrusted=True)
+    found = op.run(place, options.home())
     if as_json:
         states = [
             {
@@ -42,14 +53,14 @@ def command(session: str, as_json: bool) -> None:
         console.as_json({**asdict(found), "blocks": states})
         return
     rows = _render_rows(found)
-    sessions = console.format_count(found.sessions, "session")
-    messages = f"{console.format_count(found.messages, 'message')} in {sessions}"
+    sessions = format_count(found.sessions, "session")
+    messages = f"{format_count(found.messages, 'message')} in {sessions}"
     facts = [
         ("project store", _format_project(found)),
         ("user store", found.user or "none: memfs init makes one"),
-        ("recall", f"{messages}, {console.format_size(found.recall_bytes)}"),
+        ("recall", f"{messages}, {format_size(found.recall_bytes)}"),
         ("archive", f"{found.passages:,} passages"),
-        ("index", console.format_size(found.index_bytes)),
+        ("index", format_size(found.index_bytes)),
         ("embedding", found.embedding),
     ]
     if found.waiting:
@@ -64,12 +75,52 @@ def command(session: str, as_json: bool) -> None:
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     for label, one, other in found.contradictions:
         facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
+    if found.trusted or not found.project:
+        facts.append(("in the prompt", _format_share(place, found)))
     if not found.wired:
         facts.append(("assistants", "none is wired: memfs install"))
     for name, value in facts:
         console.echo(f"{console.style(f'{name:<14}', 'bright_black')} {flatten_text(value)}")
     console.echo("")
-    console.echo(console.table(rows, right=(3, 4)))
+    console.echo(layout.table(rows, right=(3, 4)))
+
+
+def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
+    """Print the sections of the brief with their shares of the window, and what is cut."""
+    usage = op.load_usage(place, op.list_wired_files(place, options.home()), tokens)
+    found = usage.window
+    if as_json:
+        values = {**asdict(found), "used": found.used, "left": found.left}
+        console.as_json({"host": usage.host, **values})
+        return
+    room = found.budget.room
+    rows = [("SECTION", "TOKENS", "", "OF THE ROOM", "CUT")]
+    shown = [
+        (each.name, each.shown, f"{each.cut:,}" if each.cut > 0 else "-") for each in found.sections
+    ]
+    for name, taken, cut in [*shown, ("left for the conversation", found.left, "-")]:
+        bar = layout.bar(max(0, taken) / room)
+        rows.append((name, f"{taken:,}", bar, f"{taken / room:.0%}", cut))
+    console.echo(layout.table(rows, right=(1, 3, 4)))
+    budget = found.budget
+    whose = f" of {hosts.get(usage.host).TITLE}" if usage.host else ""
+    console.talk(
+        f"{budget.window:,} tokens{whose}, {budget.response:,} of them kept free for the answer, "
+        f"{budget.tools:,} for tool calls; counted by {found.counter}"
+    )
+    for name in found.host:
+        console.talk(f"! an assistant's hooks take less than this: '{name}' is cut there")
+
+
+def _format_share(place: Place, found: Status) -> str:
+    """Return how much of an assistant's window the brief takes."""
+    try:
+        usage = op.load_usage(place, found.wired)
+    except UsageError as error:  # the configured window is too small
+        return error.message
+    window, used = usage.window.budget.window, usage.window.used
+    whose = f"of {hosts.get(usage.host).TITLE}'s" if usage.host else "of"
+    return f"{used:,} tokens at a session's start, {used / window:.1%} {whose} {window:,}"
 
 
 def _format_time(when: float) -> str:
@@ -80,9 +131,9 @@ def of_service(found: ServiceStatus | None) -> list[str]:
     """Return lines about the state of the service."""
     if found is None:
         return ["not running: hooks and searches do their own work"]
-    parts = [f"process {found.process}", console.format_count(len(found.stores), "store")]
+    parts = [f"process {found.process}", format_count(len(found.stores), "store")]
     if found.bytes:
-        parts.append(console.format_size(found.bytes))
+        parts.append(format_size(found.bytes))
     lines = [", ".join(parts)]
     for work in found.work:
         far = f" {work.done:,}" if work.done else ""
@@ -105,7 +156,7 @@ def _render_rows(found: Status) -> list[tuple[str, ...]]:
             (
                 state.block.tier,
                 state.block.label,
-                console.bar(share),
+                layout.bar(share),
                 f"{share:.0%}",
                 str(state.version),
                 state.content,

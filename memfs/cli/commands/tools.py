@@ -6,7 +6,7 @@ import os
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
 from memfs.tools import provider_formats, registry
 from memfs.tools.tool_context import ToolContext
 
@@ -35,4 +35,4 @@ def command(form: str | None, as_json: bool) -> None:
             if each.name not in tool.fixed
         )
         console.echo(f"{console.style(tool.name, 'cyan')}({arguments})")
-        console.echo(console.wrap(tool.description.splitlines()[0], 5))
+        console.echo(layout.wrap(tool.description.splitlines()[0], 5))

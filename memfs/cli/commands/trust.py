@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
 from memfs.cli.diff import show
+from memfs.cli.wording import format_count
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.ops import trust as op
@@ -88,19 +89,16 @@ def _show(report: TrustReport) -> None:
         pinned = "whole" if review.block.pinned else "its name"
         rows.append((review.block.label, f"{review.block.chars:,}", pinned, _name_authors(review)))
     if report.blocks:
-        console.echo(console.table(rows, right=(1,)))
+        console.echo(layout.table(rows, right=(1,)))
     else:
         console.talk("it holds no blocks")
     if report.passages:
-        _echo(f"{console.format_count(report.passages, 'passage')} may be recalled at a prompt")
+        _echo(f"{format_count(report.passages, 'passage')} may be recalled at a prompt")
     if report.sessions:
-        _echo(f"{console.format_count(report.sessions, 'session')} of recall may be, too")
+        _echo(f"{format_count(report.sessions, 'session')} of recall may be, too")
     if report.facts or report.entries:
         entries = f"{report.entries:,} static entr{'y' if report.entries == 1 else 'ies'}"
-        _echo(
-            f"{console.format_count(report.facts, 'fact')} and {entries} may be composed into "
-            "a context"
-        )
+        _echo(f"{format_count(report.facts, 'fact')} and {entries} may be composed into a context")
     settings = [line for line in report.config.splitlines() if line.strip()]
     if len(settings) > 1:
         _echo("config.yaml says:")
@@ -112,7 +110,7 @@ def _show(report: TrustReport) -> None:
         _echo(f"! {problem}")
     if report.tracked:
         _echo(
-            f"! {console.format_count(report.tracked, 'file')} in local/ came with the repository: "
+            f"! {format_count(report.tracked, 'file')} in local/ came with the repository: "
             "memfs never commits that folder"
         )
     _show_signs(report)
@@ -129,7 +127,7 @@ def _show_signs(report: TrustReport) -> None:
     found += report.elsewhere
     for label, sign in found[:_MOST_SIGNS]:
         mark = console.style("!", "yellow")
-        quoted = f": {console.shorten(sign.text, 60)}" if sign.text else ""
+        quoted = f": {layout.shorten(sign.text, 60)}" if sign.text else ""
         console.echo(f"{mark} {flatten_text(label)}:{sign.line} {sign.what}{quoted}")
     if len(found) > _MOST_SIGNS:
         _echo(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
@@ -139,7 +137,7 @@ def _name_authors(review: BlockReview) -> str:
     if not review.authors:
         return "not committed"
     first, *others = [author.partition(" <")[0] for author in review.authors]
-    return console.shorten(first, 30) + (f" and {len(others)} more" if others else "")
+    return layout.shorten(first, 30) + (f" and {len(others)} more" if others else "")
 
 
 def _build_record(report: TrustReport) -> dict[str, object]:

@@ -253,7 +253,9 @@ def from_config(
 ) -> Facts:
     """Make the kind from its configuration. Raises `UsageError`."""
     with Options(id, options) as given:
-        given.read_choice("extraction_model", "none", "configured")  # only `memfs facts` uses it
+        given.read_choice(
+            "extraction_model", "none", "configured"
+        )  # only `memfs facts extract` uses it
         return Facts(
             index.place,
             id,

@@ -146,7 +146,7 @@ class Graph:
         del content
         raise RejectedError(
             f"cannot change {ident}: what was said does not change",
-            "say how it came out with memfs outcome",
+            "say how it came out with memfs session outcome",
         )
 
     def delete(self, ident: str) -> None:

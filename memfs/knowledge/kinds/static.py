@@ -95,7 +95,7 @@ class Static:
         del content
         raise RejectedError(
             f"cannot change '{ident}': static entries do not change",
-            f"store another one, or remove it: memfs static {ident} --remove",
+            f"store another one, or remove it: memfs static rm {ident}",
         )
 
     def delete(self, ident: str) -> None:
@@ -225,7 +225,7 @@ def put(
         except static.TakenError as error:
             raise RejectedError(
                 f"there is an entry '{key}' already, and entries do not change",
-                f"store it under another key, or remove that one: memfs static {key} --remove",
+                f"store it under another key, or remove that one: memfs static rm {key}",
             ) from error
     return get(place, key, tier)
 
@@ -236,7 +236,7 @@ def get(place: Place, key: str, tier: str = "") -> StoredEntry:
         entry = static.read(where, _normalise_key(key)) if tier in ("", name) else None
         if entry:
             return StoredEntry(name, entry)
-    raise NotFoundError(f"there is no entry '{key}'", "memfs static lists them")
+    raise NotFoundError(f"there is no entry '{key}'", "memfs static list shows them")
 
 
 def find(

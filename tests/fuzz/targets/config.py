@@ -35,7 +35,7 @@ def begin(world: World) -> Target:
         ways.cli("status"),
         ways.cli("doctor"),
         ways.cli("tools"),
-        ways.cli("context --task gophers"),
+        ways.cli("recall gophers"),
         ways.cli("search gophers"),
         ways.tool("memory_status"),
     )

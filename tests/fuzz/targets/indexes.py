@@ -16,7 +16,7 @@ _WAYS = (
     ways.cli("search gophers --sessions"),
     ways.cli("search gophers --mode semantic"),
     ways.hook("claude", "UserPromptSubmit", prompt="where do gophers dig tunnels? rules"),
-    ways.cli("context --task tunnels"),
+    ways.cli("recall tunnels"),
     ways.cli("graph"),
     ways.cli("graph --similar tunnels"),
     ways.cli("status"),
@@ -24,7 +24,7 @@ _WAYS = (
     ways.cli("ingest said.jsonl"),
     ways.tool("conversation_search", query="tabs or spaces"),
     ways.hook("claude", "Stop"),
-    ways.cli("export --all --yes --force made.zip"),
+    ways.cli("export --all --with-secrets --force made.zip"),
     ways.cli("graph --patterns"),
 )
 _OF_SEGMENT = 32  # letters

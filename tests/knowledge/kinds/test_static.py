@@ -67,29 +67,31 @@ def test_what_is_not_to_be_kept_is_refused(place: Place) -> None:
 def test_a_text_that_was_changed_by_hand_is_noticed(place: Place, memfs: Run) -> None:
     static.put(place, "limits", "At most 50.")
     path = Path(place.home.root, "static/limits.md")
-    assert memfs("static", "limits").err == ""
+    assert memfs("static", "show", "limits").err == ""
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert memfs("static", "limits").err == ""
+    assert memfs("static", "show", "limits").err == ""
     path.write_text(path.read_text().replace("50", "60"))
-    shown = memfs("static", "limits")
+    shown = memfs("static", "show", "limits")
     assert shown.out == "At most 60.\n"
     assert shown.err == "! this text was changed by hand since it was stored\n"
 
 
 def test_the_command(place: Place, memfs: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert memfs("static").err == "no entries; memfs static KEY TEXT stores one\n"
-    shown = memfs("static", "limits", "-", "--category", "api", "-t", "load", stdin="At most 50.\n")
+    assert memfs("static", "list").err == "no entries; memfs static add KEY TEXT stores one\n"
+    shown = memfs(
+        "static", "add", "limits", "-", "--category", "api", "-t", "load", stdin="At most 50.\n"
+    )
     assert shown.err == "✓ stored 'limits' in the project's store\n"
-    assert memfs("static").out == (
+    assert memfs("static", "list").out == (
         "KEY     TIER     CATEGORY  TAGS  SIZE\nlimits  project  api       load    11\n"
     )
-    assert json.loads(memfs("static", "limits", "--json").out)["text"] == "At most 50."
-    assert memfs("static", "limits", "Other.").code == 1
-    assert memfs("static", "--remove").code == 2
+    assert json.loads(memfs("static", "show", "limits", "--json").out)["text"] == "At most 50."
+    assert memfs("static", "add", "limits", "Other.").code == 1
+    assert memfs("static", "rm").code == 2
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
-    assert memfs("static", "limits", "--remove").code == 1
+    assert memfs("static", "rm", "limits").code == 1
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
-    assert memfs("static", "limits", "--remove").code == 0
+    assert memfs("static", "rm", "limits").code == 0
 
 
 def test_an_entry_is_in_the_context_of_its_task(place: Place) -> None:
@@ -112,7 +114,7 @@ def test_links_are_not_followed(place: Place, memfs: Run, tmp_path: Path) -> Non
     assert context.for_task(IndexSession(place), "the diary of the gateway", 300).text == ""
     folder.unlink()
     folder.write_text("no folder")
-    shown = memfs("static", "k", "Text.")
+    shown = memfs("static", "add", "k", "Text.")
     assert shown.code == 1
     assert "already" not in shown.err
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from memfs.bench import hook as bench
-from memfs.cli import console, options
+from memfs.cli import console, layout, options, progress
 from memfs.cli.commands.bench import plot_option, write_plot
 
 
@@ -22,7 +22,7 @@ def command(rounds: int, items: int, plot: str, as_json: bool) -> None:
     10 blocks with 39 kB; alone, with a recall that every prompt searches by words, by meaning too,
     and so with the service at hand.
     """
-    with console.stages() as stage:
+    with progress.show_stages() as stage:
         timings = bench.run(rounds, items, stage)
     write_plot(plot, bench.figure(timings))
     if as_json:
@@ -30,4 +30,4 @@ def command(rounds: int, items: int, plot: str, as_json: bool) -> None:
         return
     rows = [("PROCESS", "MEDIAN", "P95", "RATIO")]
     rows += [(t.name, f"{t.median:.2f} ms", f"{t.p95:.2f} ms", f"{t.ratio:.2f}") for t in timings]
-    console.echo(console.table(rows, right=(1, 2, 3)))
+    console.echo(layout.table(rows, right=(1, 2, 3)))

@@ -7,7 +7,8 @@ from dataclasses import asdict
 import click
 
 from memfs.bench import ingest as bench
-from memfs.cli import console, options
+from memfs.cli import console, layout, options, progress
+from memfs.cli.wording import format_size
 
 
 @click.command("ingest")
@@ -27,7 +28,7 @@ def command(size: int, folder: str | None, as_json: bool) -> None:
     texts in it. The transcripts are made of Python's own sources and docstrings, or are your own.
     """
     length = size * 1_000_000
-    with console.stages(in_bytes=("writing transcripts",)) as stage:
+    with progress.show_stages(in_bytes=("writing transcripts",)) as stage:
         tick = _ignore_progress if folder else stage("writing transcripts", length)
         speeds = bench.run(length, tick, folder or "")
     if as_json:
@@ -35,13 +36,11 @@ def command(size: int, folder: str | None, as_json: bool) -> None:
         return
     rows = [("STEP", "TIME", "SPEED", "DOCUMENTS/S", "MEMORY", "RATIO", "OF TEXTS")]
     for each in speeds:
-        speed = f"{console.format_size(each.bytes / each.seconds)}/s"
+        speed = f"{format_size(each.bytes / each.seconds)}/s"
         documents = f"{each.documents / each.seconds:,.0f}"
         row = (each.name, f"{each.seconds:.2f} s", speed, documents)
-        rows.append(
-            (*row, console.format_size(each.memory), _format(each.ratio), _format(each.of_texts))
-        )
-    console.echo(console.table(rows, right=(1, 2, 3, 4, 5, 6)))
+        rows.append((*row, format_size(each.memory), _format(each.ratio), _format(each.of_texts)))
+    console.echo(layout.table(rows, right=(1, 2, 3, 4, 5, 6)))
 
 
 def _format(ratio: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from memfs.bench import precision as bench
-from memfs.cli import console, options
+from memfs.cli import console, layout, options, progress
 
 
 @click.command("precision")
@@ -19,7 +19,7 @@ def command(corpus: str, queries: str, as_json: bool) -> None:
 
     Facts in the stores they belong to against plain search over all of them (JSONL).
     """
-    with console.progress(0, "asking") as tick:
+    with progress.show_progress(0, "asking") as tick:
         found = bench.run(corpus, queries, tick)
     if as_json:
         console.as_json([asdict(row) for row in found])
@@ -29,4 +29,4 @@ def command(corpus: str, queries: str, as_json: bool) -> None:
         (row.name, f"{row.recall:.1%}", str(row.excluded), str(row.came), f"{row.found:.1f}")
         for row in found
     ]
-    console.echo(console.table(rows, right=(1, 2, 3, 4)))
+    console.echo(layout.table(rows, right=(1, 2, 3, 4)))

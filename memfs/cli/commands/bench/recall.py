@@ -8,7 +8,7 @@ import click
 
 from memfs.bench import recall as bench
 from memfs.bench import scenarios
-from memfs.cli import console, options
+from memfs.cli import console, layout, options, progress
 
 
 @click.command("recall")
@@ -23,7 +23,7 @@ def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
     prompt goes through the hook. BRIEF and REPLY are mean sizes in UTF-16 units.
     """
     played = [scenarios.read(path) for path in files]
-    with console.stages() as stage:
+    with progress.show_stages() as stage:
         outcomes = bench.run(played, stage, service=not no_service)
     if as_json:
         console.as_json([asdict(outcome) for outcome in outcomes])
@@ -42,4 +42,4 @@ def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
         )
         for row in bench.by_kind(outcomes)
     ]
-    console.echo(console.table(rows, right=tuple(range(1, 8))))
+    console.echo(layout.table(rows, right=tuple(range(1, 8))))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.bench import retrieval as bench
-from memfs.cli import console, options
+from memfs.cli import console, layout, options, progress
 from memfs.cli.commands.bench import plot_option, write_plot
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def command(corpus: str, queries: str, mode: str, plot: str, as_json: bool) -> N
     """
     chosen: Mode = "text" if mode == "text" else "semantic" if mode == "semantic" else "hybrid"
     total = bench.count_queries(queries)
-    with console.progress(total, "searching") as tick:
+    with progress.show_progress(total, "searching") as tick:
         report = bench.run(corpus, queries, chosen, tick)
     write_plot(plot, bench.figure(report))
     if as_json:
@@ -45,11 +45,11 @@ def command(corpus: str, queries: str, mode: str, plot: str, as_json: bool) -> N
     rows += [_render_row(*each) for each in sorted(report.by_category.items())]
     rows += [_render_row("overall", report.overall)]
     right = tuple(range(1, 7))
-    console.echo(console.table(rows, right=right))
+    console.echo(layout.table(rows, right=right))
     compared = [("SEARCH", "QUERIES", *depths, "MRR")]
     compared.append(_render_row(f"memfs, {chosen}", report.overall))
     compared += [_render_row(*each) for each in report.alone.items()]
-    console.echo("\n" + console.table(compared, right=right))
+    console.echo("\n" + layout.table(compared, right=right))
 
 
 def _render_row(name: str, score: RetrievalScore) -> tuple[str, ...]:

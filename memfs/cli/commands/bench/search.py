@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.bench import search as bench
-from memfs.cli import console, options
+from memfs.cli import console, layout, options
 from memfs.cli.commands.bench import plot_option, write_plot
+from memfs.cli.wording import format_size
 from memfs.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,12 +66,12 @@ def _show(report: SearchReport) -> None:
         )
         for t in report.timings
     ]
-    console.echo(console.table(rows, right=(0, 2, 3, 4, 5)))
+    console.echo(layout.table(rows, right=(0, 2, 3, 4, 5)))
     sizes = [["PASSAGES", "RECALL", "WORDS", "VECTORS", "GRAPH", "MEMORY COLD", "WARM"]]
     for each in report.space:
         counts = (each.recall, each.words, each.vectors, each.graph, each.cold, each.warm)
-        sizes.append([f"{each.passages:,}", *(console.format_size(count) for count in counts)])
-    console.echo("\n" + console.table(sizes, right=tuple(range(7))))
+        sizes.append([f"{each.passages:,}", *(format_size(count) for count in counts)])
+    console.echo("\n" + layout.table(sizes, right=tuple(range(7))))
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:

@@ -135,7 +135,8 @@ def commands(program: str) -> Names:
     return Names(
         f"{program} show LABEL",
         f"Memory tools: {program} edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, "
-        f"{program} create LABEL DESCRIPTION, {program} archive TEXT, {program} search QUERY",
+        f"{program} create LABEL TEXT --description WHAT, {program} archive add TEXT, "
+        f"{program} search QUERY",
     )
 
 

@@ -1,4 +1,4 @@
-"""`memfs daemon`."""
+"""`memfs service`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import click
 
 from memfs.cli import console, options
 from memfs.cli.commands.status import of_service
-from memfs.ops import daemon as op
+from memfs.ops import service as op
 
 _LINES = 40
 
 
-@click.group("daemon", invoke_without_command=True)
+@click.group("service", invoke_without_command=True)
 @options.json_option
 @click.pass_context
 def command(called: click.Context, as_json: bool) -> None:

@@ -1,0 +1,41 @@
+"""`memfs help`."""
+
+from __future__ import annotations
+
+import click
+
+from memfs.cli import console
+from memfs.cli.command_list import PLUMBING, TOPICS
+from memfs.cli.group import format_rows
+from memfs.cli.pager import paged
+from memfs.store import resources
+
+
+@click.command("help")
+@click.argument("words", nargs=-1, metavar="[COMMAND]... | [TOPIC]")
+@click.pass_context
+@paged
+def command(called: click.Context, words: tuple[str, ...]) -> None:
+    """Show the help of a command, the commands that programs call (plumbing), or a topic.
+
+    Topics are configuration, privacy, recall and trust.
+    """
+    if words == ("plumbing",):
+        console.echo("\n".join(["Commands that programs call:", "", *format_rows(PLUMBING)]))
+    elif len(words) == 1 and words[0] in TOPICS:
+        console.data(resources.read_text("templates", "help", f"{words[0]}.txt").rstrip("\n"))
+    else:
+        console.echo(_find_context(called, words).get_help())
+
+
+def _find_context(called: click.Context, words: tuple[str, ...]) -> click.Context:
+    """Return the context of the command that the words name. Raises click's error of none."""
+    context = called.find_root()
+    for word in words:
+        if not isinstance(context.command, click.Group):
+            context.fail(f"{context.command_path} has no commands of its own")
+        name, found, _ = context.command.resolve_command(context, [word])
+        if found is None:
+            context.fail(f"there is no command '{word}'")
+        context = found.context_class(found, parent=context, info_name=name)
+    return context

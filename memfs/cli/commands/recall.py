@@ -1,0 +1,70 @@
+"""`memfs recall`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import console, options
+from memfs.cli.wording import format_count
+from memfs.ops import context as op
+from memfs.recall.index_session import IndexSession
+
+if TYPE_CHECKING:
+    from memfs.context.assemble import Compression
+    from memfs.knowledge.orchestrator import Context
+
+
+@click.command("recall")
+@click.argument("task", nargs=-1, required=True)
+@options.number_option("--budget", help="Tokens at most; orchestrator.context_limit if not given.")
+@click.option(
+    "--compression",
+    type=click.Choice(["smart", "aggressive"]),
+    default=None,
+    help="How what does not fit is shortened: by its sentences, or cut off.",
+)
+@click.option("--nearest", is_flag=True, help="Show the nearest where nothing is clearly relevant.")
+@options.session_option
+@options.json_option
+def command(
+    task: tuple[str, ...],
+    budget: int | None,
+    compression: Compression | None,
+    nearest: bool,
+    session: str,
+    as_json: bool,
+) -> None:
+    """Compose what memory holds for TASK, to put before a model.
+
+    Passages, past messages and blocks that are not pinned are searched, and the best are put
+    together, nothing twice.
+    """
+    index = IndexSession(options.place(session))
+    found = op.for_task(index, " ".join(task), budget or 0, compression)
+    if as_json:
+        console.as_json(asdict(found))
+    else:
+        _show(found, nearest=nearest)
+
+
+def _show(found: Context, *, nearest: bool) -> None:
+    for problem in found.problems:
+        console.talk(f"! {problem}")
+    if not found.pieces:
+        console.talk("memory holds nothing about that")
+        return
+    if not found.sure and not nearest:
+        pieces = format_count(len(found.pieces), "piece")
+        console.talk(f"nothing is clearly relevant; --nearest shows the {pieces}")
+        return
+    console.print_text(found.text)
+    shortened = f", {found.compressed} of them shortened" if found.compressed else ""
+    if found.steps:
+        console.talk(f"what usually came next: {', '.join(found.steps)}")
+    console.talk(
+        f"{found.tokens:,} tokens: {format_count(len(found.pieces), 'piece')}{shortened}; "
+        f"{found.left_out:,} left out"
+    )

@@ -1,0 +1,112 @@
+"""`memfs session`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from memfs.cli import console, layout, options
+from memfs.cli.completion import CompletedType
+from memfs.cli.pager import paged
+from memfs.cli.session_output import print_messages
+from memfs.cli.wording import format_age, format_count, format_day, format_size
+from memfs.core.errors import UsageError
+from memfs.core.escaping import flatten_text
+from memfs.ops import forget as forgetting
+from memfs.ops import graph
+from memfs.ops import sessions as op
+
+_SESSION = CompletedType("id", lambda place, _: [each.id for each in op.list_sessions(place)])
+_ID = 8  # characters of an id that are shown
+
+
+@click.group("session")
+def command() -> None:
+    """List, show and forget what assistants' sessions said; say how one came out."""
+
+
+@command.command("list")
+@options.count_option(20, "Sessions shown at most; 0: all.", least=0)
+@options.host_option(multiple=False)
+@options.json_option
+@paged
+def list_(count: int, host: str, as_json: bool) -> None:
+    """List the sessions in recall, the latest first, each with its first prompt."""
+    found = op.list_sessions(options.place(), host=host)
+    shown = found[: count or None]
+    if as_json:
+        console.as_json([asdict(each) for each in shown])
+        return
+    if not found:
+        console.talk("no sessions; memfs ingest reads what assistants recorded")
+        return
+    rows = [("ID", "ENDED", "HOST", "SIZE", "OUTCOME", "FIRST PROMPT")]
+    for each in shown:
+        size = format_size(each.bytes)
+        prompt = " ".join(each.prompt.split()) or "-"
+        age = format_age(each.ended)
+        rows.append((each.id[:_ID], age, each.host, size, each.outcome or "-", prompt))
+    console.echo(layout.table(rows, right=(3,), cut=5))
+    if len(shown) < len(found):
+        console.talk(f"{len(shown)} of {len(found):,}; -n 0 shows all")
+
+
+@command.command("show")
+@click.argument("id", type=_SESSION)
+@options.number_option("--turn", help="Begin at this turn.")
+@click.option("--full", is_flag=True, help="Show whole texts, those of tools too.")
+@options.json_option
+@paged
+def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
+    """Show what was said in the session whose id begins with ID, turn by turn."""
+    place = options.place()
+    found, _ = op.find_session(place, id)
+    messages = op.number_turns(op.read_session(place, found.id))
+    said = [each for each in messages if each.turn >= (turn or 0)]
+    if turn and not said:
+        raise UsageError(f"the session has no turn {turn}", f"memfs session show {id}")
+    if as_json:
+        texts = [{"turn": each.turn, **each.message._asdict()} for each in said]
+        console.as_json({**asdict(found), "messages": texts})
+        return
+    head = f"session {found.id}  {found.host}  {format_day(found.started)}  {found.outcome}"
+    console.echo(console.style(flatten_text(head.rstrip()), "cyan"))
+    print_messages(said, full=full)
+
+
+@command.command("forget")
+@click.argument("id", type=_SESSION)
+@options.yes_option("Do not ask.")
+def forget(id: str, yes: bool) -> None:
+    """Remove a session from recall, search, the graph and the facts; it is not read again.
+
+    Facts that you accepted stay, as do blocks and the archive. The assistant's own transcript is
+    not touched. That is for people.
+    """
+    place = options.place()
+    found, _ = op.find_session(place, id)
+    if not yes:
+        if not console.can_ask():
+            raise UsageError("forgetting wants a yes", f"memfs session forget {id} --yes")
+        console.talk(f"{found.host} session {found.id}, {format_day(found.started)}:")
+        console.talk(f"  {layout.shorten(found.prompt, layout.columns() - 2)}")
+        click.confirm("Forget it?", abort=True, err=True)
+    done = forgetting.run(place, found.id, options.get_origin())
+    facts = f", {format_count(done.facts, 'fact')}" if done.facts else ""
+    console.print_done(f"forgot {format_count(done.messages, 'message')}{facts}")
+
+
+@command.command("outcome")
+@click.argument("id", type=_SESSION)
+@click.argument("how", type=click.Choice(["worked", "failed"]))
+@click.option("--why", default="", metavar="TEXT", help="What told you.")
+@options.number_option("--turn", help="Of this turn alone.")
+def outcome(id: str, how: str, why: str, turn: int | None) -> None:
+    """Say how a past session came out (the beginning of its ID will do).
+
+    memfs sees that tests passed, a commit was made, or you said thanks; what you say here counts
+    more. `memfs graph` shows it, and prompts about the same thing are told what worked.
+    """
+    graph.set_outcome(options.place(), id, worked=how == "worked", why=why, turn=turn or 0)
+    console.print_done(f"{how}: session {id}" + (f", turn {turn}" if turn else ""))

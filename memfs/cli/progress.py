@@ -1,0 +1,111 @@
+"""Progress bars on stderr, where that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from memfs.cli import console, layout
+from memfs.cli.wording import format_duration, format_size
+from memfs.core.invisible_characters import reveal_hidden
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@contextmanager
+def show_progress(length: int, label: str) -> Iterator[Callable[[int], object]]:
+    """Show a progress bar on stderr, if that is a terminal; yields the function to advance it."""
+    with show_stages() as stage:
+        yield stage(label, length)
+
+
+@contextmanager
+def show_stages(in_bytes: tuple[str, ...] = ()) -> Iterator[Callable[[str, int], Progress]]:
+    """Show one progress bar after another: the yielded `stage(label, length)` begins the next.
+
+    The stages in `in_bytes` count bytes; a length of 0 is unknown.
+    """
+    shown: list[Progress] = []
+
+    def stage(label: str, length: int) -> Progress:
+        if shown:
+            shown[-1].clear()
+        shown.append(
+            Progress(label, length, format_size if label in in_bytes else "{:,.0f}".format)
+        )
+        return shown[-1]
+
+    try:
+        yield stage
+    finally:
+        if shown:
+            shown[-1].clear()
+
+
+class Progress:
+    """One line of a terminal: how much is done, how fast lately, and how long the rest takes."""
+
+    _EVERY = 0.1  # seconds
+    _LATELY = 100  # lines that were shown: ten seconds
+
+    def __init__(self, label: str, length: int, unit: Callable[[float], str]) -> None:
+        self._label = label
+        self._length = length
+        self._unit = unit
+        self._done = 0
+        self._shown = False
+        self._lately = deque([(time.monotonic(), 0)], self._LATELY)
+
+    def __call__(self, more: int) -> None:
+        self._done += more
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - self._lately[-1][0] >= self._EVERY:
+            self._lately.append((now, self._done))
+            sys.stderr.write(f"\r{reveal_hidden(self.render_line())}\x1b[K")
+            sys.stderr.flush()
+            self._shown = True
+
+    def render_line(self) -> str:
+        """Render label, bar, amount, rate and time left."""
+        (first, before), (last, now) = self._lately[0], self._lately[-1]
+        rate = (now - before) / (last - first) if last > first else 0.0
+        done, speed = self._unit(now), f"{self._unit(rate)}/s"
+        if not self._length:
+            return f"{self._label}  {done}  {speed}"
+        share = min(1.0, now / self._length)
+        filled = round(share * layout.BAR)
+        drawn = console.style("█" * filled, "green", err=True) + "░" * (layout.BAR - filled)
+        left = format_duration((self._length - now) / rate) + " left" if rate and share < 1 else ""
+        amount = f"{done} of {self._unit(self._length)}"
+        return f"{self._label}  {drawn} {share:4.0%}  {amount}  {speed}  {left}"
+
+    def clear(self) -> None:
+        """Erase the line."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._shown = False
+
+
+class ProgressCounter:
+    """Counts on one line of a terminal, where the end is not known."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._count = 0
+
+    def __call__(self, more: int) -> None:
+        self._count += more
+        if more and sys.stderr.isatty():
+            sys.stderr.write(f"\r{self._label} {self._count:,} ")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Erase the line."""
+        if self._count and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,130 @@
+"""Sessions: list those in recall, and read one."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core.errors import LockedError, NotFoundError, UsageError
+from memfs.core.snippet import snippet
+from memfs.ingest import transcripts
+from memfs.store import recall, session_outcomes
+
+if TYPE_CHECKING:
+    from memfs.core.records import Message
+    from memfs.store.blocks import Place
+
+_SIDE = ".agent-"  # in the file names of subagents' chains
+_NAMED = 3  # sessions that an error names
+
+
+@dataclass(frozen=True)
+class RecordedSession:
+    """A session in recall. `prompt` is what its user said first.
+
+    `started` and `ended` are the times of its first and last message: ISO 8601 in UTC, "" where
+    the assistant did not record them. `outcome` is what a person said of it: worked, failed or "".
+    """
+
+    id: str
+    host: str
+    project: str
+    branch: str
+    started: str
+    ended: str
+    prompt: str
+    bytes: int = 0
+    outcome: str = ""
+
+    def __repr__(self) -> str:
+        text = snippet(self.prompt, (), 60)
+        return f"<RecordedSession {self.id} {self.host} {self.ended[:10]}: {text!r}>"
+
+
+@dataclass(frozen=True)
+class SessionMessage:
+    """A message of a session; `turn` is the number of the prompt that it belongs to."""
+
+    turn: int
+    message: Message
+
+
+def list_sessions(place: Place, limit: int = 0, host: str = "") -> list[RecordedSession]:
+    """Return the sessions in recall, the latest first, at most `limit` (0: all).
+
+    Raises `UsageError` for a negative limit.
+    """
+    if limit < 0:
+        raise UsageError(f"limit is {limit}, expected 1 or more, or 0 for all")
+    found = [each for each, _ in _load_sessions(place) if host in ("", each.host)]
+    found.sort(key=lambda session: session.ended, reverse=True)
+    return found[: limit or None]
+
+
+def find_session(place: Place, ident: str) -> tuple[RecordedSession, str]:
+    """Return a session, by its id or a unique prefix, and its file. Raises `NotFoundError`."""
+    found = _load_sessions(place, ident)
+    exact = [each for each in found if each[0].id == ident]
+    if not ident or not found:
+        raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
+    if len(exact or found) > 1:
+        names = ", ".join(session.id for session, _ in found[:_NAMED])
+        raise NotFoundError(f"several sessions begin with {ident}: {names}", "name one of them")
+    return (exact or found)[0]
+
+
+def read_session(place: Place, ident: str) -> list[Message]:
+    """Return the messages of a session, by its id or a unique prefix, without its subagents'.
+
+    Raises `NotFoundError`.
+    """
+    _, path = find_session(place, ident)
+    return [message for message in recall.messages(path) if not message.side]
+
+
+def number_turns(messages: list[Message]) -> list[SessionMessage]:
+    """Return the messages of a session with the numbers of their turns, as the graph has them."""
+    found, turn = [], 0
+    for message in messages:
+        turn += message.role == "user"
+        found.append(SessionMessage(turn, message))
+    return found
+
+
+def _load_sessions(place: Place, prefix: str = "") -> list[tuple[RecordedSession, str]]:
+    """Return the sessions whose ids have a prefix, each with its file; new messages are read."""
+    with suppress(LockedError):  # another process ingests
+        transcripts.drain(place.home, transcripts.Tally())
+    said = {
+        each.session: "worked" if each.worked else "failed"
+        for each in session_outcomes.list_outcomes(place.home)
+        if not each.turn and not each.gone
+    }
+    found = []
+    for path in recall.sources(place.home):
+        if _SIDE not in os.path.basename(path):
+            session = _load_session(path, prefix, said)
+            if session is not None:
+                found.append((session, path))
+    return found
+
+
+def _load_session(path: str, prefix: str, said: dict[str, str]) -> RecordedSession | None:
+    """Return the session of a recall file; None if it is empty, or has not the prefix."""
+    first = next(recall.messages(path), None)
+    if first is None or not first.session.startswith(prefix):
+        return None
+    return RecordedSession(
+        first.session,
+        first.host,
+        first.project,
+        first.branch,
+        first.at,
+        (recall.read_last(path) or first).at,
+        next((m.text for m in recall.messages(path) if m.role == "user" and not m.side), ""),
+        files.get_size(path),
+        said.get(first.session, ""),
+    )
