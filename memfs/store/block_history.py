@@ -92,6 +92,8 @@ def _join(store: Store, entries: list[JournalEntry], path: str, most: int) -> li
             done = commits.list_touching(store.root, path, most + 1 if most else 0)
         except TimeoutError:
             done = []
+        # A merge may leave others beside the blocks: `api.md~HEAD`, `api.md.orig`.
+        done = [commit for commit in done if blocks.is_block_file(_get_name(commit))]
     ids: dict[str, str] = {}
     by_text = _group_by_text(entries, {len(commit.blob) for commit in done})
     alone: list[Commit] = []
@@ -165,6 +167,9 @@ def _make_entries(store: Store, alone: list[Commit], done: list[Commit]) -> list
     return found
 
 
+def _get_name(commit: Commit) -> str:
+    return commit.path.removeprefix("blocks/")
+
+
 def _get_label(commit: Commit) -> str:
-    name = commit.path.removeprefix("blocks/").removesuffix(blocks.SUFFIX)
-    return labels.normalise(name)
+    return blocks.label_of(_get_name(commit))
