@@ -12,6 +12,7 @@ from memfs.core.blame import attribute
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.store import block_history, blocks, clock, journal, writer
 from memfs.store import journal_query as versions
+from memfs.store.block_lineage import RENAME, UNDO, parse_former_label
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from memfs.core.block import Block
     from memfs.core.records import JournalEntry, Origin
     from memfs.store.blocks import Place
-
-UNDO = "undo"
 
 
 @dataclass(frozen=True)
@@ -123,9 +122,14 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
         if target is None:
             raise NotFoundError(f"there is nothing to undo in '{label}'", f"see memfs log {label}")
         changes = []
-        for entry in _find_group(place, store_writer, target):
-            path = _find_path(place, entry.tier, entry.label)
-            text, number = store_writer.adopt_current(entry.tier, entry.label, path)
+        group = _find_group(place, store_writer, target)
+        paths = [_find_path(place, entry.tier, entry.label) for entry in group]
+        current = [
+            store_writer.adopt_current(entry.tier, entry.label, path)
+            for entry, path in zip(group, paths, strict=True)
+        ]
+        number = max(number for _, number in current)  # of a rename, both sides count on
+        for entry, path, (text, _) in zip(group, paths, current, strict=True):
             changes.append(
                 Change(
                     entry.tier,
@@ -187,15 +191,16 @@ def _find_group(
     place: Place, store_writer: writer.Writer, target: JournalEntry
 ) -> list[JournalEntry]:
     """Return the entries to undo together: both sides of a rename, else the one entry."""
-    if target.op != "rename":
+    if target.op != RENAME:
         return [target]
+    former = parse_former_label(target)
     mates = [
         entry
         for entry in journal.read(place.store(target.tier))
         if entry.group == target.group
-        and entry.op == "rename"
+        and entry.op == RENAME
         and entry.id != target.id
-        and target.reason.startswith(f"{'to' if target.after is None else 'from'} {entry.label}")
+        and (entry.label == former or parse_former_label(entry) == target.label)
     ]
     for mate in mates:
         head = store_writer.get_head(mate.tier, mate.label)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.core.records import JournalEntry
-from memfs.store import blocks, commits, git, journal, journal_query
+from memfs.store import blocks, commits, journal, journal_query
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -23,16 +23,14 @@ _HEX = frozenset("0123456789abcdef")
 def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     """Return the states of one block, or of all, newest first; at most `most` if it is given.
 
-    States known to git alone have `COMMIT` as operation, the author as actor, the subject as reason
-    and the version that the file named. Edits made outside memfs are adopted first.
+    A block that was renamed has those under its earlier labels, too. States known to git alone have
+    `COMMIT` as operation, the author as actor, the subject as reason and the version that the file
+    named. Edits made outside memfs are adopted first.
     """
     found: list[JournalEntry] = []
     if label:
-        entries = journal_query.list_block_entries(place, label)
-        tier, name = journal_query.resolve(place, label)
-        store = place.store(tier)
-        path = "" if tier == labels.SESSION else _get_path(place, store, tier, name)
-        found = _join(store, entries, path, most)
+        journal_query.adopt(place)
+        found = _read_block(place, *journal_query.resolve(place, label), most)
     else:
         entries = journal_query.list_entries(place)
         for store in place.stores():
@@ -41,6 +39,23 @@ def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     found.reverse()  # of one time, the last in its journal is the newest: that order is kept
     found.sort(key=_get_sort_key, reverse=True)
     return found[:most] if most else found
+
+
+def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalEntry]:
+    """Return the states of one block, each under the label that it had then."""
+    store = place.store(tier)
+    found: list[JournalEntry] = []
+    for span in journal_query.trace(place, tier, label):
+        known = {entry.id: entry for entry in span.entries}
+        # A commit belongs to the entry with its text, whichever block had the label then.
+        entries = journal_query.entries(place, tier, span.label)
+        path = "" if tier == labels.SESSION else _get_path(place, store, tier, span.label)
+        for entry in _join(store, entries, path, 0 if span.until else most):
+            if entry.id in known:
+                found.append(replace(known[entry.id], commit=entry.commit))
+            elif entry.op == COMMIT and span.covers(entry.at):
+                found.append(entry)
+    return found
 
 
 def _get_sort_key(entry: JournalEntry) -> tuple[str, bool, str]:
@@ -63,10 +78,12 @@ def read_version(place: Place, label: str, version: str) -> str:
     tier, name = journal_query.resolve(place, label)
     store = place.store(tier)
     if is_commit(version) and tier != labels.SESSION:
-        path = _get_path(place, store, tier, name)
-        text = git.run(store.root, "cat-file", "blob", f"{version}:{git.prefix(store.root)}{path}")
-        if text is not None:
-            return text
+        at = commits.get_time(store.root, version)
+        for span in reversed(journal_query.trace(place, tier, name)):
+            path = _get_path(place, store, tier, span.label)
+            text = commits.read_file(store.root, version, path) if span.covers(at) else None
+            if text is not None:
+                return text
     raise NotFoundError(
         f"'{label}' has no version or commit {version}", f"memfs log {label} lists them"
     )
