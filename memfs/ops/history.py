@@ -76,6 +76,7 @@ def blame(place: Place, label: str) -> list[BlameLine]:
 
 def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
     """Compare two states of a block; by default its last change."""
+    old, new = (block_history.resolve_version(place, label, each) for each in (old, new))
     found = block_history.read(place, label)
     if not found:
         blocks.get(place, label)
@@ -83,19 +84,15 @@ def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
     last = found[0]
     if not old:
         earlier = "before" if last.op == block_history.COMMIT else str(last.version - 1)
-        return _diff(label, earlier, _name_version(last), last.before, last.after)
+        return _diff(label, earlier, block_history.name_state(last), last.before, last.after)
     before = None if _is_start(old, found) else block_history.read_version(place, label, old)
     after = block_history.read_version(place, label, new) if new else last.after
-    return _diff(label, old, new or _name_version(last), before, after)
+    return _diff(label, old, new or block_history.name_state(last), before, after)
 
 
 def _diff(label: str, old: str, new: str, before: str | None, after: str | None) -> Diff:
     text = compare.of_blocks(before, after, f"{label}@{old}", f"{label}@{new}")
     return Diff(label, old, new, text)
-
-
-def _name_version(entry: JournalEntry) -> str:
-    return entry.commit[:7] if entry.op == block_history.COMMIT else str(entry.version)
 
 
 def _is_start(state: str, found: list[JournalEntry]) -> bool:
@@ -149,6 +146,7 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
 def restore(place: Place, label: str, state: str, origin: Origin) -> Restored:
     """Make an earlier version, or a commit's, current again; no entry if it is current already."""
     _refuse_secret(origin)
+    state = block_history.resolve_version(place, label, state)
     text = block_history.read_version(place, label, state)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as store_writer:
@@ -166,7 +164,7 @@ def restore(place: Place, label: str, state: str, origin: Origin) -> Restored:
 
 
 def _format_state(state: str) -> str:
-    return f"version {state}" if state.isdigit() and len(state) < 7 else f"commit {state}"
+    return f"version {state}" if state.isdecimal() and len(state) < 7 else f"commit {state}"
 
 
 def _find_undoable(entries: list[JournalEntry]) -> JournalEntry | None:

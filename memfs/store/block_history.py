@@ -64,12 +64,45 @@ def _get_sort_key(entry: JournalEntry) -> tuple[str, bool, str]:
     return entry.at, own, entry.id[:12] if own else ""
 
 
+def resolve_version(place: Place, label: str, version: str) -> str:
+    """Return the version or commit that `-N` names: N states before the newest; others as they are.
+
+    Raises `NotFoundError` if there are not so many states.
+    """
+    if not is_relative(version):
+        return version
+    back = int(version[1:])
+    found = read(place, label)
+    names = [name_state(entry) for entry in found]
+    first = found[-1] if found else None
+    if first is not None and first.before is not None and first.op != COMMIT:
+        names.append(str(first.version - 1))  # as it was when the journal began
+    if back < len(names):
+        return names[back]
+    if not found:
+        blocks.get(place, label)
+    oldest = f"the oldest is {1 - len(names)}" if len(names) > 1 else "it was never changed"
+    raise NotFoundError(
+        f"'{label}' has no version {version}: {oldest}", f"memfs log {label} lists them"
+    )
+
+
+def is_relative(text: str) -> bool:
+    """Tell whether a text names a version by how many states it is before the newest."""
+    return text.startswith("-") and text[1:].isdecimal() and len(text) < 10
+
+
+def name_state(entry: JournalEntry) -> str:
+    """Return the name of a state: its version, or the start of the commit's id."""
+    return entry.commit[:7] if entry.op == COMMIT else str(entry.version)
+
+
 def read_version(place: Place, label: str, version: str) -> str:
     """Return the file text of a block at a version, or at a commit (its id, or the start of it).
 
     Raises `NotFoundError` if neither exists.
     """
-    if version.isdigit():
+    if version.isdecimal():
         try:
             return journal_query.version(place, label, int(version))
         except NotFoundError:

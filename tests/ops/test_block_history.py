@@ -98,6 +98,9 @@ def test_what_a_teammate_committed_can_be_compared_shown_and_restored(
     history.restore(place, "system_rules", ids[1][:7], Origin())
     assert blocks.get(place, "system_rules").value == "first, by Bob\nsecond\nmine"
     assert history.log(place, "system_rules")[0].reason == f"commit {ids[1][:7]}"
+    assert history.log(place, "system_rules")[3].op == "append"
+    assert show.run(place, "system_rules", "-3").block.value == "first\nsecond\nmine"
+    assert show.run(place, "system_rules", "-2").block.value == "first, by Bob\nsecond\nmine"
     with pytest.raises(NotFoundError, match="no version or commit abcdef0"):
         show.run(place, "system_rules", "abcdef0")
 

@@ -7,11 +7,10 @@ import sys
 import click
 
 from memfs.cli import console, options
+from memfs.cli.block_version import split_version
 from memfs.core.brief_layout import units
-from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op
-from memfs.store.block_history import is_commit
 
 
 @click.command("show")
@@ -22,12 +21,12 @@ from memfs.store.block_history import is_commit
 def command(label: str, raw: bool, session: str, as_json: bool) -> None:
     """Show a block: LABEL, TIER:LABEL or LABEL@VERSION (or @ the id of a commit).
 
+    LABEL@-1 is the version before the current one, LABEL@-2 the one before that.
+
     Without LABEL, the brief: what an assistant is given when a session starts.
     """
     place = options.place(session)
-    name, at, number = label.partition("@")
-    if at and not (number.isdigit() or is_commit(number)):
-        raise UsageError(f"{number!r} is not a version", f"for example: memfs show {name}@1")
+    name, number = split_version(label)
     if not label:
         text = op.brief(place)
         if as_json:
