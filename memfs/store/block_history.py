@@ -47,8 +47,9 @@ def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalE
     found: list[JournalEntry] = []
     for span in journal_query.trace(place, tier, label):
         known = {entry.id: entry for entry in span.entries}
-        # A commit belongs to the entry with its text, whichever block had the label then.
-        entries = journal_query.entries(place, tier, span.label)
+        entries = span.entries
+        if span.since or span.until:  # a commit is of whichever block had the label then
+            entries = journal_query.entries(place, tier, span.label)
         path = "" if tier == labels.SESSION else _get_path(place, store, tier, span.label)
         for entry in _join(store, entries, path, 0 if span.until else most):
             if entry.id in known:
