@@ -170,7 +170,7 @@ class Memory:
         return history.undo(self._place, label, self._origin).entries
 
     def restore(self, label: str, version: int | str) -> tuple[JournalEntry, ...]:
-        """Make an earlier version, or a commit's, current again; () if it is."""
+        """Make an earlier version (-1: the one before) or a commit's current; () if it is."""
         return history.restore(self._place, label, str(version), self._origin).entries
 
     def archive(self, text: str, *, importance: int = 5, tags: Sequence[str] = ()) -> str:

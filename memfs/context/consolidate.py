@@ -1,9 +1,11 @@
 """Consolidates a cluttered block without a model: duplicates go, the latest value of a key stays.
 
-Only texts that are equal but for case, spaces and punctuation are duplicates. Of two values for
-one key (`Editor: vim`, later `Editor: helix`) the later one stays only where the section holds
-nothing but keys and no other key repeats: else they may be about two people. Headings that become
-empty, and repeated blank lines, are removed.
+Only texts that are equal but for case, spaces and punctuation are duplicates; the first one stays.
+Under different headings a text may be about two things: there it is a duplicate only where it
+stands under a heading above as well, and is a statement rather than a key or a word or two. Of two
+values for one key (`Editor: vim`, later `Editor: helix`) the later one stays only where the section
+holds nothing but keys and no other key repeats: else they may be about two people. Headings that
+become empty, and repeated blank lines, are removed.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ _LABELS = frozenset({
     "goal", "update", "change", "feature", "link", "url", "http", "https", "ref", "file",
 })  # fmt: skip
 _MARKS = re.compile(r"[\W_]+")
+_FEWEST = 3  # words of what says the same under a heading and under one below it
 _EMPTY = re.compile(r"^#{1,6}[ \t][^\n]*\n+(?=#{1,6}[ \t]|\Z)", re.MULTILINE)
+_CODE = re.compile(r"\s*(?:```|~~~)")
 _BLANKS = re.compile(r"\n{3,}")
 
 
@@ -33,9 +37,10 @@ def consolidate_text(body: str) -> str:
     body = body.replace("\r\n", "\n")
     found = page_scores.split_parts(body)
     stays: dict[int, str] = {part.start: part.text for part in found}  # "" for what goes
-    for section in _split_sections(body, found):
+    sections = _split_sections(body, found)
+    for section in sections:
         _keep_latest(section, stays)
-        _drop_repetitions(section, stays)
+    _drop_repetitions(sections, _list_scopes(body, found), stays)
     out, at = [], 0
     for part in found:
         out += [body[at : part.start], stays[part.start]]
@@ -81,11 +86,56 @@ def _keep_latest(section: list[BlockPart], stays: dict[int, str]) -> None:
         stays[section[place].start] = ""
 
 
-def _drop_repetitions(section: list[BlockPart], stays: dict[int, str]) -> None:
-    """Drop the parts that repeat another one of their section."""
-    seen: set[str] = set()
-    for part in section:
-        folded = _MARKS.sub(" ", stays[part.start].lower()).strip()
-        if folded and folded in seen:
-            stays[part.start] = ""
-        seen.add(folded)
+def _list_scopes(body: str, found: list[BlockPart]) -> dict[int, tuple[str, ...]]:
+    """Map the start of each part to the headings above it, the highest first.
+
+    What follows a rule, or a line that ends with a colon, has a scope of its own, and so has what
+    comes before code: it says what the code is.
+    """
+    scopes: dict[int, tuple[str, ...]] = {}
+    above: list[tuple[int, str]] = []
+    own, end = "", 0
+    for part in found:
+        fenced = False
+        for line in body[end : part.start].split("\n"):
+            text = line.strip()
+            level = len(text) - len(text.lstrip("#"))
+            if text.startswith(("```", "~~~")):
+                fenced = not fenced
+            elif text and not fenced and not level:
+                own = f"{text} {part.start}"
+            elif text and not fenced:
+                above = [each for each in above if each[0] < level] + [(level, _fold(text))]
+                own = ""
+        alone = str(part.start) if _CODE.match(body, part.end) else own
+        scopes[part.start] = (alone,) if alone else tuple(text for _, text in above)
+        end = part.end
+    return scopes
+
+
+def _drop_repetitions(
+    sections: list[list[BlockPart]], scopes: dict[int, tuple[str, ...]], stays: dict[int, str]
+) -> None:
+    """Drop the parts that repeat an earlier one of their section, or of their scope."""
+    seen: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    for number, section in enumerate(sections):
+        for part in section:
+            folded, scope = _fold(stays[part.start]), scopes[part.start]
+            before = seen.setdefault(folded, [])
+            near = any(number == other for other, _ in before)
+            if folded and (near or any(_is_covered(part, scope, wide) for _, wide in before)):
+                stays[part.start] = ""
+            before.append((number, scope))
+
+
+def _is_covered(part: BlockPart, scope: tuple[str, ...], wide: tuple[str, ...]) -> bool:
+    """Tell whether a part that was said in the scope `wide` needs not be said in `scope`."""
+    if _KEY.match(part.text):
+        return False
+    return scope == wide or (
+        scope[: len(wide)] == wide and len(_fold(part.text).split()) >= _FEWEST
+    )
+
+
+def _fold(text: str) -> str:
+    return _MARKS.sub(" ", text.lower()).strip()

@@ -68,7 +68,7 @@ def _load_prompts(place: Place) -> list[str]:
 def _compute_ages(place: Place, block: Block) -> list[float]:
     """Return the age of each part in days, by the journal; 0 if it is unknown."""
     now = datetime.fromisoformat(clock.now())
-    entries = versions.entries(place, block.tier, block.label)
+    entries = versions.list_block_entries(place, block.tier, block.label)
     ages = []
     for part in page_scores.split_parts(block.body):
         text = part.text.strip()

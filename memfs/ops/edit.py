@@ -16,6 +16,7 @@ from memfs.core.body_edits import Create, Delete, Describe, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.privacy import public
 from memfs.store import blocks, clock, config, writer
+from memfs.store.block_lineage import RENAME
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
 
@@ -51,7 +52,10 @@ Outcome = Edited | Unchanged | Rejected
 
 @dataclass
 class _Draft:
-    """The state of a block file while the edits of one call are applied."""
+    """The state of a block file while the edits of one call are applied.
+
+    `former` is the label that the block had before the call, if they rename it.
+    """
 
     tier: str
     label: str
@@ -61,6 +65,7 @@ class _Draft:
     version: int
     op: str = ""
     reason: str = ""
+    former: str = ""
 
     def block(self) -> Block:
         return blocks.make(self.tier, self.label, self.path, self.text or "")
@@ -243,7 +248,8 @@ class _Session:
         )
 
     def _record_edit(self, draft: _Draft, text: str | None, op: str) -> None:
-        draft.op = op if not draft.op else "patch"
+        if draft.op != RENAME:  # which says more: the block has a lineage
+            draft.op = op if not draft.op else "patch"
         draft.text = text
 
     def _change_body(self, draft: _Draft, edit: BodyEdit) -> Rejected | None:
@@ -340,12 +346,14 @@ class _Session:
         if store_writer.get_head(draft.tier, label):
             before, journalled = store_writer.adopt_current(draft.tier, label, path)
             version = max(version, journalled)
-        text = draft.text
+        former = draft.former or draft.label
         self._drafts[draft.tier, label] = _Draft(
-            draft.tier, label, path, before, text, version, "rename", f"from {draft.label}"
+            draft.tier, label, path, before, draft.text, version, RENAME, f"from {former}", former
         )
-        self._record_edit(draft, None, "rename")
-        draft.reason = f"to {label}"
+        draft.text = None
+        start = self._drafts[draft.tier, former]
+        if start.text is None:  # no other block took that label meanwhile
+            start.op, start.reason = RENAME, f"to {label}"
         return None
 
     def _describe(self, draft: _Draft, edit: Describe) -> Rejected | None:

@@ -12,6 +12,7 @@ from memfs.core.blame import attribute
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.store import block_history, blocks, clock, journal, writer
 from memfs.store import journal_query as versions
+from memfs.store.block_lineage import RENAME, UNDO, parse_former_label
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from memfs.core.block import Block
     from memfs.core.records import JournalEntry, Origin
     from memfs.store.blocks import Place
-
-UNDO = "undo"
 
 
 @dataclass(frozen=True)
@@ -77,6 +76,7 @@ def blame(place: Place, label: str) -> list[BlameLine]:
 
 def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
     """Compare two states of a block; by default its last change."""
+    old, new = (block_history.resolve_version(place, label, each) for each in (old, new))
     found = block_history.read(place, label)
     if not found:
         blocks.get(place, label)
@@ -84,19 +84,15 @@ def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
     last = found[0]
     if not old:
         earlier = "before" if last.op == block_history.COMMIT else str(last.version - 1)
-        return _diff(label, earlier, _name_version(last), last.before, last.after)
+        return _diff(label, earlier, block_history.name_state(last), last.before, last.after)
     before = None if _is_start(old, found) else block_history.read_version(place, label, old)
     after = block_history.read_version(place, label, new) if new else last.after
-    return _diff(label, old, new or _name_version(last), before, after)
+    return _diff(label, old, new or block_history.name_state(last), before, after)
 
 
 def _diff(label: str, old: str, new: str, before: str | None, after: str | None) -> Diff:
     text = compare.of_blocks(before, after, f"{label}@{old}", f"{label}@{new}")
     return Diff(label, old, new, text)
-
-
-def _name_version(entry: JournalEntry) -> str:
-    return entry.commit[:7] if entry.op == block_history.COMMIT else str(entry.version)
 
 
 def _is_start(state: str, found: list[JournalEntry]) -> bool:
@@ -123,9 +119,14 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
         if target is None:
             raise NotFoundError(f"there is nothing to undo in '{label}'", f"see memfs log {label}")
         changes = []
-        for entry in _find_group(place, store_writer, target):
-            path = _find_path(place, entry.tier, entry.label)
-            text, number = store_writer.adopt_current(entry.tier, entry.label, path)
+        group = _find_group(place, store_writer, target)
+        paths = [_find_path(place, entry.tier, entry.label) for entry in group]
+        current = [
+            store_writer.adopt_current(entry.tier, entry.label, path)
+            for entry, path in zip(group, paths, strict=True)
+        ]
+        number = max(number for _, number in current)  # of a rename, both sides count on
+        for entry, path, (text, _) in zip(group, paths, current, strict=True):
             changes.append(
                 Change(
                     entry.tier,
@@ -145,6 +146,7 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
 def restore(place: Place, label: str, state: str, origin: Origin) -> Restored:
     """Make an earlier version, or a commit's, current again; no entry if it is current already."""
     _refuse_secret(origin)
+    state = block_history.resolve_version(place, label, state)
     text = block_history.read_version(place, label, state)
     tier, name = versions.resolve(place, label)
     with writer.writing(place.store(tier), place) as store_writer:
@@ -162,7 +164,7 @@ def restore(place: Place, label: str, state: str, origin: Origin) -> Restored:
 
 
 def _format_state(state: str) -> str:
-    return f"version {state}" if state.isdigit() and len(state) < 7 else f"commit {state}"
+    return f"version {state}" if state.isdecimal() and len(state) < 7 else f"commit {state}"
 
 
 def _find_undoable(entries: list[JournalEntry]) -> JournalEntry | None:
@@ -187,15 +189,16 @@ def _find_group(
     place: Place, store_writer: writer.Writer, target: JournalEntry
 ) -> list[JournalEntry]:
     """Return the entries to undo together: both sides of a rename, else the one entry."""
-    if target.op != "rename":
+    if target.op != RENAME:
         return [target]
+    former = parse_former_label(target)
     mates = [
         entry
         for entry in journal.read(place.store(target.tier))
         if entry.group == target.group
-        and entry.op == "rename"
+        and entry.op == RENAME
         and entry.id != target.id
-        and target.reason.startswith(f"{'to' if target.after is None else 'from'} {entry.label}")
+        and (entry.label == former or parse_former_label(entry) == target.label)
     ]
     for mate in mates:
         head = store_writer.get_head(mate.tier, mate.label)

@@ -131,7 +131,7 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
     with _open_block(place, label) as opened:
         block = opened.block
         tier, name = block.tier, block.label
-        entries, shortened = _find_outs(_list_entries(place, tier, name))
+        entries, shortened = _find_outs(versions.list_block_entries(place, tier, name))
         if not entries:
             raise NotFoundError(
                 f"nothing was paged out of '{name}'", f"memfs log {name} shows what happened to it"
@@ -251,17 +251,6 @@ def _refuse_unpageable(block: Block) -> None:
         why = "it has conflict markers (memfs doctor --fix resolves them)"
     if block.codec or why:
         raise RejectedError(f"cannot page '{block.label}': {why}", f"its file is {block.path}")
-
-
-def _list_entries(place: Place, tier: str, label: str) -> list[JournalEntry]:
-    """Return the entries of a block and of its earlier name, oldest first."""
-    found = versions.entries(place, tier, label)
-    start = next((n for n, e in enumerate(found) if e.op == "rename"), None)
-    if start is None or not found[start].reason.startswith("from "):
-        return found
-    before = versions.entries(place, tier, found[start].reason.removeprefix("from "))
-    mine = [e for e in before if e.op != "rename"]
-    return [*mine, *found[start + 1 :]]
 
 
 def _find_outs(entries: Sequence[JournalEntry]) -> tuple[list[JournalEntry], list[JournalEntry]]:

@@ -23,11 +23,12 @@ class ShownBlock:
 
 
 def run(place: Place, label: str, version: str = "") -> ShownBlock:
-    """Return a block, at present or at a version or a commit."""
+    """Return a block, at present or at a version (`-1`: the one before) or a commit."""
     if version:
+        version = block_history.resolve_version(place, label, version)
         tier, name = versions.resolve(place, label)
         block = blocks.make(tier, name, "", block_history.read_version(place, label, version))
-        return ShownBlock(block, int(version) if version.isdigit() else block.version)
+        return ShownBlock(block, int(version) if version.isdecimal() else block.version)
     block = blocks.get(place, label)
     read_times.note_read(place.store(block.tier), block.tier, block.label)
     return ShownBlock(block, _find_version(place, block))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.core.records import JournalEntry
-from memfs.store import blocks, commits, git, journal, journal_query
+from memfs.store import blocks, commits, journal, journal_query
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -23,16 +23,14 @@ _HEX = frozenset("0123456789abcdef")
 def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     """Return the states of one block, or of all, newest first; at most `most` if it is given.
 
-    States known to git alone have `COMMIT` as operation, the author as actor, the subject as reason
-    and the version that the file named. Edits made outside memfs are adopted first.
+    A block that was renamed has those under its earlier labels, too. States known to git alone have
+    `COMMIT` as operation, the author as actor, the subject as reason and the version that the file
+    named. Edits made outside memfs are adopted first.
     """
     found: list[JournalEntry] = []
     if label:
-        entries = journal_query.list_block_entries(place, label)
-        tier, name = journal_query.resolve(place, label)
-        store = place.store(tier)
-        path = "" if tier == labels.SESSION else _get_path(place, store, tier, name)
-        found = _join(store, entries, path, most)
+        journal_query.adopt(place)
+        found = _read_block(place, *journal_query.resolve(place, label), most)
     else:
         entries = journal_query.list_entries(place)
         for store in place.stores():
@@ -43,10 +41,61 @@ def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     return found[:most] if most else found
 
 
+def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalEntry]:
+    """Return the states of one block, each under the label that it had then."""
+    store = place.store(tier)
+    found: list[JournalEntry] = []
+    for span in journal_query.trace(place, tier, label):
+        known = {entry.id: entry for entry in span.entries}
+        entries = span.entries
+        if span.since or span.until:  # a commit is of whichever block had the label then
+            entries = journal_query.entries(place, tier, span.label)
+        path = "" if tier == labels.SESSION else _get_path(place, store, tier, span.label)
+        for entry in _join(store, entries, path, 0 if span.until else most):
+            if entry.id in known:
+                found.append(replace(known[entry.id], commit=entry.commit))
+            elif entry.op == COMMIT and span.covers(entry.at):
+                found.append(entry)
+    return found
+
+
 def _get_sort_key(entry: JournalEntry) -> tuple[str, bool, str]:
     """Return the sort key of an entry by time; its id begins with milliseconds."""
     own = entry.op != COMMIT
     return entry.at, own, entry.id[:12] if own else ""
+
+
+def resolve_version(place: Place, label: str, version: str) -> str:
+    """Return the version or commit that `-N` names: N states before the newest; others as they are.
+
+    Raises `NotFoundError` if there are not so many states.
+    """
+    if not is_relative(version):
+        return version
+    back = int(version[1:])
+    found = read(place, label)
+    names = [name_state(entry) for entry in found]
+    first = found[-1] if found else None
+    if first is not None and first.before is not None and first.op != COMMIT:
+        names.append(str(first.version - 1))  # as it was when the journal began
+    if back < len(names):
+        return names[back]
+    if not found:
+        blocks.get(place, label)
+    oldest = f"the oldest is {1 - len(names)}" if len(names) > 1 else "it was never changed"
+    raise NotFoundError(
+        f"'{label}' has no version {version}: {oldest}", f"memfs log {label} lists them"
+    )
+
+
+def is_relative(text: str) -> bool:
+    """Tell whether a text names a version by how many states it is before the newest."""
+    return text.startswith("-") and text[1:].isdecimal() and len(text) < 10
+
+
+def name_state(entry: JournalEntry) -> str:
+    """Return the name of a state: its version, or the start of the commit's id."""
+    return entry.commit[:7] if entry.op == COMMIT else str(entry.version)
 
 
 def read_version(place: Place, label: str, version: str) -> str:
@@ -54,7 +103,7 @@ def read_version(place: Place, label: str, version: str) -> str:
 
     Raises `NotFoundError` if neither exists.
     """
-    if version.isdigit():
+    if version.isdecimal():
         try:
             return journal_query.version(place, label, int(version))
         except NotFoundError:
@@ -63,10 +112,12 @@ def read_version(place: Place, label: str, version: str) -> str:
     tier, name = journal_query.resolve(place, label)
     store = place.store(tier)
     if is_commit(version) and tier != labels.SESSION:
-        path = _get_path(place, store, tier, name)
-        text = git.run(store.root, "cat-file", "blob", f"{version}:{git.prefix(store.root)}{path}")
-        if text is not None:
-            return text
+        at = commits.get_time(store.root, version)
+        for span in reversed(journal_query.trace(place, tier, name)):
+            path = _get_path(place, store, tier, span.label)
+            text = commits.read_file(store.root, version, path) if span.covers(at) else None
+            if text is not None:
+                return text
     raise NotFoundError(
         f"'{label}' has no version or commit {version}", f"memfs log {label} lists them"
     )
@@ -92,6 +143,8 @@ def _join(store: Store, entries: list[JournalEntry], path: str, most: int) -> li
             done = commits.list_touching(store.root, path, most + 1 if most else 0)
         except TimeoutError:
             done = []
+        # A merge may leave others beside the blocks: `api.md~HEAD`, `api.md.orig`.
+        done = [commit for commit in done if blocks.is_block_file(_get_name(commit))]
     ids: dict[str, str] = {}
     by_text = _group_by_text(entries, {len(commit.blob) for commit in done})
     alone: list[Commit] = []
@@ -165,6 +218,9 @@ def _make_entries(store: Store, alone: list[Commit], done: list[Commit]) -> list
     return found
 
 
+def _get_name(commit: Commit) -> str:
+    return commit.path.removeprefix("blocks/")
+
+
 def _get_label(commit: Commit) -> str:
-    name = commit.path.removeprefix("blocks/").removesuffix(blocks.SUFFIX)
-    return labels.normalise(name)
+    return blocks.label_of(_get_name(commit))

@@ -154,6 +154,14 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
     return found
 
 
+def is_block_file(name: str) -> bool:
+    """Tell whether a path in the folder of blocks is that of a block, as `paths` lists them."""
+    *folders, last = name.split("/")
+    hidden = any(part.startswith(".") for part in (*folders, last))
+    nested = len(folders) < labels.MAX_DEPTH and not any(each.endswith(SUFFIX) for each in folders)
+    return last.endswith(SUFFIX) and nested and not hidden
+
+
 def label_of(name: str) -> str:
     """Return the label of a block by its file's path in the folder of blocks."""
     return labels.normalise(name.removesuffix(SUFFIX))

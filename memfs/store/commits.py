@@ -142,6 +142,17 @@ def list_written(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tupl
                 yield path, before, after
 
 
+def get_time(folder: str, commit: str) -> str:
+    """Return when a commit was written (UTC, ISO 8601), "" if git does not know it."""
+    shown = git.run(folder, "rev-list", "--max-count=1", "--format=%aI", commit) or ""
+    return _to_utc(shown.rstrip("\n").rpartition("\n")[2])  # the first line is the id
+
+
+def read_file(folder: str, commit: str, path: str) -> str | None:
+    """Return the text that a file below a folder has in a commit, None if there is none."""
+    return git.run(folder, "cat-file", "blob", f"{commit}:{git.prefix(folder)}{path}")
+
+
 def filter_existing(folder: str, blobs: Sequence[str]) -> set[str]:
     """Return those ids under which git has an object."""
     if not blobs:

@@ -9,10 +9,11 @@ from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.records import block_key
-from memfs.store import blocks, journal, writer
+from memfs.store import block_lineage, blocks, journal, writer
 
 if TYPE_CHECKING:
     from memfs.core.records import JournalEntry
+    from memfs.store.block_lineage import LabelSpan
     from memfs.store.blocks import Place
     from memfs.store.journal import JournalHead
     from memfs.store.store_paths import Store
@@ -24,21 +25,27 @@ def list_entries(place: Place) -> list[JournalEntry]:
     return [entry for store in place.stores() for entry in journal.read(store)]
 
 
-def list_block_entries(place: Place, label: str) -> list[JournalEntry]:
-    """Return the entries of one block, oldest first, after adopting what was edited outside."""
-    adopt(place)
-    tier, name = resolve(place, label)
-    return entries(place, tier, name)
+def list_block_entries(place: Place, tier: str, name: str) -> list[JournalEntry]:
+    """Return the entries of one block, under all labels that it had, oldest first."""
+    return [entry for span in trace(place, tier, name) for entry in span.entries]
+
+
+def trace(place: Place, tier: str, name: str) -> list[LabelSpan]:
+    """Return the entries of one block for each label that it had, oldest first."""
+    return block_lineage.trace(_list_tier_entries(place, tier), name)
 
 
 def entries(place: Place, tier: str, name: str) -> list[JournalEntry]:
-    """Return the entries of one block of one tier, oldest first."""
+    """Return the entries of one label of one tier, whichever block had it, oldest first."""
+    return [entry for entry in _list_tier_entries(place, tier) if entry.label == name]
+
+
+def _list_tier_entries(place: Place, tier: str) -> list[JournalEntry]:
     store = place.store(tier)
     return [
         entry
         for entry in journal.read(store)
-        if entry.label == name
-        and entry.tier == tier
+        if entry.tier == tier
         and entry.tree == store.tree
         and (tier != labels.SESSION or entry.session == place.session)
     ]
@@ -58,7 +65,8 @@ def resolve(place: Place, label: str) -> tuple[str, str]:
 
 def version(place: Place, label: str, number: int) -> str:
     """Return the file text of one version of a block."""
-    found = list_block_entries(place, label)
+    adopt(place)
+    found = list_block_entries(place, *resolve(place, label))
     for entry in reversed(found):
         if entry.version == number:
             if entry.after is None:

@@ -1,8 +1,9 @@
-"""Our lines in git's pre-commit hook, before those of others, who are still run."""
+"""Our lines in git's pre-commit and post-merge hooks, before those of others, who are still run."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import stat
 import sys
@@ -25,8 +26,10 @@ _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 _MANAGERS = tuple(
     "husky lefthook pre-commit.com simple-git-hooks overcommit prek captainhook".split()
 )
+_OPTIONS = {"pre-commit": "--stage", "post-merge": "--merged"}  # of memfs sync, by hook
+_PROGRAM = re.compile(r"if \[ -x (.+?) \]; then \1 -P -m memfs sync --")
 _PATH = "core.hooksPath"
-_HINT = "have it run this before a commit: memfs sync --stage"
+_HINT = "have git run memfs sync --stage before a commit, memfs sync --merged after a merge"
 
 
 @dataclass(frozen=True)
@@ -37,37 +40,78 @@ class GitHookOutcome:
     outcome: str
 
 
-def run(place: Place, *, remove: bool = False) -> GitHookOutcome:
-    """Install the hook that renews our sections before a commit, or `remove` it.
+def run(place: Place, *, remove: bool = False) -> list[GitHookOutcome]:
+    """Install the hooks that renew sections before a commit and after a merge, or `remove` them.
 
-    Raises `StoreError` for a hook that is another program's to write, and is no shell script.
+    Raises `StoreError` for a hook that is another program's to write, and is no shell script; then
+    none is written.
     """
     store = place.project
     top = git.top_level(store.top) if store else None
     if store is None or top is None or os.path.realpath(top) != os.path.realpath(store.top):
         raise StoreError(
             "there is no git repository here whose top has a project store",
-            "the hook runs at the top of a repository, and needs the store there",
+            "the hooks run at the top of a repository, and need the store there",
         )
-    path, shared = _find_path(top)
     with lock.hold_lock(store):
+        planned = []
+        for name, option in _OPTIONS.items():
+            path, shared = _find_path(top, name)
+            lines = "" if remove else _render_lines(option, shared=shared)
+            planned.append((path, *_plan(path, lines)))
+        outcomes = []
+        for path, before, after in planned:
+            _write(path, before, after)
+            outcome = "created" if before is None else "removed" if after is None else "updated"
+            outcomes.append(GitHookOutcome(path, "unchanged" if before == after else outcome))
+    return outcomes
+
+
+def find_problems(place: Place) -> list[str]:
+    """Return what keeps our hooks from being run, [] if none is installed."""
+    store = place.project
+    top = git.top_level(store.top) if store else None
+    if store is None or top is None or os.path.realpath(top) != os.path.realpath(store.top):
+        return []
+    try:
+        paths = [_find_path(top, name)[0] for name in _OPTIONS]
+        texts = [_read(path) or "" for path in paths]
+    except StoreError:  # not ours to write
+        return []
+    if not any(marked_section.has_section(text, *_MARKS) for text in texts):
+        return []
+    found = []
+    for path, text in zip(paths, texts, strict=True):
+        program = _PROGRAM.search(text)
+        if not marked_section.has_section(text, *_MARKS):
+            found.append(f"{path} lacks the lines of memfs")
+        elif program and not os.access(program[1].strip("'"), os.X_OK):
+            found.append(f"{path} runs {program[1]}, which is gone")
+        elif not os.access(path, os.X_OK):
+            found.append(f"{path} cannot be executed: git does not run it")
+    return found
+
+
+def _plan(path: str, lines: str) -> tuple[str | None, str | None]:
+    """Return the text of a hook and the one that it is to have: with our lines, or without any."""
+    try:
         before = _read(path)
-        text = before or ""
-        wrong = marked_section.problem(text, *_MARKS)
-        if wrong:
-            raise StoreError(f"{path}: {wrong}", "leave one such pair in it, or none")
-        if remove:
-            after = marked_section.remove_section(text, *_MARKS) if before is not None else None
-            after = None if before != after == _START.rstrip() else after
-        else:
-            _refuse(path, marked_section.remove_section(text, *_MARKS), exists=before is not None)
-            after = _insert_lines(before, _render_lines(shared=shared))
-        _write(path, before, after)
-    outcome = "created" if before is None else "removed" if after is None else "updated"
-    return GitHookOutcome(path, "unchanged" if before == after else outcome)
+    except StoreError:
+        if lines:
+            raise
+        return None, None  # nothing of ours is in it
+    text = before or ""
+    wrong = marked_section.problem(text, *_MARKS)
+    if wrong:
+        raise StoreError(f"{path}: {wrong}", "leave one such pair in it, or none")
+    if lines:
+        _refuse(path, marked_section.remove_section(text, *_MARKS), exists=before is not None)
+        return before, _insert_lines(before, lines)
+    after = marked_section.remove_section(text, *_MARKS) if before is not None else None
+    return before, None if before != after == _START.rstrip() else after
 
 
-def _find_path(top: str) -> tuple[str, bool]:
+def _find_path(top: str, name: str) -> tuple[str, bool]:
     """Return the hook's file, and whether it is among the files of the project, to be committed.
 
     Raises `StoreError` for hooks that serve other repositories too, or that a program manages.
@@ -80,12 +124,12 @@ def _find_path(top: str) -> tuple[str, bool]:
     # The last one is our own option: none.
     paths = (git.run(top, "config", "--type=path", "--get-all", _PATH) or "").split("\n")[:-2]
     named = paths[-1] if paths else f"{own}/hooks"
-    path = os.path.realpath(os.path.join(top, named, "pre-commit"))
+    path = os.path.realpath(os.path.join(top, named, name))
     private = path.startswith(own + os.sep)
     if not private and not path.startswith(os.path.realpath(top) + os.sep):
         raise StoreError(f"git's hooks are out of this repository: {path} (core.hooksPath)", _HINT)
     within = os.path.relpath(path, own if private else os.path.realpath(top))
-    if any(name in within.lower() for name in _MANAGERS):
+    if any(manager in within.lower() for manager in _MANAGERS):
         raise StoreError(f"{path} is written by another program", _HINT)
     return path, not private
 
@@ -108,13 +152,13 @@ def _refuse(path: str, text: str, *, exists: bool) -> None:
         raise StoreError(f"{path} is read-only", _HINT)
 
 
-def _render_lines(*, shared: bool) -> str:
-    """Render the command of the hook; it never fails a commit. A shared one names no path."""
+def _render_lines(option: str, *, shared: bool) -> str:
+    """Render the command of a hook; it never fails what git does. A shared one names no path."""
     python = shlex.quote(sys.executable)
     # -P: without it Python would take a folder `memfs` of the repository for ours.
     command = "memfs" if shared else f"{python} -P -m memfs"
     there = "command -v memfs >/dev/null 2>&1" if shared else f"[ -x {python} ]"
-    return f"if {there}; then {command} sync --stage </dev/null || :; fi"
+    return f"if {there}; then {command} sync {option} </dev/null || :; fi"
 
 
 def _insert_lines(before: str | None, lines: str) -> str:

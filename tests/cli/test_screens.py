@@ -58,6 +58,36 @@ VERSION  WHEN      WHO     BLOCK       WHAT     CHARS  WHY
     )
 
 
+def test_versions_before_the_current_one_and_under_an_earlier_label(memfs: Run) -> None:
+    memfs("create", "notes", "one", "--description", "Notes")
+    memfs("edit", "notes", "--append", "two")
+    memfs("rename", "notes", "remarks", "--reason", "clearer")
+    assert (
+        memfs("log", "remarks").out
+        == """\
+VERSION  WHEN      WHO   BLOCK            WHAT    CHARS  WHY
+      3  just now  user  project:remarks  rename      0  from notes: clearer
+      2  just now  user  project:notes    append     +4
+      1  just now  user  project:notes    create     +3
+"""
+    )
+    assert memfs("show", "remarks@1").out == memfs("show", "remarks@-2").out == "one\n"
+    assert memfs("diff", "remarks@-2").out.splitlines()[:2] == ["--- remarks@1", "+++ remarks@3"]
+    between = memfs("diff", "remarks@-2", "remarks@2").out.splitlines()
+    assert (between[:2], between[-1]) == (["--- remarks@1", "+++ remarks@2"], "+two")
+    assert memfs("show", "remarks@-3") == (
+        1,
+        "",
+        "error: 'remarks' has no version -3: the oldest is -2\nhint: memfs log remarks lists them\n",
+    )
+    assert memfs("restore", "remarks@-2").err == (
+        "✓ project:remarks version 4: restore, 3 of 5,000 characters\n"
+    )
+    for words in (("restore", "remarks"), ("restore", "remarks@1", "2"), ("show", "remarks@-x")):
+        assert memfs(*words).code == 2
+    assert memfs("diff", "remarks@1", "2", "3").code == 2
+
+
 def test_blocks(memfs: Run) -> None:
     memfs("create", "api", "x" * 90, "--description", "The API", "--limit", "100", "--no-pin")
     assert (

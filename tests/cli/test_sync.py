@@ -114,10 +114,18 @@ def test_an_edit_says_what_was_not_renewed(memfs: Run, repo: Path) -> None:
     assert "sync.on_edit is 3, expected true or false" in memfs("doctor").out
 
 
-def test_the_hook_of_git(memfs: Run, repo: Path) -> None:
-    hook = repo / ".git/hooks/pre-commit"
-    assert memfs("sync", "--git-hook") == (0, "", f"✓ {hook} created\n")
+def test_the_hooks_of_git(memfs: Run, repo: Path) -> None:
+    first, second = (repo / ".git/hooks" / name for name in ("pre-commit", "post-merge"))
+    said = f"✓ {first} created\n✓ {second} created\n"
+    assert memfs("sync", "--git-hook") == (0, "", said)
     assert memfs("sync", "--stage") == (0, "", "")
-    assert memfs("sync", "--no-git-hook") == (0, "", f"✓ {hook} removed\n")
+    assert memfs("sync", "--merged") == (0, "", "")
+    memfs("sync", "agents")
+    memfs("edit", "system_rules", "--append", "a")
+    said = "✓ memfs: AGENTS.md renewed after the merge: commit it\n"
+    assert memfs("sync", "--merged") == (0, "", said)
+    assert memfs("sync", "--merged") == (0, "", "")
+    said = f"✓ {first} removed\n✓ {second} removed\n"
+    assert memfs("sync", "--no-git-hook") == (0, "", said)
     for words in (("--git-hook", "--stage"), ("--stage", "agents"), ("--git-hook", "--check")):
         assert memfs("sync", *words).code == 2

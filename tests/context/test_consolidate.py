@@ -22,6 +22,23 @@ def test_what_is_said_twice_comes_once() -> None:
     assert consolidate_text(body) == "- We deploy with Helm.\n- Tests need Docker.\n"
 
 
+@pytest.mark.parametrize(
+    ("body", "tidy"),
+    [
+        ("- one\n- two\n- three\n- One.\n- two\n", "- one\n- two\n- three\n"),
+        ("- one\n- two\n```\nx\n```\n- four\n\n- one\n", "- one\n- two\n```\nx\n```\n- four\n"),
+        ("## A\n- one\n## B\n- two\n## A\n- three\n- one\n", "## A\n- one\n## B\n- two\n## A\n- three\n"),
+        ("## A\n- one\n## B\n- two\n## A\n- one\n", "## A\n- one\n## B\n- two\n"),
+        (
+            "We deploy with Helm.\n# Notes\n- a\n- We deploy with Helm.\n",
+            "We deploy with Helm.\n# Notes\n- a\n",
+        ),
+    ],
+)  # fmt: skip
+def test_duplicates_need_not_stand_side_by_side(body: str, tidy: str) -> None:
+    assert consolidate_text(body) == tidy
+
+
 def test_other_numbers_are_another_thing() -> None:
     body = "- The API listens on port 8080.\n- The API listens on port 9090.\n"
     assert consolidate_text(body) == body
@@ -41,6 +58,12 @@ def test_headings_that_hold_nothing_go() -> None:
         "- TODO: write the parser\n- TODO: rotate the keys\n",
         "- Always deploy on Friday.\n- Never deploy on Friday.\n",
         "- It accepts deploys.\n- It does not accept deploys.\n",
+        "## Alice\n- She prefers tabs.\n## Bob\n- She prefers tabs.\n",
+        "# Languages\n- Python\n## To learn\n- Python\n- Rust\n",
+        "Name: Alice\nRole: developer\n\n---\nName: Bob\nRole: developer\n",
+        "Name: Alice\n```\nx\n```\nName: Alice\n",
+        "- Or run this\n```\nx\n```\n- Or run this\n```\ny\n```\n",
+        "Alice:\n- likes green tea\nBob:\n- likes green tea\n",
     ],
 )
 def test_what_may_be_about_two_things_stays(body: str) -> None:
@@ -52,7 +75,25 @@ def test_a_tidy_block_stays_as_it_is() -> None:
     assert consolidate_text(body) == body
 
 
-@given(st.lists(st.sampled_from(["- one\n", "a: 1\n", "a: 2\n", "# h\n", "\n", "text\n"])))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "- one\n",
+                "a: 1\n",
+                "a: 2\n",
+                "# h\n",
+                "## g\n",
+                "\n",
+                "text\n",
+                "a b c\n",
+                "---\n",
+                "x:\n",
+                "```\n",
+            ]
+        )
+    )
+)
 @examples(100)
 def test_it_is_tidy_afterwards(lines: list[str]) -> None:
     once = consolidate_text("".join(lines))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.body_edits import Append, Replace
+from memfs.core.body_edits import Append, Create, Replace
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
 from memfs.ops import edit, history, show
@@ -98,6 +98,9 @@ def test_what_a_teammate_committed_can_be_compared_shown_and_restored(
     history.restore(place, "system_rules", ids[1][:7], Origin())
     assert blocks.get(place, "system_rules").value == "first, by Bob\nsecond\nmine"
     assert history.log(place, "system_rules")[0].reason == f"commit {ids[1][:7]}"
+    assert history.log(place, "system_rules")[3].op == "append"
+    assert show.run(place, "system_rules", "-3").block.value == "first\nsecond\nmine"
+    assert show.run(place, "system_rules", "-2").block.value == "first, by Bob\nsecond\nmine"
     with pytest.raises(NotFoundError, match="no version or commit abcdef0"):
         show.run(place, "system_rules", "abcdef0")
 
@@ -164,3 +167,52 @@ def test_without_git_the_journal_alone_is_told(tmp_path: Path, home: Path) -> No
     edit.run(place, [Append("persona", "x")], Origin())
     assert [entry.op for entry in history.log(place, "persona")] == ["append", "create"]
     assert [line.text for line in history.blame(place, "persona")][-1] == "x"
+
+
+@pytest.mark.parametrize("folder", [".", "packages/one"])
+@pytest.mark.parametrize("driver", [True, False])
+def test_after_a_merge_every_state_has_the_label_of_a_block(
+    tmp_path: Path, home: Path, folder: str, driver: bool
+) -> None:
+    """git leaves files beside a block where a file and a folder, or two renames, collide."""
+    from memfs.ops import init
+
+    top = tmp_path / "merged"
+    git(tmp_path, "init", "-q", "-b", "main", str(top))
+    project = top / folder
+    (project / ".agent-memory").mkdir(parents=True)
+    (project / ".agent-memory/config.yaml").write_text("memfs: 1\n")
+    init.run(str(project), str(home))
+    place = blocks.find_place(str(project))
+    assert place.project
+    assert place.project.top == str(project)
+    if not driver:
+        git(top, "config", "--unset", "merge.memfs.driver")
+    edit.run(place, [Create("notes", "Notes", "one"), Create("services/api", "API")], Origin())
+    notes, api = (project / ".agent-memory/blocks" / name for name in ("notes.md", "services"))
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "store")
+    git(top, "checkout", "-qb", "side")
+    edit.run(place, [Append("services/api", "side")], Origin())
+    notes.unlink()
+    notes.mkdir()
+    (notes / "deep.md").write_text("below\n")
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "side")
+    git(top, "checkout", "-q", "main")
+    edit.run(place, [Append("services/api", "main")], Origin())
+    notes.write_text(notes.read_text() + "by hand\n")
+    git(top, "commit", "-qam", "main")
+    with pytest.raises(subprocess.CalledProcessError):
+        git(top, "merge", "side")
+    (api / "api.md.orig").write_text((api / "api.md").read_text())
+    git(top, "add", "-A")
+    git(top, "commit", "-qm", "merged by hand")
+    names = git(top, "ls-files").split()
+    assert sum(name.endswith(("notes.md~HEAD", "api.md.orig")) for name in names) == 2
+    known = {"notes", "services/api", "persona", "system_rules", "human"}
+    assert {entry.label for entry in history.log(place)} == known
+    git(tmp_path, "clone", "-q", str(top), "clone")
+    there = blocks.find_place(str(tmp_path / "clone" / folder))
+    assert {entry.label for entry in history.log(there)} == known
+    assert history.log(there, "services/api")[0].reason == "merged by hand"

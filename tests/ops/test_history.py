@@ -58,6 +58,39 @@ def test_every_version_can_be_shown(place: Place) -> None:
     assert caught.value.hint == "known versions: 1-3"
 
 
+def test_versions_count_back_from_the_newest(place: Place) -> None:
+    append(place, "one", "two")
+    assert (show.run(place, "human", "-1").version, show.run(place, "human", "-2").version) == (
+        2,
+        1,
+    )
+    assert show.run(place, "human", "-1").block.value == "one"
+    found = history.diff(place, "human", "-2", "-1")
+    assert (found.old, found.new) == ("1", "2")
+    assert history.diff(place, "human", "-1").text == history.diff(place, "human").text
+    [entry] = history.restore(place, "human", "-1", ORIGIN).entries
+    assert (entry.reason, blocks.get(place, "human").value) == ("version 2", "one")
+    for version in ("-4", "-9"):
+        with pytest.raises(NotFoundError, match=f"no version {version}: the oldest is -3"):
+            show.run(place, "human", version)
+    with pytest.raises(NotFoundError, match="no version -1: it was never changed"):
+        show.run(place, "persona", "-1")
+
+
+def test_the_version_before_the_journal_began_counts(
+    place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    block_file("rules", "one\n")
+    edit.run(place, [Append("rules", "two")], ORIGIN)
+    assert show.run(place, "rules", "-1").block.value == "one"
+    with pytest.raises(NotFoundError, match="no version -2: the oldest is -1"):
+        show.run(place, "rules", "-2")
+    history.undo(place, "rules", ORIGIN)
+    edit.run(place, [Rename("rules", "laws")], ORIGIN)
+    assert show.run(place, "laws", "-2").block.value == "one\ntwo"
+    assert show.run(place, "laws", "-3").block.value == "one"
+
+
 def test_restore_is_a_new_version(place: Place) -> None:
     append(place, "one", "two")
     [entry] = history.restore(place, "human", "2", ORIGIN).entries

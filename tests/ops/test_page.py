@@ -246,7 +246,8 @@ def test_nothing_of_a_sessions_scratch_is_archived(place: Place) -> None:
 def test_what_is_out_follows_a_rename(place: Place) -> None:
     write(place, BODY)
     page.page_out(place, "system_rules", AGENT, free=1e9)
-    edit.run(place, [Rename("system_rules", "rules")], AGENT)
+    edit.run(place, [Rename("system_rules", "laws")], AGENT)
+    edit.run(place, [Rename("laws", "rules")], Origin("agent", reason="shorter"))
     assert page.page_in(place, "rules", AGENT).parts == 4
     assert blocks.get(place, "rules").body == BODY
 

@@ -1,9 +1,10 @@
-"""git's pre-commit hook: sections are in step in the commit, and nobody's changes are added."""
+"""git's hooks: sections are in step in a commit and after a merge, and nobody's changes are added."""
 
 from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from memfs.core.body_edits import Append
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.ops import edit, sync
+from memfs.ops import doctor, edit, sync
 from memfs.store import blocks, trust
 from memfs.store.blocks import Place
 from memfs.sync import githook, staging
@@ -31,6 +32,10 @@ def add(place: Place, text: str) -> None:
     assert isinstance(outcome, edit.Edited)
 
 
+def outcomes(place: Place, *, remove: bool = False) -> list[str]:
+    return [each.outcome for each in githook.run(place, remove=remove)]
+
+
 @pytest.fixture
 def hook(repo: Path) -> Path:
     return repo / ".git/hooks/pre-commit"
@@ -42,7 +47,7 @@ def hooked(place: Place, repo: Path, hook: Path) -> Place:
     sync.run(place, ["agents"])
     git(repo, "add", "-A")
     git(repo, "commit", "-qm", "the store")
-    assert githook.run(place).outcome == "created"
+    assert outcomes(place) == ["created", "created"]
     add(place, "Use httpx.")
     return place
 
@@ -124,11 +129,23 @@ def test_without_a_section_there_is_nothing_to_stage(place: Place) -> None:
 
 
 def test_a_hook_of_ours_alone_comes_and_goes(place: Place, repo: Path, hook: Path) -> None:
-    assert githook.run(place, remove=True).outcome == "unchanged"
-    assert githook.run(place).outcome == "created"
+    assert outcomes(place, remove=True) == ["unchanged", "unchanged"]
+    assert outcomes(place) == ["created", "created"]
     assert os.access(hook, os.X_OK)
-    assert githook.run(place).outcome == "unchanged"
-    assert githook.run(place, remove=True).outcome == "removed"
+    assert os.access(hook.with_name("post-merge"), os.X_OK)
+    assert outcomes(place) == ["unchanged", "unchanged"]
+    assert outcomes(place, remove=True) == ["removed", "removed"]
+    assert not hook.exists()
+    assert not hook.with_name("post-merge").exists()
+
+
+def test_what_is_no_hook_of_ours_does_not_keep_ours_from_going(place: Place, hook: Path) -> None:
+    githook.run(place)
+    other = hook.with_name("post-merge")
+    other.write_bytes(b"\x7fELF\0\0")
+    assert outcomes(place, remove=True) == ["removed", "unchanged"]
+    with pytest.raises(StoreError, match="no shell script"):
+        githook.run(place)
     assert not hook.exists()
 
 
@@ -140,14 +157,14 @@ def test_a_hook_of_others_stays_and_is_run(
     hooked: Place, repo: Path, hook: Path, first: str, rest: str
 ) -> None:
     hook.write_text(f"{first}\n{rest}")
-    assert githook.run(hooked).outcome == "updated"
-    assert githook.run(hooked).outcome == "unchanged"
+    assert outcomes(hooked) == ["updated", "unchanged"]
+    assert outcomes(hooked) == ["unchanged", "unchanged"]
     git(repo, "add", BLOCKS)
     with pytest.raises(subprocess.CalledProcessError) as failed:
         git(repo, "commit", "-m", "memory")
     assert "AGENTS.md renewed" in failed.value.stderr
     assert ("theirs" in failed.value.stderr) == ("theirs" in rest)
-    assert githook.run(hooked, remove=True).outcome == "updated"
+    assert outcomes(hooked, remove=True) == ["updated", "removed"]
     assert hook.read_text() == f"{first}\n{rest}"
     assert hook.stat().st_mode & 0o111
 
@@ -183,8 +200,8 @@ def test_a_hook_that_is_not_ours_to_write_is_refused(
 
 def test_where_hooks_are_is_git_to_say(place: Place, repo: Path, tmp_path: Path) -> None:
     git(repo, "config", "core.hooksPath", ".githooks")
-    made = githook.run(place)
-    assert made.path == str(repo / ".githooks/pre-commit")
+    made = [each.path for each in githook.run(place)]
+    assert made == [str(repo / ".githooks" / name) for name in ("pre-commit", "post-merge")]
     text = (repo / ".githooks/pre-commit").read_text()
     assert "then memfs sync --stage" in text
     assert str(tmp_path) not in text
@@ -197,7 +214,7 @@ def test_where_hooks_are_is_git_to_say(place: Place, repo: Path, tmp_path: Path)
 
 
 def test_a_linked_worktree_has_the_hook_of_the_repository(linked: Place, hook: Path) -> None:
-    assert githook.run(linked).path == str(hook)
+    assert githook.run(linked)[0].path == str(hook)
 
 
 def test_it_takes_a_repository_with_a_store_at_its_top(place: Place, tmp_path: Path) -> None:
@@ -231,3 +248,75 @@ def test_a_file_with_a_filter_is_left_to_its_user(repo: Path, tmp_path: Path) ->
     said = git(repo, "commit", "-m", "memory")
     assert "AGENTS.md: it goes through filter=crypt, which memfs does not run" in said
     assert "Use httpx." not in git(repo, "show", "HEAD:AGENTS.md")
+
+
+@pytest.fixture
+def parted(hooked: Place, repo: Path) -> Place:
+    """Two branches with edits of a block, each with the section of its own side alone."""
+    git(repo, "commit", "-qam", "base")
+    git(repo, "checkout", "-qb", "side")
+    add(hooked, "Side.")
+    git(repo, "commit", "-qm", "side", "--no-verify", "--", BLOCKS)
+    git(repo, "checkout", "-q", "main")
+    return hooked
+
+
+def test_a_merge_renews_the_section_and_says_so(parted: Place, repo: Path) -> None:
+    said = git(repo, "merge", "--no-edit", "side")
+    assert "✓ memfs: AGENTS.md renewed after the merge: commit it" in said
+    assert "Side." in (repo / "AGENTS.md").read_text()
+    assert git(repo, "status", "--porcelain") == " M AGENTS.md\n"
+    git(repo, "commit", "-qam", "section")
+    git(repo, "checkout", "-qb", "more")
+    (repo / "other.txt").write_text("x")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "nothing of ours")
+    git(repo, "checkout", "-q", "main")
+    assert "memfs" not in git(repo, "merge", "more")
+
+
+def test_a_pull_of_two_sides_renews_it(parted: Place, repo: Path, tmp_path: Path) -> None:
+    add(parted, "Main.")
+    git(repo, "commit", "-qam", "main")
+    git(tmp_path, "clone", "-q", "-b", "side", str(repo), "other")
+    said = git(repo, "pull", "-q", "--no-rebase", "--no-edit", str(tmp_path / "other"), "side")
+    assert "AGENTS.md renewed after the merge" in said
+    assert {"Side.", "Main."} <= set((repo / "AGENTS.md").read_text().split())
+
+
+def test_a_merge_never_fails_for_it(parted: Place, repo: Path) -> None:
+    assert parted.project
+    trust.revoke_trust(parted.project)
+    before = (repo / "AGENTS.md").read_text()
+    assert "you have not trusted this store" in git(repo, "merge", "--no-edit", "side")
+    assert (repo / "AGENTS.md").read_text() == before
+    trust.grant_trust(parted.project)
+    git(repo, "checkout", "-q", "--orphan", "empty")
+    git(repo, "rm", "-rqf", ".")
+    git(repo, "commit", "-q", "--allow-empty", "-m", "no store")
+    git(repo, "branch", "same")
+    git(repo, "commit", "-q", "--allow-empty", "-m", "still none")
+    git(repo, "checkout", "-q", "same")
+    assert "memfs" not in git(repo, "merge", "empty")
+
+
+def test_doctor_says_which_hook_is_not_run(place: Place, hook: Path, home: Path) -> None:
+    def found() -> list[str]:
+        return [each.text for each in doctor.run(place, str(home)) if "hooks/p" in each.text]
+
+    assert found() == []
+    githook.run(place)
+    assert found() == []
+    other = hook.with_name("post-merge")
+    other.unlink()
+    assert found() == [f"{other} lacks the lines of memfs"]
+    assert outcomes(place) == ["unchanged", "created"]
+    hook.chmod(0o644)
+    other.write_text(other.read_text().replace(sys.executable, "/gone/python"))
+    assert found() == [
+        f"{hook} cannot be executed: git does not run it",
+        f"{other} runs /gone/python, which is gone",
+    ]
+    hook.chmod(0o755)
+    assert outcomes(place) == ["unchanged", "updated"]
+    assert found() == []

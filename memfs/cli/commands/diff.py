@@ -7,6 +7,7 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, options
+from memfs.cli.block_version import split_version
 from memfs.cli.completion import LABEL
 from memfs.cli.diff import show
 from memfs.cli.pager import paged
@@ -23,8 +24,15 @@ from memfs.ops import history
 def command(label: str, old: str, new: str, session: str, as_json: bool) -> None:
     """Show what changed in a block: last, or between OLD and NEW (or OLD and now).
 
-    Both are versions, or ids of commits, as memfs log shows them.
+    Both are versions, or ids of commits, as memfs log shows them. LABEL@OLD does as well: LABEL@-1
+    is the version before the current one.
     """
+    label, at = split_version(label)
+    if at and new:
+        raise click.UsageError(f"three versions are named: {at}, {old} and {new}")
+    if at:
+        old, new = at, old
+    new = new.removeprefix(f"{label}@")
     found = history.diff(options.place(session), label, old, new)
     if as_json:
         console.as_json(asdict(found))

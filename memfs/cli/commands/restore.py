@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from memfs.cli import console, options
+from memfs.cli.block_version import split_version
 from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_entry, format_remainder
 from memfs.ops import history
@@ -12,14 +13,19 @@ from memfs.ops import history
 
 @click.command("restore")
 @click.argument("label", type=LABEL)
-@click.argument("version")
+@click.argument("version", required=False, default="")
 @options.reason_option
 @options.session_option
 def command(label: str, version: str, reason: str, session: str) -> None:
     """Make an earlier version of a block current again, as a new version.
 
-    VERSION is a number or the id of a commit, as memfs log shows them.
+    VERSION is a number or the id of a commit, as memfs log shows them. LABEL@VERSION does as well:
+    LABEL@-1 is the version before the current one.
     """
+    label, at = split_version(label)
+    if bool(at) == bool(version):
+        raise click.UsageError("name one version: LABEL VERSION, or LABEL@VERSION")
+    version = at or version
     place = options.place(session)
     restored = history.restore(place, label, version, options.get_origin(reason, session))
     for entry in restored.entries:

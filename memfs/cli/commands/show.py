@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.block_version import split_version
 from memfs.cli.completion import LABEL
 from memfs.cli.pager import paged
 from memfs.core.brief_layout import units
-from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op
-from memfs.store.block_history import is_commit
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -32,15 +31,15 @@ if TYPE_CHECKING:
 def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) -> None:
     """Show a block: LABEL, TIER:LABEL or LABEL@VERSION (or @ the id of a commit).
 
+    LABEL@-1 is the version before the current one, LABEL@-2 the one before that.
+
     Without LABEL, the brief: what an assistant is given when a session starts.
     """
     place = options.place(session)
     if listed:
         _list_blocks(place, as_json=as_json)
         return
-    name, at, number = label.partition("@")
-    if at and not (number.isdigit() or is_commit(number)):
-        raise UsageError(f"{number!r} is not a version", f"for example: memfs show {name}@1")
+    name, number = split_version(label)
     if not label:
         text = op.brief(place)
         if as_json:

@@ -17,9 +17,10 @@ from memfs.sync import githook, staging
 @click.option("--remove", is_flag=True, help="Take our section out again.")
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if something is out of step.")
-@click.option("--git-hook", is_flag=True, help="Have git run this with --stage before each commit.")
-@click.option("--no-git-hook", is_flag=True, help="Take our lines out of git's hook again.")
+@click.option("--git-hook", is_flag=True, help="Have git run this before commits, after merges.")
+@click.option("--no-git-hook", is_flag=True, help="Take our lines out of git's hooks again.")
 @click.option("--stage", is_flag=True, help="In a git hook: add what is renewed to the commit.")
+@click.option("--merged", is_flag=True, help="In a git hook: renew what a merge left out of step.")
 @options.json_option
 def command(
     target: tuple[str, ...],
@@ -29,6 +30,7 @@ def command(
     git_hook: bool,
     no_git_hook: bool,
     stage: bool,
+    merged: bool,
     as_json: bool,
 ) -> None:
     """Keep the project's memory in files that assistants read by themselves.
@@ -41,14 +43,16 @@ def command(
     """
     if check and remove:
         raise click.UsageError("--check and --remove exclude each other")
-    alone = git_hook + no_git_hook + stage
+    alone = git_hook + no_git_hook + stage + merged
     if alone > 1 or (alone and (target or remove or dry_run or check or as_json)):
-        raise click.UsageError("--git-hook, --no-git-hook and --stage take no other option")
+        raise click.UsageError("--git-hook, --no-git-hook, --stage, --merged take no other option")
     if stage:
         _stage_files()
+    elif merged:
+        _renew_merged()
     elif alone:
-        hooked = githook.run(options.place(untrusted=True), remove=no_git_hook)
-        console.print_done(f"{hooked.path} {hooked.outcome}")
+        for hook in githook.run(options.place(untrusted=True), remove=no_git_hook):
+            console.print_done(f"{hook.path} {hook.outcome}")
     else:
         found = op.run(
             options.place(untrusted=True), target, remove=remove, write=not (dry_run or check)
@@ -65,6 +69,17 @@ def _stage_files() -> None:
         console.print_done(f"memfs: {path} renewed, and added to the commit")
     for why in staged.left:
         console.talk(f"! memfs: not in step in this commit: {why}")
+
+
+def _renew_merged() -> None:
+    place = options.place(untrusted=True)
+    if place.project is None or all(
+        plan.outcome == "unchanged" for plan in op.run(place, write=False)
+    ):
+        return
+    for plan in op.run(place):
+        if plan.outcome != "unchanged":
+            console.print_done(f"memfs: {plan.target.path} renewed after the merge: commit it")
 
 
 def _print_plans(

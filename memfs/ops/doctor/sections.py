@@ -1,4 +1,4 @@
-"""Check instruction files: whether our section is in sync with the blocks."""
+"""Check instruction files: whether our section is in sync with the blocks, and stays so."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
 from memfs.ops.doctor.finding import Finding
-from memfs.sync import instruction_sections
+from memfs.sync import githook, instruction_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_sections(place: Place) -> Iterator[Finding]:
-    """Check each section of ours."""
+    """Check each section of ours, and the hooks of git that renew them."""
     store = place.project
     if store is None:
         return
@@ -31,3 +31,5 @@ def check_sections(place: Place) -> Iterator[Finding]:
             yield Finding("ok", f"{target.path} is in step with the blocks")
         else:
             yield Finding("warning", f"{target.path} is out of step with the blocks", "memfs sync")
+    for problem in githook.find_problems(place):
+        yield Finding("warning", problem, "memfs sync --git-hook")
