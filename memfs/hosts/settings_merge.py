@@ -68,6 +68,8 @@ def calls_tool(settings: Json) -> bool:
 
 def programs(command: str) -> list[str]:
     """Return the files that a hook's command needs: its program, and our script."""
+    if HOOK_COMMAND in command:
+        return HOOK_COMMAND.split()[:1]
     try:
         words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
     except ValueError:  # a quote that nothing closes: no shell runs that
@@ -199,7 +201,7 @@ def _list_hooks(settings: Json) -> list[object]:
 
 def _is_ours(entry: object) -> bool:
     command = str(_mapping(entry).get("command", ""))
-    return _is_call(entry) or HOOK in command or command.startswith(HOOK_COMMAND)
+    return _is_call(entry) or HOOK in command or HOOK_COMMAND in command
 
 
 def _is_call(entry: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -96,15 +97,31 @@ def test_what_is_to_be_committed_names_nothing_of_this_machine(place: Place, rep
 
 
 def test_a_shared_hook_runs_the_memfs_on_the_path_and_without_one_does_nothing(
-    place: Place, repo: Path
+    place: Place, repo: Path, tmp_path: Path
 ) -> None:
     run(place, "claude", "project")
     shared = command(repo / SHARED)
-    assert shared == "memfs hook claude mcp 2>/dev/null || exit 0"
+    assert "exec memfs hook claude mcp" in shared
     done = start(shared, repo, f"{Path(sys.executable).parent}:/usr/bin:/bin")
     assert b"Core memory" in done.stdout
-    gone = start(shared, repo, "/usr/bin:/bin")
-    assert (gone.returncode, gone.stdout, gone.stderr) == (0, b"", b""), "a prompt would be refused"
+    broken = tmp_path / "broken/memfs"  # its Python was removed
+    broken.parent.mkdir()
+    broken.write_text("#!/gone/python -E\n")
+    broken.chmod(0o755)
+    for folder in ("/nothing", str(broken.parent)):
+        gone = start(shared, repo, f"{folder}:/usr/bin:/bin")
+        assert (gone.returncode, gone.stdout, gone.stderr) == (0, b"", b""), "a prompt is refused"
+
+
+def test_the_parent_of_a_shared_hook_is_the_host(place: Place, repo: Path, tmp_path: Path) -> None:
+    """What two wirings say at once is said once, and tools know the session, by that process."""
+    run(place, "claude", "project")
+    program = tmp_path / "bin/memfs"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho $PPID $*\n")
+    program.chmod(0o755)
+    done = start(command(repo / SHARED), repo, f"{program.parent}:/usr/bin:/bin")
+    assert done.stdout.decode() == f"{os.getpid()} hook claude mcp\n"
 
 
 @pytest.mark.parametrize("host", hosts.NAMES)
@@ -138,13 +155,13 @@ def test_own_settings_that_are_committed_all_the_same_are_shared(place: Place, r
     git(repo, "add", OWN)
     done = run(place, "claude")
     assert [each.tracking for each in done] == ["tracked by git", ""]
-    assert command(own).startswith("memfs hook claude")
+    assert "memfs hook claude" in command(own)
 
 
 def test_own_settings_that_the_project_takes_in_again_are_shared(place: Place, repo: Path) -> None:
     (repo / ".gitignore").write_text(f"!{OWN}\n")
     run(place, "claude")
-    assert command(repo / OWN).startswith("memfs hook claude")
+    assert "memfs hook claude" in command(repo / OWN)
 
 
 def test_settings_that_git_ignores_name_this_python(place: Place, repo: Path) -> None:
@@ -181,7 +198,7 @@ def test_a_foreign_exclude_file_is_not_written(place: Place, repo: Path, tmp_pat
     exclude.symlink_to(theirs)
     run(place, "claude")
     assert theirs.read_text() == "mine\n"
-    assert command(repo / OWN).startswith("memfs hook claude"), "a commit could take it in"
+    assert "memfs hook claude" in command(repo / OWN), "a commit could take it in"
 
 
 def test_an_old_wiring_stays_where_it_is_and_names_this_machine_no_more(

@@ -15,6 +15,11 @@ from memfs import hosts
 from memfs.store import resources
 
 PROGRAM = "memfs"
+# The program is there, and so is what its first line names. A host may start any shell, also fish.
+_SHARED = (
+    'exec sh -c \'m=$(command -v memfs) && read -r p <"$m" && p=${{p#??}} && '
+    '[ -x "${{p%% *}}" ] && exec {} 2>/dev/null; exit 0\''
+)
 
 
 def list_commands(host: str) -> tuple[str, ...]:
@@ -27,11 +32,12 @@ def list_commands(host: str) -> tuple[str, ...]:
 def hook(*words: str, shared: bool = False) -> str:
     """Return the command of a hook, which does nothing if what it starts is gone.
 
-    Else Gemini refuses a prompt on exit code 127 of the shell, and every host on 2 of Python.
+    Else Gemini refuses a prompt on exit code 127 of the shell, and every host on 2 of Python. No
+    shell stays between the host and the hook, which knows the host's process as its parent.
     """
     if shared:
         command = quote(hook_words(*words, shared=True))
-        return command if os.name == "nt" else f"{command} 2>/dev/null || exit 0"
+        return command if os.name == "nt" else _SHARED.format(command)
     return quote(python(*words)) if os.name == "nt" else f"{_guard()}; exec {quote(python(*words))}"
 
 
