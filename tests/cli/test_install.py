@@ -72,8 +72,8 @@ def test_one_scope_at_a_time(memfs: Run) -> None:
 def test_what_a_commit_shares_is_said_first_and_moves_out_again(memfs: Run, repo: Path) -> None:
     files = [f"{repo}/.claude/settings.json", f"{repo}/.mcp.json"]
     shown = memfs("install", "claude", "--project", "--dry-run").err.splitlines()
-    why = "which is not ignored by git"
-    assert shown == [f"Claude Code: {path}, {why} would be created" for path in files]
+    why = "it is not ignored by git"
+    assert shown == [f"Claude Code: {path} would be created; {why}" for path in files]
     assert memfs("install", "claude", "--project").err.splitlines() == [
         *[
             f"{path} is not ignored by git: a commit shares it with all who work here"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("init")
-@click.option("-y", "--yes", is_flag=True, help="Wire the assistants found, too: memfs install.")
+@click.option("-y", "--yes", is_flag=True, help="Wire those found, as memfs install does.")
 def command(yes: bool) -> None:
     """Make a store for this project, and one for you.
 

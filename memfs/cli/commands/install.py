@@ -159,5 +159,5 @@ def print_plan(planned: list[install.WiredHost]) -> None:
     """Print the planned outcome for each settings file, and the diffs."""
     for each in planned:
         diff.show(each.diff)
-        why = f", which is {each.tracking}" if each.tracking else ""
-        console.talk(f"{hosts.get(each.host).TITLE}: {each.path}{why} would be {each.outcome}")
+        why = f"; it is {each.tracking}" if each.tracking else ""
+        console.talk(f"{hosts.get(each.host).TITLE}: {each.path} would be {each.outcome}{why}")
