@@ -8,6 +8,7 @@ import pwd
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in list(os.environ):
         if name not in _KEPT and not _ALSO_KEPT.fullmatch(name):
             monkeypatch.delenv(name)
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{Path(sys.executable).parent}")  # memfs
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))

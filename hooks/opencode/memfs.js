@@ -1,4 +1,5 @@
-// memfs: written by `memfs install opencode`, removed by `memfs uninstall opencode`; not to be edited.
+// memfs: written by `memfs install opencode`, removed by `memfs uninstall opencode` (and its
+// `--user`, if it is for all projects); not to be edited.
 //
 // Runs the memory's hook for what happens in a session, and puts what it says into the system prompt
 // of each request. opencode keeps nothing of that, so it is kept here. Whatever goes wrong is nothing.

@@ -25,6 +25,7 @@ COLLECTIONS = {
 }
 RECORDED = tuple(sorted({*READERS, *COLLECTIONS}))  # all whose sessions can be in recall
 HOOK = "memfs_hook.py"  # the script of our hook commands
+HOOK_COMMAND = "memfs hook "  # the start of those that name nothing of this machine
 HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead
 PLUGIN = "memfs@"  # the start of our plugin's name in hosts' lists of enabled plugins
 # Variables that hosts set for their programs: the session's id, or only a mark. A host that another

@@ -11,7 +11,7 @@ import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import StoreError
-from memfs.hosts import HOOK, PLUGIN, jsonc_edit, owned_file, settings_merge
+from memfs.hosts import PLUGIN, jsonc_edit, owned_file, settings_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,8 @@ def list_hook_files(
 def _has_our_hooks(found: WiredFile) -> bool:
     """Return whether a file has hooks of ours, or cannot be read."""
     try:
-        parsed = parse(found.text, found.path) if HOOK in found.text else {}
+        suspected = settings_merge.may_have_hooks(found.text)
+        parsed = parse(found.text, found.path) if suspected else {}
         return bool(settings_merge.commands(parsed) or owned_file.list_words(found.text))
     except StoreError:
         return True

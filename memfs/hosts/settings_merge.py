@@ -1,7 +1,7 @@
 """Our entries in a host's settings, as values: added, removed, found. Others' never move.
 
-Ours are hooks that run `memfs_hook.py`, the MCP server named memfs, and its name where hosts keep
-lists of what may be used.
+Ours are hooks that run `memfs_hook.py` or `memfs hook`, the MCP server named memfs, and its name
+where hosts keep lists of what may be used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 from typing import TYPE_CHECKING, cast
 
 from memfs.core.errors import StoreError
-from memfs.hosts import HOOK, HOOK_TOOL, PLUGIN
+from memfs.hosts import HOOK, HOOK_COMMAND, HOOK_TOOL, PLUGIN
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 SERVER = "memfs"
 _SERVERS = ("mcpServers", "mcp_servers", "mcp")  # the last is opencode's
 _NOTHING = object()
-_LINE = re.compile(rf"[^;&|]*{re.escape(HOOK)}['\"]? line")  # a command of ours alone
+# A command of ours alone.
+_LINE = re.compile(rf"(?:[^;&|]*{re.escape(HOOK)}['\"]? |{HOOK_COMMAND})line")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 
 Json = dict[str, object]
@@ -49,6 +50,11 @@ def has_entries(settings: Json, entries: Json) -> bool:
     return without_entries(settings, entries) != settings
 
 
+def may_have_hooks(text: str) -> bool:
+    """Return whether a settings file may have hooks of ours; it is not parsed."""
+    return HOOK in text or HOOK_COMMAND in text
+
+
 def commands(settings: Json) -> list[str]:
     """Return the commands of our hooks."""
     found = [entry for entry in _list_hooks(settings) if _is_ours(entry) and not _is_call(entry)]
@@ -62,6 +68,8 @@ def calls_tool(settings: Json) -> bool:
 
 def programs(command: str) -> list[str]:
     """Return the files that a hook's command needs: its program, and our script."""
+    if HOOK_COMMAND in command:
+        return HOOK_COMMAND.split()[:1]
     try:
         words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
     except ValueError:  # a quote that nothing closes: no shell runs that
@@ -192,7 +200,8 @@ def _list_hooks(settings: Json) -> list[object]:
 
 
 def _is_ours(entry: object) -> bool:
-    return _is_call(entry) or (isinstance(entry, dict) and HOOK in str(entry.get("command", "")))
+    command = str(_mapping(entry).get("command", ""))
+    return _is_call(entry) or HOOK in command or HOOK_COMMAND in command
 
 
 def _is_call(entry: object) -> bool:

@@ -1,6 +1,5 @@
 """Whether a host's settings run our hooks. Imported where a plugin answers: it need not, then."""
 
-from memfs import hosts
 from memfs.files import outside
 from memfs.hosts import settings, settings_merge
 
@@ -16,7 +15,7 @@ def is_wired(host: "Host", home: str, project: str) -> bool:
     """
     for scope in ("user", "project", "local") if project else ("user",):
         for path, _ in host.wiring(scope, home, project)[:1]:
-            if hosts.HOOK in (outside.read(path) or "") and _can_run(path):
+            if settings_merge.may_have_hooks(outside.read(path) or "") and _can_run(path):
                 return True
     return False
 

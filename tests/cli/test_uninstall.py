@@ -15,7 +15,7 @@ from tests.cli.conftest import Run
 def test_a_dry_run_shows_what_then_happens_also_to_a_file_that_two_share(
     memfs: Run, repo: Path
 ) -> None:
-    memfs("install", *hosts.NAMES)
+    memfs("install", *hosts.NAMES, "--project")
     shared = repo / ".mcp.json"
     shown = memfs("uninstall", "--dry-run")
     assert f"Copilot CLI: {shared} would be removed" in shown.err
@@ -28,6 +28,6 @@ def test_a_dry_run_shows_what_then_happens_also_to_a_file_that_two_share(
 
 
 def test_of_two_that_are_named_both_go(memfs: Run, place: Place, repo: Path) -> None:
-    memfs("install", "claude", "copilot")
+    memfs("install", "claude", "copilot", "--project")
     shown = memfs("uninstall", "copilot", "claude", "--dry-run").err
     assert f"Claude Code: {repo}/.mcp.json would be removed" in shown

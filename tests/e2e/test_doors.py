@@ -47,6 +47,7 @@ ACTS = (
     ["export", "memory.zip", "--all", "--with-secrets"],
     ["init"],
     ["install", "claude", "--local"],
+    ["install", "claude", "--project"],
     ["trust", "--revoke"],
 )
 PLAIN = (

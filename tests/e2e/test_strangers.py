@@ -310,9 +310,9 @@ def test_install_writes_into_the_project_alone(clone: Path, home: Path, tmp_path
         (clone / name).symlink_to(out / name)
     trust(clone)
     for host in ("claude", "codex", "gemini", "copilot", "opencode", "cursor"):
-        run(clone, "install", host)
-        run(clone, "install", host, "--local")
-        assert list(out.iterdir()) == []
+        for scope in ("--project", "--local"):
+            run(clone, "install", host, scope)
+            assert list(out.iterdir()) == []
 
 
 def test_trust_wants_a_terminal(clone: Path) -> None:

@@ -41,7 +41,7 @@ class Assistant(NamedTuple):
     def install(
         self, project: Project, *words: str, cwd: Path | None = None, found: bool = False
     ) -> None:
-        """Wire it as `memfs install` does, in the project if nothing else is said.
+        """Wire it as `memfs install` does, in one's own settings if nothing else is said.
 
         Codex is `found` in any case: it is asked which of our hooks it runs.
         """

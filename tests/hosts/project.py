@@ -48,7 +48,7 @@ class Project:
         # What is wired is the interpreter that wires.
         wires = arguments[0] in {"install", "uninstall"}
         program = [str(self.python.path), "-P", "-m", "memfs"] if wires else [_script()]
-        path = f"{self.home}/bin:{os.environ['PATH']}"
+        path = f"{self.home}/bin:{os.environ['PATH']}:{BIN}"
         env = {"PATH": path, "HOME": str(self.home), "NO_COLOR": "1"}
         done = subprocess.run(
             [*program, *arguments], cwd=cwd or self.repo, env=env, capture_output=True, check=False

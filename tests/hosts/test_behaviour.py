@@ -130,8 +130,8 @@ def test_nothing_comes_twice_where_all_are_wired_for_the_project_and_the_user(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     for each in ALL:
-        each.install(project)
-        each.install(project, "--user", cwd=elsewhere)  # in the project it would be refused
+        each.install(project, "--project")
+        each.install(project, "--user", cwd=elsewhere)  # in the project it would move
     project.memfs("archive", "add", "The shop listens on port 8080.")
     project.memfs("search", "shop")  # makes the index
     likes = {"label": "human", "content": "Likes teal"}

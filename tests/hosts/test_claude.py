@@ -104,8 +104,6 @@ def test_a_store_that_came_with_a_clone_is_not_in_the_request_until_trusted(proj
 
 @pytest.mark.behaviour("tools", host="claude")
 def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(project: Wired) -> None:
-    project.memfs("uninstall")
-    project.memfs("install", "claude", "--user")  # what a repository allows itself needs a click
     given = {"label": "human", "content": "Favourite colour: teal"}
     append = ToolUse("mcp__memfs__core_memory_append", given)
     with ScriptedModel([append, "Noted."]) as model:
@@ -124,6 +122,7 @@ def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(proje
 def test_a_server_that_the_project_names_is_used_once_its_user_trusts_the_folder(
     project: Wired,
 ) -> None:
+    project.memfs("install", "claude", "--project")
     trusted = {"projects": {str(project.repo): {"hasTrustDialogAccepted": True}}}
     (project.home / ".claude.json").write_text(json.dumps(trusted))
     append = ToolUse("mcp__memfs__core_memory_append", {"label": "human", "content": "teal"})

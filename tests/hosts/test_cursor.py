@@ -176,7 +176,7 @@ def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: P
     found = json.loads(hooks.read_text())
     assert found["version"] == 1
     assert [each["command"] for each in found["hooks"]["stop"]][:1] == ["./audit.sh"]
-    assert "memfs_hook.py cursor mcp" in found["hooks"]["stop"][1]["command"].replace("'", "")
+    assert "memfs hook cursor mcp" in found["hooks"]["stop"][1]["command"].replace("'", "")
     assert json.loads(tools.read_text())["mcpServers"]["memfs"]["args"][-2:] == [
         "--folder",
         "${workspaceFolder}",

@@ -115,8 +115,8 @@ def test_after_a_compaction_the_brief_is_made_anew(project: Project) -> None:
 def test_taken_out_it_is_gone(project: Project) -> None:
     with ScriptedModel(["8080.", "8080."]) as model:
         run(project, model)
-        project.memfs("uninstall", "opencode")
+        project.memfs("uninstall", "opencode", "--user")
         run(project, model)
     assert HEAD in system(model.requests[0])
     assert "memfs" not in json.dumps(model.requests[-1])
-    assert not (project.repo / "opencode.json").exists()
+    assert not (project.home / ".config/opencode/plugins").exists()

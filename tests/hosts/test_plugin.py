@@ -152,11 +152,11 @@ def test_a_session_gets_the_brief_by_the_plugin_or_by_settings_but_not_by_both(
     assert "hookSpecificOutput" in json.loads(answer(repo, "auto", "mcp", given=codex))
     copilot = {"timestamp": "2026-11-20T04:57:34.237Z", "transcript_path": "", "session_id": "s3"}
     assert "additionalContext" in json.loads(answer(repo, "auto", "mcp", given=copilot))
-    install.run(place, "claude", "project", str(home))
+    install.run(place, "claude", "local", str(home))
     assert answer(repo, "auto", "mcp") == ""
     assert "Core memory" in answer(repo, "claude", "mcp", given={"session_id": "s4"})
     assert answer(repo, "claude", "mcp", given=copilot) == "", "Copilot runs Claude's settings"
-    settings = repo / ".claude/settings.json"
+    settings = repo / ".claude/settings.local.json"
     settings.write_text(settings.read_text().replace(sys.executable, "/Users/alice/python3"))
     given = {"session_id": "s5"}
     assert "Core memory" in answer(repo, "auto", "mcp", given=given), "those cannot run here"
@@ -205,7 +205,7 @@ def test_the_host_itself_takes_the_plugin_from_this_installation(
     program.write_text("#!/bin/sh\necho no such thing >&2\nexit 3\n")
     with pytest.raises(StoreError, match="Codex did not take the plugin: no such thing"):
         install.plugin(place, "codex", str(home))
-    install.run(place, "codex", "project", str(home))
+    install.run(place, "codex", "user", str(home))
     with pytest.raises(StoreError, match="runs our hooks already"):
         install.plugin(place, "codex", str(home))
 

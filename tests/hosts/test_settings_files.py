@@ -242,7 +242,7 @@ def test_a_link_to_a_file_of_the_project_stays_one(plain: File, repo: Path) -> N
     before = kept.read_text()
     plain.run()
     assert plain.path.is_symlink()
-    assert "memfs_hook.py" in kept.read_text()
+    assert "memfs hook claude" in kept.read_text()
     assert [path.name for path in kept.parent.iterdir()] == ["settings.json"]
     plain.run(remove=True)
     assert (plain.path.is_symlink(), kept.read_text()) == (True, before)
@@ -274,7 +274,7 @@ def test_what_is_there_after_an_update_of_a_rewritten_file_is_still_known(plain:
     plain.write('{"hooks": {"Stop": []}}')
     plain.run()
     for _ in range(2):
-        plain.write(json.dumps(json.loads(plain.text), indent=1).replace("-I -S", "-I"))
+        plain.write(json.dumps(json.loads(plain.text), indent=1).replace(" mcp 2>", " 2>"))
         assert plain.run().outcome == "updated"
     plain.run(remove=True)
     assert json.loads(plain.text) == {"hooks": {"Stop": []}}

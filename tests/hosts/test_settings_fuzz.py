@@ -62,8 +62,9 @@ class File:
     def __init__(self, place: Place, name: str, text: str, shipped: tuple[str, ...]) -> None:
         self._place = place
         self._path = Path(place.home.top, name)
+        host = shipped[0].partition("/")[0]
         self._given = ShippedEntries.load(
-            place, shipped[0].partition("/")[0], shipped, tools=True, line=True, calls=True
+            place, host, shipped, tools=True, line=True, calls=True, shared=False
         )
         self._path.unlink(missing_ok=True)
         self.write(text)

@@ -318,14 +318,14 @@ def test_a_name_that_is_no_label_is_named_and_its_text_mended(
     assert path.read_text() == "---\ndescription: mine\nlimit: 5\n---\nx\n"
 
 
-def test_a_plugin_whose_hook_is_gone_is_an_error(place: Place, repo: Path, home: Path) -> None:
-    install.run(place, "opencode", "project", str(home))
+def test_a_plugin_whose_hook_is_gone_is_an_error(place: Place, home: Path) -> None:
+    install.run(place, "opencode", "user", str(home))
     assert any(
         each.text.startswith("opencode is wired in") for each in doctor.run(place, str(home))
     )
-    plugin = repo / ".opencode/plugins/memfs.js"
+    plugin = home / ".config/opencode/plugins/memfs.js"
     plugin.write_text(plugin.read_text().replace(sys.executable, "/gone/python"))
     found = [each for each in doctor.run(place, str(home)) if "/gone/python" in each.text]
     assert [(each.level, each.hint) for each in found] == [
-        ("error", "write it anew: memfs install opencode")
+        ("error", "write it anew: memfs install opencode --user")
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
+from memfs.hosts import settings_merge
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -38,11 +39,17 @@ def path(repo: Path) -> Path:
     return repo / ".claude" / "settings.json"
 
 
+@pytest.fixture
+def own(repo: Path) -> Path:
+    return repo / ".claude" / "settings.local.json"
+
+
 def wire(
     place: Place, path: Path, *, remove: bool = False, dry_run: bool = False, tools: bool = True
 ) -> install.WiredHost:
     home = str(Path.home())
-    scope = "user" if str(path).startswith(home) else "project"
+    user = str(path).startswith(home)
+    scope = "user" if user else "local" if path.stem.endswith("local") else "project"
     done = install.run(place, "claude", scope, home, remove=remove, dry_run=dry_run, tools=tools)
     assert done[0].path == str(path)
     return done[0]
@@ -60,10 +67,10 @@ def test_from_nothing_and_back(place: Place, path: Path, repo: Path) -> None:
 
 
 def test_the_command_is_this_python_without_site_packages(
-    place: Place, path: Path, repo: Path
+    place: Place, own: Path, repo: Path
 ) -> None:
-    wire(place, path)
-    settings = json.loads(path.read_text())
+    wire(place, own)
+    settings = json.loads(own.read_text())
     [group] = settings["hooks"]["SessionStart"]
     command = group["hooks"][0]["command"]
     words = shlex.split(command.partition("exec ")[2])
@@ -78,9 +85,9 @@ def test_the_command_is_this_python_without_site_packages(
 
 
 @pytest.mark.parametrize("gone", ["memfs_hook.py", "bin/python"])
-def test_where_memfs_was_removed_a_hook_does_nothing(place: Place, path: Path, gone: str) -> None:
-    wire(place, path)
-    [group] = json.loads(path.read_text())["hooks"]["UserPromptSubmit"]
+def test_where_memfs_was_removed_a_hook_does_nothing(place: Place, own: Path, gone: str) -> None:
+    wire(place, own)
+    [group] = json.loads(own.read_text())["hooks"]["UserPromptSubmit"]
     command = group["hooks"][0]["command"].replace(gone, f"gone/{gone}")
     done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), "a prompt would be refused"
@@ -110,13 +117,13 @@ def test_what_others_wrote_meanwhile_stays(place: Place, path: Path) -> None:
     }
 
 
-def test_an_entry_of_an_old_installation_is_replaced(place: Place, path: Path) -> None:
-    wire(place, path)
-    path.write_text(path.read_text().replace(sys.executable, "/gone/bin/python"))
-    assert wire(place, path).outcome == "updated"
-    assert "/gone/" not in path.read_text()
-    wire(place, path, remove=True)
-    assert "memfs" not in (path.read_text() if path.exists() else "")
+def test_an_entry_of_an_old_installation_is_replaced(place: Place, own: Path) -> None:
+    wire(place, own)
+    own.write_text(own.read_text().replace(sys.executable, "/gone/bin/python"))
+    assert wire(place, own).outcome == "updated"
+    assert "/gone/" not in own.read_text()
+    wire(place, own, remove=True)
+    assert "memfs" not in (own.read_text() if own.exists() else "")
 
 
 def test_a_dry_run_writes_nothing(place: Place, path: Path) -> None:
@@ -158,7 +165,7 @@ def test_a_settings_file_that_is_a_link_stays_one(
     where.symlink_to(real)
     wire(place, where)
     assert where.is_symlink()
-    assert "memfs_hook.py" in real.read_text()
+    assert settings_merge.may_have_hooks(real.read_text())
     wire(place, where, remove=True)
     assert where.is_symlink()
     assert real.read_text() == "{}\n"
@@ -176,15 +183,16 @@ def test_the_tools_are_wired_with_the_hooks_in_every_scope(
     for scope, paths in wanted.items():
         account.write_text('{"numStartups": 4, "projects": {"/x": {"mcpServers": {}}}}')
         done = install.run(place, "claude", scope, str(home))
-        assert tuple(Path(each.path) for each in done) == paths
+        assert tuple(Path(each.path) for each in done[:2]) == paths
         found = json.loads(paths[1].read_text())
         server = (found["projects"][str(repo)] if scope == "local" else found)["mcpServers"][
             "memfs"
         ]
+        shared = scope == "project"
         assert server == {
             "type": "stdio",
-            "command": sys.executable,
-            "args": ["-P", "-m", "memfs", "mcp"],
+            "command": "memfs" if shared else sys.executable,
+            "args": ["mcp"] if shared else ["-P", "-m", "memfs", "mcp"],
             "alwaysLoad": True,
         }
         assert json.loads(paths[0].read_text())["permissions"] == {"allow": ["mcp__memfs"]}
@@ -224,12 +232,11 @@ def test_another_server_of_our_name_stops_it_before_anything_is_written(
 
 
 def test_hooks_that_would_run_twice_are_noticed(place: Place, path: Path, home: Path) -> None:
-    assert install.find_elsewhere(place, "claude", str(path), str(home)) == ""
+    assert install.list_wired(place, "claude", str(home)) == []
     wire(place, home / ".claude/settings.json")
-    assert (
-        install.find_elsewhere(place, "claude", str(path), str(home))
-        == f"{home}/.claude/settings.json"
-    )
+    with pytest.raises(StoreError, match=f"already, from {home}/.claude/settings.json"):
+        wire(place, path)
+    assert not path.exists()
 
 
 def test_hooks_are_byte_compiled(place: Place, path: Path) -> None:
@@ -276,5 +283,5 @@ def test_our_name_in_a_settings_file_is_not_our_hook(
 ) -> None:
     path.parent.mkdir()
     path.write_text(text)
-    assert install.find_elsewhere(place, "claude", "", str(home)) == ""
+    assert install.list_wired(place, "claude", str(home)) == []
     assert wire(place, path).outcome == "updated"

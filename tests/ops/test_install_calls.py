@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ def test_without_our_server_and_for_a_whole_team_it_is_a_command(place: Place, s
     says.write_text("2.1.328")
     assert [hook["type"] for hook in prompts(run(place, "claude", tools=False))] == ["command"]
     run(place, "claude", remove=True)
+    (says.parent / "bin/memfs").symlink_to(Path(sys.executable).with_name("memfs"))
     assert [hook["type"] for hook in prompts(run(place, "claude", "project"))] == ["command"]
 
 

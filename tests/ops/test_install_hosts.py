@@ -36,8 +36,8 @@ def test_codex_is_wired_in_its_toml_without_a_change_to_what_is_there(
     found = tomllib.loads(config.read_text())["mcp_servers"]
     assert found["other"] == {"command": "x"}
     assert found["memfs"] == {
-        "command": sys.executable,
-        "args": ["-P", "-m", "memfs", "mcp"],
+        "command": "memfs",
+        "args": ["mcp"],
         "default_tools_approval_mode": "approve",
     }
     written = config.read_text()
@@ -163,12 +163,11 @@ def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
     assert run(place, "opencode") == [plugin, settings]
     assert json.loads(settings.read_text())["mcp"]["memfs"] == {
         "type": "local",
-        "command": [sys.executable, "-P", "-m", "memfs", "mcp"],
+        "command": ["memfs", "mcp"],
         "enabled": True,
     }
     command = owned_file.list_words(plugin.read_text())
-    assert command[:4] == [sys.executable, "-I", "-S", "-E"]
-    assert command[-2:] == ["opencode", "mcp"]
+    assert command == ["memfs", "hook", "opencode", "mcp"]
     payload = {
         "hook_event_name": "SessionStart",
         "host": "opencode",
@@ -200,6 +199,10 @@ def test_opencode_gets_back_what_it_had_and_keeps_what_it_adds(
         str(settings),
     ]
     assert '"./mine.json", // mine' in settings.read_text()
+    assert f'"{sys.executable}",' in settings.read_text()
+    words = owned_file.list_words(Path(done[0].path).read_text())
+    assert words[:4] == [sys.executable, "-I", "-S", "-E"]
+    assert words[-2:] == ["opencode", "mcp"]
     (settings.parent / "opencode.json").write_text("{}")  # ours stays where it is
     assert install.run(place, "opencode", "user", str(home))[1].outcome == "unchanged"
     install.run(place, "opencode", "user", str(home), remove=True)

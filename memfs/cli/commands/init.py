@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs import hosts
 from memfs.cli import console, options
-from memfs.cli.commands.install import obtain_trust, print_wiring
+from memfs.cli.commands.install import wire_host
 from memfs.ops import init as op
 from memfs.ops import install
 
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+
 
 @click.command("init")
-@click.option("-y", "--yes", is_flag=True, help="Wire the assistants that are found, too.")
+@click.option("-y", "--yes", is_flag=True, help="Wire those found, as memfs install does.")
 def command(yes: bool) -> None:
     """Make a store for this project, and one for you.
 
@@ -40,16 +44,21 @@ def command(yes: bool) -> None:
         return
     for name in made.hosts:
         title = hosts.get(name).TITLE
-        other = install.find_elsewhere(place, name, "", options.home())
-        if other:
-            console.talk(f"{title} is wired already, in {_shorten_path(other)}")
-        elif yes or (sys.stdin.isatty() and click.confirm(f"Wire {title} to it?", default=True)):
-            print_wiring(install.run(place, name, "project", options.home()), "project")
-            obtain_trust(place, name)
+        wired = install.list_wired(place, name, options.home())
+        if wired:
+            console.talk(f"{title} is wired already, in {_shorten_path(wired[0].path)}")
+        elif yes or (sys.stdin.isatty() and click.confirm(_ask(place, name), default=True)):
+            wire_host(place, name, None)
         else:
             console.talk(f"{title} is installed; wire it with: memfs install {name}")
     if not made.hosts:
         console.talk("No assistant was found; when you have one: memfs install")
+
+
+def _ask(place: Place, host: str) -> str:
+    """Return the question whether to wire a host, which says where if that is not here alone."""
+    own = install.select_scope(place, host, options.home()) == "local"
+    return f"Wire {hosts.get(host).TITLE} to it" + ("?" if own else ", for all your projects?")
 
 
 def _shorten_path(path: str) -> str:

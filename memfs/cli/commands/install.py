@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs import hosts
-from memfs.cli import console, options
+from memfs.cli import console, diff, options
 from memfs.cli.wording import format_count
 from memfs.core.errors import RejectedError, StoreError
 from memfs.ops import init, install
-from memfs.store import git
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -20,8 +19,11 @@ if TYPE_CHECKING:
 
 @click.command("install")
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES))
-@click.option("--user", is_flag=True, help="For all your projects: in your home folder's settings.")
-@click.option("--local", is_flag=True, help="In the project's settings that are not committed.")
+@click.option("--local", is_flag=True, help="In the project, in settings that are not committed.")
+@click.option("--user", is_flag=True, help="For all your projects, in your home folder's settings.")
+@click.option(
+    "--project", is_flag=True, help="For all who work on the project, in settings to commit."
+)
 @click.option("--no-mcp", is_flag=True, help="The hooks alone, without the tools (MCP server).")
 @click.option("--plugin", is_flag=True, help="By our plugin in place of settings.")
 @click.option("--trust", is_flag=True, help="Have the assistant run our hooks unasked (Codex).")
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def command(
     host: tuple[str, ...],
-    user: bool,
     local: bool,
+    user: bool,
+    project: bool,
     no_mcp: bool,
     plugin: bool,
     trust: bool,
@@ -39,30 +42,93 @@ def command(
 ) -> None:
     """Wire assistants to the memory: put our hooks and tools into their settings.
 
-    Without HOST, every assistant that is found. Entries of others are never touched; `memfs
-    uninstall` takes ours out again.
+    Without HOST, every assistant that is found. They go where the assistant is wired already, else
+    into your own settings, which are not committed: those in the project (Claude Code), or where
+    an assistant has no such, those for all your projects. Entries of others are never touched;
+    `memfs uninstall` takes ours out again.
     """
-    if user and local:
-        raise click.UsageError("--user and --local exclude each other")
-    if plugin and (user or local or no_mcp or status_line or dry_run):
+    scope = parse_scope(local=local, user=user, project=project)
+    if plugin and (scope or no_mcp or status_line or dry_run):
         raise click.UsageError("--plugin writes no settings: it takes no other option")
     found = host or tuple(init.list_assistants(options.home()))
     if not found:
         raise StoreError("no assistant was found on this machine", "name one: memfs install claude")
     place = options.place(untrusted=True)
-    scope = "user" if user else "local" if local else "project"
     for name in found:
         if plugin:
             for line in install.plugin(place, name, options.home()):
                 console.print_done(f"{hosts.get(name).TITLE}: {line}")
             obtain_trust(place, name, unasked=trust)
-            continue
-        wired = install.run(
-            place, name, scope, options.home(), dry_run=dry_run, tools=not no_mcp, line=status_line
+        elif dry_run:
+            target = scope or install.select_scope(place, name, options.home())
+            planned = install.run(
+                place,
+                name,
+                target,
+                options.home(),
+                dry_run=True,
+                tools=not no_mcp,
+                line=status_line,
+                move=bool(scope),
+            )
+            print_plan(planned)
+        else:
+            wire_host(place, name, scope, tools=not no_mcp, line=status_line, unasked=trust)
+
+
+def parse_scope(*, local: bool, user: bool, project: bool) -> str | None:
+    """Return the scope that one of three options names, None for none of them."""
+    flags = {"local": local, "user": user, "project": project}
+    chosen = [name for name, given in flags.items() if given]
+    if len(chosen) > 1:
+        raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
+    return chosen[0] if chosen else None
+
+
+def wire_host(
+    place: Place,
+    host: str,
+    scope: str | None,
+    *,
+    tools: bool = True,
+    line: bool = False,
+    unasked: bool = False,
+) -> None:
+    """Wire a host in a scope (None: see `install.select_scope`), and print what was done.
+
+    It is said before what a commit would take in, and a person is asked. `unasked`: have the host
+    trust our hooks without a question.
+    """
+    target = scope or install.select_scope(place, host, options.home())
+    wired = install.run(
+        place,
+        host,
+        target,
+        options.home(),
+        tools=tools,
+        line=line,
+        move=bool(scope),
+        agree=_confirm_tracking,
+    )
+    if not wired:
+        console.talk("nothing was written")
+        return
+    print_wiring(wired)
+    if target == "user" and not scope:
+        console.talk(
+            f"  That is for all your projects; memfs uninstall {host} --user takes it out."
         )
-        print_wiring(wired, scope, dry_run=dry_run)
-        if not dry_run:
-            obtain_trust(place, name, unasked=trust)
+    obtain_trust(place, host, unasked=unasked)
+
+
+def _confirm_tracking(planned: list[install.WiredHost]) -> bool:
+    """Say what a commit would take in; return whether a person at a terminal agrees, if any."""
+    found = [each for each in planned if each.tracking]
+    for each in found:
+        console.talk(f"{each.path} is {each.tracking}: a commit shares it with all who work here")
+    if not found or options.get_origin().actor == "agent" or not sys.stdin.isatty():
+        return True
+    return click.confirm("Write that?", default=True)
 
 
 def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
@@ -84,28 +150,15 @@ def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
         console.talk(f"  {title} runs them once you trust them: {where}.")
 
 
-def print_wiring(wired: list[install.WiredHost], scope: str, *, dry_run: bool = False) -> None:
-    """Print the outcome for each settings file, done or with `dry_run` planned."""
+def print_wiring(wired: list[install.WiredHost]) -> None:
+    """Print the outcome for each settings file."""
     for each in wired:
-        _print_outcome(each, dry_run=dry_run)
-    written = [each.path for each in wired if each.outcome in ("created", "updated")]
-    if dry_run or not written:
-        return
-    if scope == "project":
-        console.talk(
-            "  It names this machine's Python: in a repository that is shared, take --local or "
-            "--user."
-        )
-    for path in written if scope == "local" else ():
-        if path.startswith(options.place(untrusted=True).home.top) and not git.is_ignored(path):
-            console.talk(f"  git does not ignore {path} yet: name it in .gitignore.")
+        console.print_done(f"{hosts.get(each.host).TITLE}: {each.path} {each.outcome}")
 
 
-def _print_outcome(wired: install.WiredHost, *, dry_run: bool) -> None:
-    title = hosts.get(wired.host).TITLE
-    if dry_run:
-        if wired.diff:
-            console.data(wired.diff.rstrip("\n"))
-        console.talk(f"{title}: {wired.path} would be {wired.outcome}")
-        return
-    console.print_done(f"{title}: {wired.path} {wired.outcome}")
+def print_plan(planned: list[install.WiredHost]) -> None:
+    """Print the planned outcome for each settings file, and the diffs."""
+    for each in planned:
+        diff.show(each.diff)
+        why = f"; it is {each.tracking}" if each.tracking else ""
+        console.talk(f"{hosts.get(each.host).TITLE}: {each.path} would be {each.outcome}{why}")

@@ -45,7 +45,7 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 f"{host.TITLE} has the plugin and is wired: two servers of tools",
-                f"keep one: memfs uninstall {name} [--user]",
+                f"keep one: memfs uninstall {name} --{wired[0].scope}",
             )
         if wired or plugged:
             yield from _check_trust(host, place)
@@ -56,12 +56,17 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
-                f"keep one: memfs uninstall {name} [--user]",
+                f"keep one: {_name_uninstalls(name, wired)}",
             )
         if not (wired or plugged) and (name in here or name == first):
             yield Finding("warning", f"{host.TITLE} is not wired", f"memfs install {name}")
     for path in temp_files.of_settings(place, home):
         yield temp_files.finding(path)
+
+
+def _name_uninstalls(host: str, wired: list[settings.WiredFile]) -> str:
+    """Return the commands of which each takes one wiring out."""
+    return " or ".join(f"memfs uninstall {host} --{found.scope}" for found in wired)
 
 
 def _check_programs(
@@ -70,7 +75,7 @@ def _check_programs(
     """Check that the programs in the settings of a host exist."""
     needed: dict[tuple[str, str], tuple[str, str]] = {}  # (file, program): (purpose, flag)
     for found in [*wired, *served]:
-        flag = "" if found.scope == "project" else f" --{found.scope}"
+        flag = f" --{found.scope}"
         parsed = settings.parse(found.text, found.path)
         started = [settings_merge.programs(each) for each in settings_merge.commands(parsed)]
         started = started or [settings_merge.list_required(owned_file.list_words(found.text))]
@@ -80,11 +85,12 @@ def _check_programs(
         needed |= {(found.path, word): ("tools need", flag) for word in servers}
     missing = {key: why for key, why in needed.items() if not settings_merge.is_available(key[1])}
     for (path, word), (what, flag) in sorted(missing.items()):
-        yield Finding(
-            "error",
-            f"{path}: the {what} {word}, which is gone",
-            f"write it anew: memfs install {host.NAME}{flag}",
-        )
+        gone = f"{path}: the {what} {word}, which is "
+        if word == commands.PROGRAM:
+            yield Finding("error", f"{gone}not on the PATH", "put it there: pipx install memfs")
+        else:
+            again = f"write it anew: memfs install {host.NAME}{flag}"
+            yield Finding("error", f"{gone}gone", again)
     for found in wired:
         if not any(path == found.path for path, _ in missing):
             tools = "hooks and tools" if served else "hooks alone"

@@ -7,19 +7,20 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.core.escaping import make_plain
 from memfs.files import outside
-from memfs.hosts import settings, version
-from memfs.ops.install import commands
-from memfs.ops.install.files import SettingsEdit, ShippedEntries
+from memfs.hosts import settings, settings_merge, version
+from memfs.ops.install import commands, git_state
+from memfs.ops.install.files import SettingsEdit, ShippedEntries, is_in_project, resolve_path
 from memfs.store import resources
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from memfs.store.blocks import Place
 
@@ -32,12 +33,16 @@ HOT_ROOMS = (
 
 @dataclass(frozen=True)
 class WiredHost:
-    """The outcome for a settings file (created, updated, unchanged or removed), and the diff."""
+    """The outcome for a file (created, updated, unchanged or removed), and the diff.
+
+    `tracking` says why a commit takes the change in, "" if none does.
+    """
 
     host: str
     path: str
     outcome: str
     diff: str
+    tracking: str = ""
 
 
 def run(
@@ -50,48 +55,34 @@ def run(
     dry_run: bool = False,
     tools: bool = True,
     line: bool = False,
+    move: bool = False,
     gone: Collection[str] = (),
+    agree: Callable[[list[WiredHost]], bool] = lambda _: True,
 ) -> list[WiredHost]:
     """Write our entries into a host's settings of a scope, or with `remove` remove them.
 
-    `scope` is project, local (not committed) or user (below `home`); `tools`: the MCP server too;
-    `line`: the status line too, which stays if it is there. Entries that another host uses stay,
-    unless it is in `gone`. On removal a file that is as memfs wrote it gets its earlier bytes back.
-    Raises `StoreError` if there is no project, if our hooks run from elsewhere already, and for a
-    file that does not read back as written or may not be written; nothing is written then.
+    `scope` is local (in the project, not committed), user (below `home`) or project; `tools`: the
+    MCP server too; `line`: the status line too, which stays if it is there. Entries for other
+    scopes of the project are taken out with `move`. Entries that another host uses stay, unless it
+    is in `gone`. On removal a file that is as memfs wrote it gets its earlier bytes back.
+
+    What a commit takes in names nothing of this machine. `agree` is asked before anything is
+    written; without its consent nothing is, and none returned. Raises `StoreError` if there is no
+    project, if our hooks run from elsewhere already, and for a file that does not read back as
+    written or may not be written; nothing is written then.
     """
     found = wiring(place, host, scope, home)
-    if not found and not remove:
-        raise StoreError(
-            f"{hosts.get(host).TITLE} keeps no settings of your own in a project",
-            "wire this project for all who work on it, or all your projects with --user",
-        )
-    if not remove:
-        _refuse_plugin(place, host, home)
-    other = "" if remove or not found else find_elsewhere(place, host, found[0][0], home)
-    if other:
-        raise StoreError(
-            f"{hosts.get(host).TITLE} runs our hooks already, from {other}",
-            "once is enough; to move them, take those out first: memfs uninstall [--user]",
-        )
     calls = tools and not remove and version.calls_tools(hosts.get(host))
-    edits = []
-    for path, names in found:
-        if (remove or not tools) and _is_shared(place, host, scope, home, path, gone):
-            continue
-        new = ShippedEntries.load(place, host, names, tools=tools, line=line or remove, calls=calls)
-        edits.append(SettingsEdit.plan(place, path, new, remove=remove))
+    load = partial(ShippedEntries.load, tools=tools, line=line or remove, calls=calls)
+    if remove or not tools:
+        found = [each for each in found if not _is_shared(place, host, scope, home, each[0], gone)]
+    if not remove:
+        return _wire(place, host, scope, home, found, load, dry_run=dry_run, move=move, agree=agree)
+    edits = _plan(place, host, found, load, remove=True)
+    outcomes = [_make_outcome(place, host, edit) for edit in edits]
     if not dry_run:
-        for edit in edits:
-            edit.check()
-        for edit in edits:
-            edit.write(place)
-        if not remove:
-            _compile()
-    return [
-        WiredHost(host, each.path, _name_outcome(each.before, each.after), each.diff())
-        for each in edits
-    ]
+        _write(place, edits)
+    return outcomes
 
 
 def plugin(place: Place, host: str, home: str) -> list[str]:
@@ -100,11 +91,10 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
     Raises `StoreError` if its settings run our hooks already, and if the host refuses.
     """
     known = hosts.get(host)
-    other = find_elsewhere(place, host, "", home)
-    if other:
+    for other in list_wired(place, host, home):
         raise StoreError(
-            f"{known.TITLE} runs our hooks already, from {other}",
-            "once is enough; take those out first: memfs uninstall [--user]",
+            f"{known.TITLE} runs our hooks already, from {other.path}",
+            f"once is enough; take those out first: memfs uninstall {host} --{other.scope}",
         )
     program = shutil.which(known.COMMAND)
     if not program or not known.PLUGIN_VERB:
@@ -150,23 +140,147 @@ def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tu
     return hosts.get(host).wiring(scope, home, place.project.top if place.project else "")
 
 
-def find_elsewhere(place: Place, host: str, path: str, home: str) -> str:
-    """Return another settings file from which the host runs our hooks here, "" if none does."""
-    top = place.project.top if place.project else None
-    for found in settings.list_hook_files(hosts.get(host), home, top, outside.read):
-        if os.path.realpath(found.path) != os.path.realpath(path):
-            return found.path
-    return ""
+def select_scope(place: Place, host: str, home: str) -> str:
+    """Return the scope in which a host is wired already, else that of settings no commit has.
+
+    They are the user's in the project where a host has such, else those of all projects.
+    """
+    top = place.project.top if place.project else ""
+    for found in list_wired(place, host, home):
+        return found.scope
+    return "local" if hosts.get(host).wiring("local", home, top) else "user"
 
 
-def _refuse_plugin(place: Place, host: str, home: str) -> None:
-    """Raise `StoreError` if the plugin is enabled, which has the same hooks and tools."""
+def list_wired(place: Place, host: str, home: str) -> list[settings.WiredFile]:
+    """List the settings files from which a host runs our hooks here."""
     top = place.project.top if place.project else None
-    for path in settings.list_plugin_files(hosts.get(host), home, top, outside.read):
+    return settings.list_hook_files(hosts.get(host), home, top, outside.read)
+
+
+def list_plugged(place: Place, host: str, home: str) -> list[str]:
+    """List the settings files that enable our plugin, which has the same hooks and tools."""
+    top = place.project.top if place.project else None
+    return settings.list_plugin_files(hosts.get(host), home, top, outside.read)
+
+
+def _wire(
+    place: Place,
+    host: str,
+    scope: str,
+    home: str,
+    found: list[tuple[str, tuple[str, ...]]],
+    load: Callable[..., ShippedEntries],
+    *,
+    dry_run: bool,
+    move: bool,
+    agree: Callable[[list[WiredHost]], bool],
+) -> list[WiredHost]:
+    """Write our entries into the files `found`, as `run` does."""
+    if not found:
         raise StoreError(
-            f"{hosts.get(host).TITLE} has the memfs plugin, enabled in {path}",
+            f"{hosts.get(host).TITLE} keeps no settings of your own in a project",
+            "wire all your projects with --user, or this one for all who work on it with --project",
+        )
+    moved = _list_moved(place, host, found[0][0], home, move=move)
+    hooks = resolve_path(place, found[0][0])
+    exclude = git_state.plan_exclude(hooks) if scope == "local" else None
+    edits = _plan(place, host, found, load, private=bool(exclude))
+    outcomes = [_make_outcome(place, host, edit, private=bool(exclude)) for edit in edits]
+    for other in moved:
+        outcomes += run(place, host, other, home, remove=True, dry_run=True)
+    if exclude:
+        outcomes.append(WiredHost(host, exclude.path, "updated", exclude.diff()))
+    if dry_run:
+        return outcomes
+    for edit in edits:
+        edit.check()
+    if not agree(outcomes):
+        return []
+    for other in moved:
+        run(place, host, other, home, remove=True)
+    if exclude:
+        exclude.write()
+    if moved or exclude:  # they may have changed the same files, and what git makes of them
+        edits = _plan(place, host, found, load)
+    _write(place, edits)
+    _compile()
+    return outcomes
+
+
+def _write(place: Place, edits: list[SettingsEdit]) -> None:
+    """Write all edits, or raise `StoreError` if one file may not be written."""
+    for edit in edits:
+        edit.check()
+    for edit in edits:
+        edit.write(place)
+
+
+def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) -> list[str]:
+    """List the scopes whose entries are taken out for those in the settings file `path`.
+
+    Raises `StoreError` if the plugin is enabled, or if hooks elsewhere are not to be moved.
+    """
+    title = hosts.get(host).TITLE
+    for plugged in list_plugged(place, host, home):
+        raise StoreError(
+            f"{title} has the memfs plugin, enabled in {plugged}",
             "once is enough; to wire it by settings, uninstall that first",
         )
+    moved = []
+    for found in list_wired(place, host, home):
+        if os.path.realpath(found.path) == os.path.realpath(path):
+            continue
+        if not move or found.scope == "user":  # other projects need that
+            raise StoreError(
+                f"{title} runs our hooks already, from {found.path}",
+                f"once is enough; to take those out: memfs uninstall {host} --{found.scope}",
+            )
+        moved.append(found.scope)
+    return moved
+
+
+def _plan(
+    place: Place,
+    host: str,
+    found: list[tuple[str, tuple[str, ...]]],
+    load: Callable[..., ShippedEntries],
+    *,
+    remove: bool = False,
+    private: bool = False,
+) -> list[SettingsEdit]:
+    """Plan the edits of settings files; `private`: git is kept from taking them in."""
+    edits = []
+    for path, names in found:
+        tracking = "" if remove or private else _describe(place, path)
+        if tracking and not shutil.which(commands.PROGRAM):
+            own = "--local" if hosts.get(host).wiring("local", "", "") else "--user"
+            raise StoreError(
+                f"{path} is {tracking}: it names no Python of this machine, but the memfs on the "
+                "PATH, and there is none",
+                f"put it there (pipx install memfs), or wire yourself alone: memfs install {host} "
+                f"{own}",
+            )
+        new = load(place, host, names, shared=bool(tracking))
+        edits.append(SettingsEdit.plan(place, path, new, remove=remove))
+    return edits
+
+
+def _describe(place: Place, path: str) -> str:
+    """Return why a commit takes a settings file in; "" if none does, as for files of the user."""
+    return git_state.describe(resolve_path(place, path)) if is_in_project(place, path) else ""
+
+
+def _make_outcome(
+    place: Place, host: str, edit: SettingsEdit, *, private: bool = False
+) -> WiredHost:
+    """Return the outcome of an edit; `private`: git is kept from taking it in."""
+    tracking = ""
+    if edit.before != edit.after and not private:
+        tracking = _describe(place, edit.path)
+    if edit.remove and tracking != git_state.TRACKED:  # no commit ever had it
+        tracking = ""
+    outcome = _name_outcome(edit.before, edit.after)
+    return WiredHost(host, edit.path, outcome, edit.diff(), tracking)
 
 
 def _is_shared(
@@ -177,7 +291,11 @@ def _is_shared(
     for name in hosts.NAMES:
         files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
         other = name != host and name not in gone
-        if other and path in files_ and hosts.HOOK in (outside.read(files_[0]) or ""):
+        if (
+            other
+            and path in files_
+            and settings_merge.may_have_hooks(outside.read(files_[0]) or "")
+        ):
             return True
     return False
 

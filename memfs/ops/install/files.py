@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"
 _PROMPT = "/prompt.json"
+_MODULE = '"-P", "-m", "memfs", '  # how Python runs us, in the shipped files
 _CHANGED = "changed"  # in place of a digest: others changed it since, which must not be lost
 
 Record = dict[str, "str | None"]
@@ -52,13 +53,17 @@ class ShippedEntries:
         tools: bool,
         line: bool,
         calls: bool,
+        shared: bool,
     ) -> ShippedEntries:
-        """Load the shipped files; `calls`: prompt hooks call a tool and start no process."""
+        """Load the shipped files; `calls`: prompt hooks call a tool and start no process.
+
+        `shared`: they go into a file that git commits, and name nothing of this machine.
+        """
         hook = (host, "mcp") if tools else (host,)
         values = {
-            "{hook}": commands.hook(*hook),
-            "{line}": commands.quote(commands.python("line")),
-            "{python}": sys.executable,
+            "{hook}": commands.hook(*hook, shared=shared),
+            "{line}": commands.quote(commands.hook_words("line", shared=shared)),
+            "{python}": commands.PROGRAM if shared else sys.executable,
             "{project}": place.project.top if place.project else "",
         }
         wanted: settings_merge.Json = {}
@@ -69,7 +74,10 @@ class ShippedEntries:
                 continue
             text = resources.read_text("hooks", *name.split("/"))
             if owned_file.is_owned_kind(name):
-                return cls({}, {}, owned_file.fill_text(text, commands.python(*hook)), tools)
+                words = commands.hook_words(*hook, shared=shared)
+                return cls({}, {}, owned_file.fill_text(text, words), tools)
+            if shared:
+                text = text.replace(_MODULE, "")
             for mark, value in values.items():
                 text = text.replace(f'"{mark}"', fastjson.dumps(value))
             if name.endswith(".toml"):
@@ -103,9 +111,7 @@ class SettingsEdit:
     @classmethod
     def plan(cls, place: Place, path: str, new: ShippedEntries, *, remove: bool) -> SettingsEdit:
         """Plan an edit; writes nothing. Raises `StoreError` for a file that cannot be preserved."""
-        top = place.project.top if place.project else None
-        inside = top is not None and path.startswith(f"{top}/")
-        real = outside.real_path(path, str(top)) if inside else os.path.realpath(path)
+        real = resolve_path(place, path)
         before = _read(path)
         record = _load_record(place, path)
         pristine = record if record and record["after"] == _digest(before) else None
@@ -156,6 +162,18 @@ class SettingsEdit:
         _write(place, self.path, self.real, self.before, self.after)
         if self.remove:
             files.remove(note)
+
+
+def resolve_path(place: Place, path: str) -> str:
+    """Return the real path of a settings file; no link leads out of the project."""
+    if is_in_project(place, path):
+        return outside.real_path(path, place.project.top if place.project else "")
+    return os.path.realpath(path)
+
+
+def is_in_project(place: Place, path: str) -> bool:
+    """Return whether a settings file is one of the project's."""
+    return place.project is not None and path.startswith(f"{place.project.top}/")
 
 
 def _edit_json(

@@ -1,0 +1,148 @@
+"""`memfs install`, `memfs uninstall` and `memfs init -y`: where they write, and what they say."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.terminal import type_into
+
+pytestmark = pytest.mark.usefixtures("place")
+MEMFS = [sys.executable, "-m", "memfs"]
+
+
+def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
+    files = [f"{repo}/.claude/settings.local.json", f"{home}/.claude.json"]
+    exclude = f"{repo}/.git/info/exclude"
+    shown = memfs("install", "claude", "--dry-run")
+    assert shown.err.splitlines() == [
+        *[f"Claude Code: {path} would be created" for path in files],
+        f"Claude Code: {exclude} would be updated",
+    ]
+    assert '+    "UserPromptSubmit": [' in shown.out
+    assert '+        "memfs": {' in shown.out
+    assert "+/.claude/settings.local.json" in shown.out
+    done = memfs("install", "claude")
+    assert done.err.splitlines() == [
+        *[f"✓ Claude Code: {path} created" for path in files],
+        f"✓ Claude Code: {exclude} updated",
+    ]
+    assert memfs("uninstall").err.splitlines() == [
+        f"✓ Claude Code: {path} removed" for path in files
+    ]
+    assert memfs("uninstall").err == "✓ nothing of ours is in those settings\n"
+    refused = memfs("install")
+    assert refused.code == 1
+    assert "no assistant was found" in refused.err
+
+
+def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
+    memfs: Run, repo: Path, home: Path
+) -> None:
+    assert memfs("install", "gemini").err.splitlines() == [
+        f"✓ Gemini CLI: {home}/.gemini/settings.json created",
+        "  That is for all your projects; memfs uninstall gemini --user takes it out.",
+    ]
+    assert memfs("uninstall").err.splitlines() == [
+        "✓ nothing of ours is in those settings",
+        f"Gemini CLI is wired in {home}/.gemini/settings.json: memfs uninstall gemini --user",
+    ]
+    assert memfs("uninstall", "--project").err.endswith("memfs uninstall gemini --user\n")
+    refused = memfs("install", "gemini", "--local")
+    assert "Gemini CLI keeps no settings of your own in a project" in refused.err
+    twice = memfs("install", "gemini", "--project")
+    assert "to take those out: memfs uninstall gemini --user" in twice.err
+    assert memfs("uninstall", "gemini", "--user").code == 0
+    assert not (home / ".gemini").exists()
+    assert not (repo / ".gemini").exists()
+
+
+def test_one_scope_at_a_time(memfs: Run) -> None:
+    for command in ("install", "uninstall"):
+        refused = memfs(command, "claude", "--local", "--project")
+        assert refused.code == 2
+        assert "--local and --project exclude each other" in refused.err
+
+
+def test_what_a_commit_shares_is_said_first_and_moves_out_again(memfs: Run, repo: Path) -> None:
+    files = [f"{repo}/.claude/settings.json", f"{repo}/.mcp.json"]
+    shown = memfs("install", "claude", "--project", "--dry-run").err.splitlines()
+    why = "it is not ignored by git"
+    assert shown == [f"Claude Code: {path} would be created; {why}" for path in files]
+    assert memfs("install", "claude", "--project").err.splitlines() == [
+        *[
+            f"{path} is not ignored by git: a commit shares it with all who work here"
+            for path in files
+        ],
+        *[f"✓ Claude Code: {path} created" for path in files],
+    ]
+    moved = memfs("install", "claude", "--local").err
+    assert f"✓ Claude Code: {repo}/.mcp.json removed" in moved
+    assert not (repo / ".mcp.json").exists()
+
+
+def test_a_person_is_asked_before_a_commit_would_share_it(repo: Path) -> None:
+    words = [*MEMFS, "install", "claude", "--project"]
+    code, shown = type_into(words, "n\n", repo, os.environ)
+    assert code == 0
+    assert "Write that? [Y/n]: nothing was written\n" in shown
+    assert not (repo / ".mcp.json").exists()
+    assert "created" in type_into(words, "\n", repo, os.environ)[1]
+    assert (repo / ".mcp.json").exists()
+
+
+def test_the_diff_is_coloured_on_a_terminal_and_what_stays_is_folded(
+    memfs: Run, repo: Path
+) -> None:
+    path = repo / ".claude/settings.local.json"
+    path.parent.mkdir()
+    keys = ",\n".join(f'  "key{number}": {number}' for number in range(20))
+    path.write_text(f"{{\n{keys}\n}}\n")
+    words = [*MEMFS, "install", "claude", "--dry-run"]
+    _, shown = type_into(words, "", repo, {**os.environ, "TERM": "xterm"})
+    assert '\x1b[32m\x1b[22m+  "hooks": {\x1b[0m' in shown
+    plain = memfs("install", "claude", "--dry-run").out
+    assert "\x1b" not in plain
+    assert [line for line in plain.splitlines() if '"key' in line] == [
+        '   "key16": 16,',
+        '   "key17": 17,',
+        '   "key18": 18,',
+        '-  "key19": 19',
+        '+  "key19": 19,',
+    ]
+
+
+def test_init_yes_wires_as_install_does(memfs: Run, repo: Path, home: Path) -> None:
+    for name in (".claude", ".codex"):
+        (home / name).mkdir()
+    lines = memfs("init", "-y").err.splitlines()
+    assert f"✓ Claude Code: {repo}/.claude/settings.local.json created" in lines
+    assert f"✓ Codex: {home}/.codex/hooks.json created" in lines
+    assert "  That is for all your projects; memfs uninstall codex --user takes it out." in lines
+    assert not (repo / ".claude/settings.json").exists()
+    assert not (repo / ".codex").exists()
+
+
+def test_init_asks_for_what_is_not_for_this_project_alone(repo: Path, home: Path) -> None:
+    for name in (".claude", ".codex"):
+        (home / name).mkdir()
+    _, shown = type_into([*MEMFS, "init"], "n\nn\n", repo, os.environ)
+    assert "Wire Claude Code to it? [Y/n]" in shown
+    assert "Wire Codex to it, for all your projects? [Y/n]" in shown
+    assert not (home / ".codex/hooks.json").exists()
+
+
+def test_the_plugin_is_named_where_nothing_else_is(memfs: Run, place: Place, home: Path) -> None:
+    assert place.project
+    (home / ".claude").mkdir()
+    settings = home / ".claude/settings.json"
+    settings.write_text('{"enabledPlugins": {"memfs@memfs": true}}')
+    assert memfs("uninstall", "claude").err.splitlines() == [
+        "✓ nothing of ours is in those settings",
+        f"Claude Code has the memfs plugin, enabled in {settings}: uninstall that there",
+    ]
