@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
 OWN = "memfs"  # the host of the sessions of `memfs agent`
+PROGRAM = "python"  # the host of what programs edit and store
 # The modules that read transcripts of a host, and files that may hold several sessions.
 READERS = {
     **{name: f"{name}_transcript" for name in NAMES if name != "opencode"},

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from memfs.agent import configured_model, extract
+from memfs.agent import extract
 from memfs.cli import console, options
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
-from memfs.knowledge.facts import fact_store, selection
+from memfs.knowledge.facts import selection
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import facts as op
 
@@ -89,19 +88,16 @@ def command(
     if offer:
         _offer(place, as_json=as_json)
         return
-    try:
-        found = selection.select_facts(
-            fact_store.list_facts(place),
-            entities=entity,
-            pattern=pattern,
-            since=since,
-            until=until,
-            confidence=min_confidence,
-            categories=category,
-            statuses=status,
-        )
-    except re.error as error:
-        raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
+    found = op.select_facts(
+        place,
+        pattern,
+        entities=entity,
+        categories=category,
+        since=since,
+        until=until,
+        confidence=min_confidence,
+        statuses=status,
+    )
     if as_json:
         console.as_json([asdict(fact) for fact in found])
     elif summary:
@@ -123,14 +119,7 @@ def _offer(place: Place, *, as_json: bool) -> None:
 
 def _extract(place: Place, by_model: bool | None) -> None:
     with console.progress(op.count(place), "looking") as tick:
-        if by_model or (by_model is None and op.extract_by_model(place)):
-            model = configured_model.load_model()
-            try:
-                done, note = extract.extract(place, model, tick)
-            finally:
-                model.close()
-        else:
-            done, note = op.extract(place, tick), ""
+        done, note = extract.extract_as_configured(place, tick, by_model=by_model)
     if note:
         console.talk(f"! by rules alone where the model could not be asked: {note}")
     console.print_done(
