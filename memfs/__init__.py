@@ -7,29 +7,106 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memfs.api import Memory
     from memfs.api import open_memory as open  # noqa: A004 - memfs.open(path) reads as it should
-    from memfs.core.errors import MemfsError
+    from memfs.context.assemble import Compression, Piece
+    from memfs.core.block import Block
+    from memfs.core.body_edits import (
+        Append,
+        Create,
+        Delete,
+        Describe,
+        Edit,
+        Insert,
+        Remove,
+        Rename,
+        Replace,
+        Rethink,
+    )
+    from memfs.core.errors import (
+        DamagedError,
+        LockedError,
+        MemfsError,
+        NotFoundError,
+        RejectedError,
+        StoreError,
+        UsageError,
+    )
+    from memfs.core.facts import Fact
+    from memfs.core.records import Hit, JournalEntry, Message, Passage, SessionHit
+    from memfs.ingest.import_merge import ImportItem
+    from memfs.ingest.transcripts import Tally
     from memfs.knowledge.kinds.facts import Facts
     from memfs.knowledge.kinds.graph import Graph
-    from memfs.knowledge.kinds.protocol import Capacity, Found, Kind, Query, State
+    from memfs.knowledge.kinds.protocol import (
+        Capacity,
+        Content,
+        Found,
+        Kind,
+        Metrics,
+        Query,
+        Relevant,
+        State,
+    )
     from memfs.knowledge.kinds.static import Static
     from memfs.knowledge.kinds.vector import Vector
     from memfs.knowledge.orchestrator import Context, Orchestrator
-    from memfs.secrets import find_secrets
+    from memfs.ops.export import Exported
+    from memfs.ops.import_ import Imported
+    from memfs.ops.sessions import RecordedSession
+    from memfs.search.engine import Filter, Mode
+    from memfs.secrets import Secret, find_secrets
+    from memfs.store.blocks import Place
 
 __version__ = "0.1.0"
 __all__ = [
+    "Append",
+    "Block",
     "Capacity",
+    "Compression",
+    "Content",
     "Context",
+    "Create",
+    "DamagedError",
+    "Delete",
+    "Describe",
+    "Edit",
+    "Exported",
+    "Fact",
     "Facts",
+    "Filter",
     "Found",
     "Graph",
+    "Hit",
+    "ImportItem",
+    "Imported",
+    "Insert",
+    "JournalEntry",
     "Kind",
+    "LockedError",
     "MemfsError",
     "Memory",
+    "Message",
+    "Metrics",
+    "Mode",
+    "NotFoundError",
     "Orchestrator",
+    "Passage",
+    "Piece",
+    "Place",
     "Query",
+    "RecordedSession",
+    "RejectedError",
+    "Relevant",
+    "Remove",
+    "Rename",
+    "Replace",
+    "Rethink",
+    "Secret",
+    "SessionHit",
     "State",
     "Static",
+    "StoreError",
+    "Tally",
+    "UsageError",
     "Vector",
     "__version__",
     "find_secrets",
@@ -37,26 +114,45 @@ __all__ = [
 ]
 
 _KINDS = "memfs.knowledge.kinds"
-_WHERE = {
-    "open": ("memfs.api", "open_memory"),
-    "Memory": ("memfs.api", "Memory"),
-    "MemfsError": ("memfs.core.errors", "MemfsError"),
-    "find_secrets": ("memfs.secrets", "find_secrets"),
-    "Orchestrator": ("memfs.knowledge.orchestrator", "Orchestrator"),
-    "Context": ("memfs.knowledge.orchestrator", "Context"),
-    "Vector": (f"{_KINDS}.vector", "Vector"),
-    "Facts": (f"{_KINDS}.facts", "Facts"),
-    "Static": (f"{_KINDS}.static", "Static"),
-    "Graph": (f"{_KINDS}.graph", "Graph"),
-    **{
-        name: (f"{_KINDS}.protocol", name)
-        for name in ("Capacity", "Found", "Kind", "Query", "State")
-    },
+_NAMES = {  # the public names of each module
+    "memfs.api": "Memory open_memory",
+    "memfs.context.assemble": "Compression Piece",
+    "memfs.core.block": "Block",
+    "memfs.core.body_edits": (
+        "Append Create Delete Describe Edit Insert Remove Rename Replace Rethink"
+    ),
+    "memfs.core.errors": (
+        "DamagedError LockedError MemfsError NotFoundError RejectedError StoreError UsageError"
+    ),
+    "memfs.core.facts": "Fact",
+    "memfs.core.records": "Hit JournalEntry Message Passage SessionHit",
+    "memfs.ingest.import_merge": "ImportItem",
+    "memfs.ingest.transcripts": "Tally",
+    f"{_KINDS}.facts": "Facts",
+    f"{_KINDS}.graph": "Graph",
+    f"{_KINDS}.protocol": "Capacity Content Found Kind Metrics Query Relevant State",
+    f"{_KINDS}.static": "Static",
+    f"{_KINDS}.vector": "Vector",
+    "memfs.knowledge.orchestrator": "Context Orchestrator",
+    "memfs.ops.export": "Exported",
+    "memfs.ops.import_": "Imported",
+    "memfs.ops.sessions": "RecordedSession",
+    "memfs.search.engine": "Filter Mode",
+    "memfs.secrets": "Secret find_secrets",
+    "memfs.store.blocks": "Place",
 }
 
 
-def __getattr__(name: str) -> object:
-    if name in _WHERE:
-        module, attribute = _WHERE[name]
-        return getattr(__import__(module, fromlist=[attribute]), attribute)
-    raise AttributeError(f"module 'memfs' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker would take any name for one that is here
+
+    def __getattr__(name: str) -> object:
+        if name in __all__:
+            attribute = "open_memory" if name == "open" else name
+            for module, names in _NAMES.items():
+                if attribute in names.split():
+                    return getattr(__import__(module, fromlist=[attribute]), attribute)
+        raise AttributeError(f"module 'memfs' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -83,7 +83,7 @@ def test_every_module_says_what_it_is_for() -> None:
 
 ON_STORES = (
     "agent",
-    "api.py",
+    "api",
     "context",
     "hook",
     "ingest",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from memfs.agent import configured_model
 from memfs.agent.model import ModelAnswer, ModelError, ModelRequest, UserPrompt
 from memfs.context import window_budget
 from memfs.core.escaping import quote_turn
@@ -60,6 +61,22 @@ def extract(
     """Extract the facts of new messages in recall. Return them, and why a model was not asked."""
     finder = _Asked(model)
     return op.extract(place, tick, finder.find), finder.note
+
+
+def extract_as_configured(
+    place: Place, tick: Callable[[int], object] = lambda _: None, *, by_model: bool | None = None
+) -> tuple[Extracted, str]:
+    """Extract facts by the configured model or by rules: None as `extraction_model` says.
+
+    Returns them, and why the model was not asked. Raises `MemfsError` if there is no model.
+    """
+    if not (op.extract_by_model(place) if by_model is None else by_model):
+        return op.extract(place, tick), ""
+    model = configured_model.load_model()
+    try:
+        return extract(place, model, tick)
+    finally:
+        model.close()
 
 
 class _Asked:

@@ -57,6 +57,11 @@ class Block:
         if size:
             self.problem = f"{size:,} bytes are too many for a block: this is its beginning"
 
+    def __repr__(self) -> str:
+        size = f"{self.chars:,} of {self.limit:,} characters"
+        wrong = f", {self.problem}" if self.problem else ""
+        return f"<Block {self.tier}:{self.label}: {size}{wrong}>"
+
     @property
     def value(self) -> str:
         """The body as the assistant sees it: LF line ends, no line ends at the end."""

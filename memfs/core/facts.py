@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 
+from memfs.core.snippet import snippet
+
 ACTIVE, SUPERSEDED, ACCEPTED, REJECTED = "active", "superseded", "accepted", "rejected"
 ARCHIVED = "archived"  # removed for lack of capacity: archive search finds it
 STATUSES = (ACTIVE, SUPERSEDED, ACCEPTED, REJECTED, ARCHIVED)
@@ -36,6 +38,10 @@ class Fact:
     by: str = ""
     personal: bool = False
     revision: int = 0
+
+    def __repr__(self) -> str:
+        head = f"{self.id[:8]} {self.category} {self.confidence:.2f} {self.status}"
+        return f"<Fact {head}: {snippet(self.statement, (), 60)!r}>"
 
     @property
     def holds(self) -> bool:

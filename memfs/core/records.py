@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from memfs.core.snippet import snippet
+
+_SHOWN = 60  # characters of a text in a representation
+
 
 class Message(NamedTuple):
     """One normalised turn of a recorded session.
@@ -23,6 +27,9 @@ class Message(NamedTuple):
     text: str
     tool: str = ""
     side: bool = False
+
+    def __repr__(self) -> str:
+        return f"<Message {self.host} {self.role} {self.at[:10]}: {_shorten(self.text)}>"
 
 
 class Identity(NamedTuple):
@@ -72,6 +79,9 @@ class Passage:
     tags: tuple[str, ...] = ()
     source: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Passage {self.id}: {_shorten(self.text)}>"
+
 
 def block_key(tree: str, tier: str, session: str, label: str) -> str:
     """Return the key of a block, unique among those that share a journal."""
@@ -111,6 +121,11 @@ class JournalEntry:
     def key(self) -> str:
         """The key of its block: each has versions of its own."""
         return block_key(self.tree, self.tier, self.session, self.label)
+
+    def __repr__(self) -> str:
+        what = f"{self.op} by {self.actor}, {self.at[:10]}"
+        reason = f": {_shorten(self.reason)}" if self.reason else ""
+        return f"<JournalEntry {self.tier}:{self.label} version {self.version}: {what}{reason}>"
 
 
 @dataclass(frozen=True)
@@ -156,6 +171,10 @@ class Hit:
         """The ids of what it shows to a session."""
         return (self.id,)
 
+    def __repr__(self) -> str:
+        parts = (self.kind, self.label or self.host, self.role, self.at[:10], f"{self.score:.2f}")
+        return f"<Hit {' '.join(filter(None, parts))}: {_shorten(self.snippet)}>"
+
 
 @dataclass(frozen=True)
 class SessionHit:
@@ -172,3 +191,12 @@ class SessionHit:
     score: float
     turns: int
     hits: tuple[Hit, ...]
+
+    def __repr__(self) -> str:
+        best = f": {_shorten(self.hits[0].snippet)}" if self.hits else ""
+        head = f"{self.session} {self.host} {self.at[:10]} {self.score:.2f}"
+        return f"<SessionHit {head}, {self.turns} turns{best}>"
+
+
+def _shorten(text: str) -> str:
+    return repr(snippet(text, (), _SHOWN))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
 OWN = "memfs"  # the host of the sessions of `memfs agent`
+PROGRAM = "python"  # the host of what programs edit and store
 # The modules that read transcripts of a host, and files that may hold several sessions.
 READERS = {
     **{name: f"{name}_transcript" for name in NAMES if name != "opencode"},
@@ -23,7 +24,7 @@ COLLECTIONS = {
     "cursor": "cursor_export",
     "specstory": "specstory",
 }
-RECORDED = tuple(sorted({*READERS, *COLLECTIONS}))  # all whose sessions can be in recall
+RECORDED = tuple(sorted({*READERS, *COLLECTIONS, PROGRAM}))  # all whose sessions can be in recall
 HOOK = "memfs_hook.py"  # the script of our hook commands
 HOOK_COMMAND = "memfs hook "  # the start of those that name nothing of this machine
 HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead

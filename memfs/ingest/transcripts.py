@@ -44,7 +44,7 @@ class Tally:
     malformed: int = 0
     left_out: int = 0
     skipped: list[tuple[str, str]] | None = None
-    logs: set[str] = field(default_factory=set)
+    logs: set[str] = field(default_factory=set, repr=False)
 
     def skip(self, path: str, reason: str) -> None:
         self.skipped = [*(self.skipped or []), (path, reason)]

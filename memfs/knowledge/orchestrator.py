@@ -14,17 +14,18 @@ from memfs.context import assemble as assembling
 from memfs.context import token_counter
 from memfs.context.assemble import Piece
 from memfs.core.errors import StoreError, UsageError, is_panic
+from memfs.core.privacy import storable
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import registry
-from memfs.knowledge.kinds.protocol import Query, State
-from memfs.store import clock, config, store_paths
+from memfs.knowledge.kinds.protocol import Query, Relevant, State
+from memfs.store import archive, clock, config, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.context.assemble import Compression
-    from memfs.knowledge.kinds.protocol import Content, Found, Kind, Relevant
+    from memfs.knowledge.kinds.protocol import Content, Found, Kind
     from memfs.recall.index_session import IndexSession
     from memfs.store.blocks import Place
 
@@ -32,6 +33,7 @@ LEAST = 64  # tokens of a context
 _SURE = 0.9  # share of the limit that is used where tokens are only estimated
 _LIMIT = 10  # items that a kind returns by default
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+_QUOTE = 80  # characters from which on a text within the task is a part of it, no answer to it
 _UNKNOWN = 0.1  # the priority of a kind without a configured one
 _RENAMED = {"recency": "since", "prefer_recency": "prefer_recent", "similarity": "threshold"}
 
@@ -56,6 +58,10 @@ class Context:
     pieces: tuple[Piece, ...] = ()
     sure: bool = True
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.pieces)} pieces, {self.left_out} left out"
+        return f"<Context of {self.tokens:,} tokens: {counts}>"
+
 
 class Orchestrator:
     """The kinds of one place, by id. `priority` has their shares of a context, in their order."""
@@ -79,6 +85,15 @@ class Orchestrator:
         self._compression: Compression = "aggressive" if mode == "aggressive" else "smart"
         for kind in kinds:
             self.register(kind)
+
+    def __repr__(self) -> str:
+        return f"<Orchestrator {self.place.home.root}: {', '.join(self.kinds) or 'no kinds'}>"
+
+    def close(self) -> None:
+        """Close what its kinds have open, those that have `close`; they stay usable."""
+        for kind in self.kinds.values():
+            if close := getattr(kind, "close", None):
+                close()
 
     def register(self, kind: Kind) -> None:
         """Add a kind; it replaces one with the same id."""
@@ -124,6 +139,7 @@ class Orchestrator:
     ) -> Context:
         """Compose the context for a state, or for a task, in at most `limit` tokens.
 
+        What repeats the task or a recent message is left out.
         `requirements` are queries by id or type of a kind (`{"vector": {"limit": 5}}`; False leaves
         one out), and `priority`. Raises `MemfsError` for an invalid requirement, a limit that is
         too small, and a store that is not trusted. A kind that fails is named in `problems`.
@@ -142,6 +158,7 @@ class Orchestrator:
         shares = _parse_priorities(conditions.pop("priority", None)) or self._priority
         queries = self._build_queries(conditions)
         answers, problems = self._query_all(state, queries)
+        answers = {name: _drop_echoes(answer, state) for name, answer in answers.items()}
         weights = self._assign_weights(shares)
         pieces = [_to_piece(key, each) for key, answer in answers.items() for each in answer.found]
         counter = token_counter.load_counter()
@@ -226,6 +243,21 @@ def for_session(index: IndexSession) -> Orchestrator:
     """Return the orchestrator of a place, with its configured kinds."""
     found = registry.load_kinds(index)
     return Orchestrator(index.place, found.kinds, problems=found.problems)
+
+
+def _drop_echoes(answer: Relevant, state: State) -> Relevant:
+    """Return an answer without what the model has before it: the task and the recent messages.
+
+    A prompt that was stored right before is no context for itself, nor are windows of a long one.
+    """
+    texts = [state.task, *(message.text for message in state.recent)]
+    known = [archive.merge_passages(storable(text)) for text in texts]
+
+    def is_echo(found: Found) -> bool:
+        text = archive.merge_passages(found.text).removeprefix("user: ")
+        return text in known or (len(text) >= _QUOTE and any(text in each for each in known))
+
+    return replace(answer, found=tuple(each for each in answer.found if not is_echo(each)))
 
 
 def _to_piece(kind: str, found: Found) -> Piece:

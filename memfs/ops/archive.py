@@ -161,8 +161,8 @@ def refusal(
     text = public(text)
     if not text.strip():
         return UsageError("cannot archive an empty text")
-    if not 1 <= importance <= 10:
-        return UsageError(f"importance is {importance}, expected 1 to 10")
+    if importance not in range(1, 11):
+        return UsageError(f"importance is {importance!r}, expected 1 to 10")
     odd = (
         body_edits.check_text("archive", "the passage", text)
         or body_edits.check_secret("archive", "the passage", text)

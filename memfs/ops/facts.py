@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
-from memfs.core.errors import UNREADABLE, NotFoundError
+from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
+from memfs.core.facts import STATUSES
 from memfs.files import atomic
 from memfs.ingest import transcripts
-from memfs.knowledge.facts import fact_store
+from memfs.knowledge.facts import fact_store, selection
 from memfs.knowledge.facts.extraction import extractor
+from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.store import archive, blocks, config, recall
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ _BLOCKS = {
     "correction": "system_rules",
 }
 _SURE = 0.85  # lowest confidence of a fact to offer
+_DAY = re.compile(r"\d{4}(-\d\d(-\d\d(T[\d:.]*Z?)?)?)?")  # an ISO 8601 time, or its beginning
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,51 @@ def extract(
     added = fact_store.store_facts(place, find(messages))
     atomic.write(path, json.dumps(now), private=True, durable=False)
     return Extracted(len(messages), tuple(added))
+
+
+def select_facts(
+    place: Place,
+    pattern: str = "",
+    *,
+    entities: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    since: str = "",
+    until: str = "",
+    confidence: float = 0.0,
+    statuses: Sequence[str] = (),
+) -> list[Fact]:
+    """Return the facts that match all conditions, those that hold unless `statuses` are given.
+
+    `pattern` is a regular expression. Raises `UsageError` for a malformed condition.
+    """
+    for name, given, allowed in (
+        ("categories", categories, CATEGORIES),
+        ("statuses", statuses, STATUSES),
+        ("entities", entities, None),
+    ):
+        if isinstance(given, str):
+            raise UsageError(f"{name} is {given!r}, expected a list of texts", f"[{given!r}]")
+        for each in given:
+            if allowed and each not in allowed:
+                raise UsageError(f"{name} has {each!r}, expected one of {', '.join(allowed)}")
+    for text in (since, until):
+        if text and not _DAY.fullmatch(text):
+            raise UsageError(f"{text!r} is not a date", "write 2026-05-03, or 2026-05 for a month")
+    if not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        raise UsageError(f"the confidence is {confidence!r}, expected 0 to 1")
+    try:
+        return selection.select_facts(
+            fact_store.list_facts(place),
+            entities=entities,
+            pattern=pattern,
+            since=since,
+            until=until,
+            confidence=confidence,
+            categories=categories,
+            statuses=statuses,
+        )
+    except re.error as error:
+        raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
 
 
 def extract_by_model(place: Place) -> bool:

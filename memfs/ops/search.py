@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, get_args
 
 import msgspec
 
+from memfs import hosts
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.records import Hit, SessionHit
 from memfs.ipc import service_client
 from memfs.search.engine import AnyHit, Filter, HitPage, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from memfs.recall.index_session import IndexSession
     from memfs.search.engine import Engine
@@ -26,6 +27,14 @@ KINDS = {
     "facts": "fact",
     "static": "static",
 }
+_ALLOWED = {
+    "kinds": tuple(KINDS.values()),
+    "roles": ("user", "assistant", "tool"),
+    "hosts": hosts.RECORDED,
+}
+_TEXTS = ("sessions", "projects", "branches", "tags", "any_tags")
+_MOST = 10_000  # hits on a page, and pages
+_FAR = 1 << 40  # seconds; a larger time is a mistake
 _WAIT = 3.0  # seconds for the service, which may index first
 
 
@@ -56,8 +65,8 @@ def run(
     """Return one page (from 1) of hits, after new documents were indexed.
 
     The default mode is by words and meaning; by words alone if `embedding` is none, or the model
-    cannot be used (`index.note` says so). Raises `MemfsError` for a mode that is turned off. The
-    user's service searches, if it runs.
+    cannot be used (`index.note` says so). Raises `MemfsError` for a mode that is turned off, and
+    `UsageError` for a malformed request. The user's service searches, if it runs.
     """
     request = _build_request(index, query, mode, only, limit, page)
     return _ask_service(index, "hits", request, SearchAnswer[Hit]) or _search(index, request)
@@ -74,6 +83,7 @@ def search_sessions(
 
 def list_by_date(index: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
     """Return one page (from 1) of the documents that pass a filter, in order of time."""
+    _check_request(None, only, limit, page)
     offset = (page - 1) * limit
     return index.ask("text", lambda engine: engine.list_by_time(only, limit=limit, offset=offset))
 
@@ -92,9 +102,55 @@ def answer_request(index: IndexSession, kind: str, request: SearchRequest) -> by
 def _build_request(
     index: IndexSession, query: str, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> SearchRequest:
+    if not isinstance(query, str) or not query.strip():
+        empty = "empty" if isinstance(query, str) else f"{query!r}, expected a text"
+        raise UsageError(f"the query is {empty}", "say what to look for")
+    _check_request(mode, only, limit, page)
     place = index.place
     user = place.user.root if place.user else ""
     return SearchRequest(place.home.root, user, query, mode, only, limit, page)
+
+
+def _check_request(mode: Mode | None, only: Filter, limit: int, page: int) -> None:
+    """Raise `UsageError`, with what is allowed, for arguments that are none of it."""
+    if mode is not None and mode not in get_args(Mode):
+        raise UsageError(f"mode is {mode!r}, expected {_list_words(get_args(Mode))}")
+    _check_number("limit", limit, 1, _MOST)
+    _check_number("page", page, 1, _MOST)
+    check_filter(only)
+
+
+def check_filter(only: Filter) -> None:
+    """Raise `UsageError`, with what is allowed, for a filter that has something else."""
+    if not isinstance(only, Filter):
+        raise UsageError(f"only is {only!r}, expected a Filter", 'Filter(kinds=["passage"])')
+    for name in (*_ALLOWED, *_TEXTS):
+        _check_words(name, getattr(only, name), _ALLOWED.get(name))
+    _check_number("importance", only.importance, 0, 10)
+    for name, at in (("since", only.since), ("until", only.until)):
+        if at is not None and (not isinstance(at, int) or abs(at) > _FAR):
+            raise UsageError(
+                f"{name} is {at!r}, expected seconds since 1970",
+                f'days are given beside the filter: {name}="2026-05-03", "yesterday", "7d"',
+            )
+
+
+def _check_words(name: str, given: object, allowed: Sequence[str] | None) -> None:
+    if not isinstance(given, list | tuple) or not all(isinstance(each, str) for each in given):
+        hint = f"{name}=[{given!r}]" if isinstance(given, str) else ""
+        raise UsageError(f"{name} is {given!r}, expected a list of texts", hint)
+    wrong = [each for each in given if allowed is not None and each not in allowed]
+    if wrong and allowed is not None:
+        raise UsageError(f"{name} has {wrong[0]!r}, expected {_list_words(allowed)}")
+
+
+def _check_number(name: str, given: object, least: int, most: int) -> None:
+    if not isinstance(given, int) or isinstance(given, bool) or not least <= given <= most:
+        raise UsageError(f"{name} is {given!r}, expected {least:,} to {most:,}")
+
+
+def _list_words(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _ask_service(
@@ -128,7 +184,7 @@ def _bind(
     index: IndexSession, request: SearchRequest, method: str
 ) -> tuple[Mode, Callable[[Engine], Any]]:
     """Return the mode of a search, and a function that runs it on an engine."""
-    chosen = _choose_mode(index, request.query, request.mode)
+    chosen = _choose_mode(index, request.mode)
 
     def search(engine: Engine) -> Any:
         mode = "text" if engine.vectors is None else chosen  # no model: by words
@@ -139,10 +195,8 @@ def _bind(
     return chosen, search
 
 
-def _choose_mode(index: IndexSession, query: str, mode: Mode | None) -> Mode:
+def _choose_mode(index: IndexSession, mode: Mode | None) -> Mode:
     """Return the mode to search in. Raises `MemfsError` for one that is turned off."""
-    if not query.strip():
-        raise UsageError("the query is empty", "say what to look for")
     model = index.model()
     if model.off and mode in ("hybrid", "semantic"):
         raise MemfsError(

@@ -60,6 +60,12 @@ class IndexSession:
             self.note = "; ".join(filter(None, (self._note, notice)))
             return found
 
+    def close(self) -> None:
+        """Close the index and its files; the next search opens them again."""
+        with self._lock:
+            self._engine = self._engine_model = self._published = self._indexed = None
+            self._embedded = False
+
     def ask(self, mode: Mode, use: Callable[[Engine], Result]) -> Result:
         """Return the result of `use` on the engine; a damaged index is rebuilt, once."""
         try:

@@ -12,6 +12,7 @@ import pytest
 import memfs
 from memfs.context import assemble
 from memfs.core.errors import MemfsError
+from memfs.core.records import Message
 from memfs.knowledge import orchestrator
 from memfs.knowledge.orchestrator import Orchestrator
 from memfs.recall.index_session import IndexSession
@@ -115,6 +116,22 @@ def test_the_configuration(place: Place) -> None:
     found = memory.context("what do we use for the gateway?")
     assert "httpx" in found.text
     assert found.tokens <= 4000
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("words", [1, 400])  # those of a long prompt fill several windows
+@pytest.mark.parametrize("session", ["", "now"])
+def test_a_prompt_is_no_context_for_itself(words: int, session: str) -> None:
+    memory = memfs.open(".")
+    memory.archive("The HTTP timeout is five seconds.")
+    asked = "How long is the <private>secret</private> HTTP timeout? " + "please tell me " * words
+    kinds = memory.orchestrator()
+    kinds.store([{"role": "user", "content": asked}], session="now", facts=True, graph=True)
+    found = kinds.context(memfs.State(task=asked, session=session), {"vector": {"limit": 20}})
+    assert [piece.text for piece in found.pieces] == ["The HTTP timeout is five seconds."]
+    recent = (Message("m", "s", "python", "", "", "", "user", "The HTTP timeout is five seconds."),)
+    again = kinds.context(memfs.State(task=asked, session=session, recent=recent))
+    assert again.pieces == ()
 
 
 @pytest.mark.parametrize(

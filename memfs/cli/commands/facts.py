@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from memfs.agent import configured_model, extract
+from memfs.agent import extract
 from memfs.cli import console, layout, options, progress
 from memfs.cli.completion import CompletedType
 from memfs.cli.pager import paged
 from memfs.cli.wording import format_count, format_day
-from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
-from memfs.knowledge.facts import fact_store, selection
+from memfs.knowledge.facts import selection
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import facts as op
 
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from memfs.core.facts import Fact
     from memfs.store.blocks import Place
 
-_FACT = CompletedType("id", lambda place, _: [fact.id for fact in fact_store.list_facts(place)])
+_FACT = CompletedType("id", lambda place, _: [fact.id for fact in op.select_facts(place)])
 _SHOWN = 300  # characters of a source
 _ID = 8  # characters of an id that are shown
 
@@ -75,19 +73,16 @@ def list_(
 ) -> None:
     """List facts, the newest last. PATTERN is a regular expression over them."""
     place = options.place()
-    try:
-        found = selection.select_facts(
-            fact_store.list_facts(place),
-            entities=entity,
-            pattern=pattern,
-            since=since,
-            until=until,
-            confidence=min_confidence,
-            categories=category,
-            statuses=status,
-        )
-    except re.error as error:
-        raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
+    found = op.select_facts(
+        place,
+        pattern,
+        entities=entity,
+        categories=category,
+        since=since,
+        until=until,
+        confidence=min_confidence,
+        statuses=status,
+    )
     if as_json:
         console.as_json([asdict(fact) for fact in found])
     elif summary:
@@ -142,14 +137,7 @@ def _offer(place: Place, *, as_json: bool) -> None:
 
 def _extract(place: Place, by_model: bool | None) -> None:
     with progress.show_progress(op.count(place), "looking") as tick:
-        if by_model or (by_model is None and op.extract_by_model(place)):
-            model = configured_model.load_model()
-            try:
-                done, note = extract.extract(place, model, tick)
-            finally:
-                model.close()
-        else:
-            done, note = op.extract(place, tick), ""
+        done, note = extract.extract_as_configured(place, tick, by_model=by_model)
     if note:
         console.talk(f"! by rules alone where the model could not be asked: {note}")
     console.print_done(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from memfs import hosts
 from memfs.core.errors import UsageError
 from memfs.core.privacy import public, redact_names, storable
 from memfs.core.records import Message
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _REST = {len("2026"): "-01-01", len("2026-05"): "-01"}  # completes a time without month or day
 _WORDS = re.compile(r"\s*\S+\s*")
 _WHO = 2  # tokens of the role in front of a text
-HOST = "python"  # of sessions that a program stores
+HOST = hosts.PROGRAM  # of sessions that a program stores
 _ROLES = {
     "user": "user",
     "human": "user",

@@ -101,6 +101,12 @@ class Graph:
             self._open = SessionGraph(self._place.home.index, self._encoder())
         return self._open
 
+    def close(self) -> None:
+        """Close the database; the next query opens it again."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
     def retrieve(self, query: Query) -> list[Found]:
         """Return flows by id, by similarity to a text or by steps; or the edges of a path."""
         flows = self.flows()
@@ -210,7 +216,7 @@ class Graph:
     def outcome(self, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
         """Set the outcome of a session, or of one turn (from 1). Raises `NotFoundError`."""
         flows = self.flows()
-        named = flows.sessions(session)
+        named = flows.sessions(session) if session else []
         if len(named) > 1:
             raise NotFoundError(
                 f"several sessions begin with {session}: {', '.join(named)} …", "name one of them"

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from memfs.core.records import Message
     from memfs.store.blocks import Place
 
-    Content: TypeAlias = (
-        "str | Message | Mapping[str, object] | Sequence[Message | Mapping[str, object] | str]"
-    )
+Content: TypeAlias = (
+    "str | Message | Mapping[str, object] | Sequence[Message | Mapping[str, object] | str]"
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,341 @@
+"""Floor 11: the Python door: the operations of the command line, typed, without printing.
+
+Used as `with memfs.open(".") as memory:`, then `memory.append("human", "Name: Alice")`,
+`memory.undo("human")` or `memory.search("what did we decide about retries")`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from memfs.api.block_edits import BlockEdits
+from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
+from memfs.core.facts import ACCEPTED, REJECTED
+from memfs.knowledge import orchestrator
+from memfs.ops import archive, context, export, history, ingest, search, sessions, show
+from memfs.recall.index_session import IndexSession
+from memfs.search.engine import Filter
+from memfs.store import blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from typing import Literal, Self
+
+    from memfs.core.block import Block
+    from memfs.core.facts import Fact
+    from memfs.core.records import Hit, JournalEntry, Message, SessionHit
+    from memfs.ingest.transcripts import Tally
+    from memfs.knowledge.orchestrator import Orchestrator
+    from memfs.ops.export import Exported
+    from memfs.ops.import_ import Imported
+    from memfs.ops.sessions import RecordedSession
+    from memfs.search.engine import Mode
+    from memfs.store.blocks import Place
+
+
+def open_memory(path: str | os.PathLike[str] = ".", session: str = "") -> Memory:
+    """Open the memory of a folder: the nearest project store, and the user's.
+
+    `session` names the session whose scratch block is meant. Raises `MemfsError` if there is no
+    such folder, or no store.
+    """
+    return Memory(os.fspath(path), session)
+
+
+class Memory(BlockEdits):
+    """The stores that serve a folder. `with` closes what it has open.
+
+    What cannot be done raises a `MemfsError` with `message` and `hint`: an edit that a rule of its
+    block forbids a `RejectedError`, arguments that are not allowed a `UsageError`.
+    """
+
+    def __init__(self, path: str, session: str = "") -> None:
+        if not os.path.isdir(path):
+            if os.path.exists(path):
+                folder = os.path.dirname(path) or "."
+                raise UsageError(f"{path} is not a folder", f"open the folder it is in: {folder}")
+            raise NotFoundError(
+                f"there is no folder {path}", "open the folder of a project, or make this one"
+            )
+        super().__init__(blocks.find_place(path, session))
+        if self._place.aside:
+            warnings.warn(
+                f"the store's local/ was not made by memfs here: it is in {self._place.aside} now",
+                stacklevel=3,
+            )
+        self._index = IndexSession(self._place)
+        self._orchestrators: WeakSet[Orchestrator] = WeakSet()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        count = ""
+        with suppress(MemfsError, OSError):  # a folder that cannot be read, or is gone
+            found = len(blocks.paths(self._place))
+            count = f": {found} block{'' if found == 1 else 's'}"
+        return f"<Memory {self._place.home.top}{count}>"
+
+    def close(self) -> None:
+        """Close the index, and the databases of its orchestrators; what is used opens again."""
+        self._index.close()
+        for each in self._orchestrators:
+            each.close()
+
+    @property
+    def place(self) -> Place:
+        """Where this memory is: what kinds of memory are made for."""
+        return self._place
+
+    def orchestrator(self) -> Orchestrator:
+        """Return the kinds of memory that are configured (`memory_blocks`), as one.
+
+        It stores into several of them at once, and composes one context from all.
+        """
+        made = orchestrator.for_session(self._index)
+        self._orchestrators.add(made)
+        return made
+
+    def blocks(self) -> list[Block]:
+        """Return the blocks of all tiers, nearest tier first."""
+        return blocks.load(self._place)
+
+    def show(self, label: str, version: int | str = "") -> Block:
+        """Return a block as it is, or as it was at a version or a commit.
+
+        Raises `NotFoundError`.
+        """
+        return show.run(self._place, label, str(version)).block
+
+    def brief(self) -> str:
+        """Return the text an assistant is given when a session starts."""
+        return show.brief(self._place)
+
+    def context(self, task: str, budget: int = 0) -> str:
+        """Return what memory holds for a task, in at most `budget` tokens (0: as configured)."""
+        return context.for_task(self._index, task, budget).text
+
+    def log(self, label: str = "", limit: int = 0) -> list[JournalEntry]:
+        """Return what the journal and git know, newest first, of one block or of all.
+
+        What git alone knows has the operation `commit` and the author as actor.
+        """
+        return history.log(self._place, label, limit)
+
+    def archive(
+        self, text: str, *, importance: int = 5, tags: Sequence[str] = (), reason: str = ""
+    ) -> str:
+        """Keep a passage for the long term; return its id, or that of one that says the same."""
+        if isinstance(tags, str):
+            raise UsageError(f"tags is {tags!r}, expected a list of texts", f"tags=[{tags!r}]")
+        stored = archive.run(
+            self._place,
+            text,
+            importance=importance,
+            tags=tuple(tags),
+            origin=self._make_origin(reason),
+        )
+        return stored.id
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: Mode | None = None,
+        only: Filter | None = None,
+        since: str | date = "",
+        until: str | date = "",
+        limit: int = 5,
+        page: int = 1,
+    ) -> list[Hit]:
+        """Return a page of hits in recall, archive, blocks, facts and static, best first.
+
+        By words and meaning if no `mode` says otherwise, by words alone where `embedding` is none
+        or the model cannot be used. `since` and `until` are days: 2026-05-03, yesterday, 7d.
+        The index stays open: the next search opens only what changed.
+        """
+        only = _add_days(only, since, until)
+        return search.run(self._index, query, mode=mode, only=only, limit=limit, page=page).hits
+
+    def sessions(
+        self,
+        query: str,
+        *,
+        mode: Mode | None = None,
+        only: Filter | None = None,
+        since: str | date = "",
+        until: str | date = "",
+        limit: int = 5,
+        page: int = 1,
+    ) -> list[SessionHit]:
+        """Return a page of the sessions that say most about it, best first, with their best turns.
+
+        `search` finds single turns; what several of them tell together is found here.
+        """
+        only = _add_days(only, since, until)
+        return search.search_sessions(
+            self._index, query, mode=mode, only=only, limit=limit, page=page
+        ).hits
+
+    def list_sessions(self, limit: int = 0) -> list[RecordedSession]:
+        """Return the sessions in recall, the latest first, at most `limit` (0: all)."""
+        return sessions.list_sessions(self._place, limit)
+
+    def read_session(self, session: str) -> list[Message]:
+        """Return what was said in a session (the beginning of its id will do), in its order."""
+        return sessions.read_session(self._place, session)
+
+    def outcome(
+        self, session: str, how: Literal["worked", "failed"], *, why: str = "", turn: int = 0
+    ) -> None:
+        """Say how a past session, or one turn of it (from 1), came out."""
+        if how not in ("worked", "failed"):
+            raise UsageError(f"the outcome is {how!r}, expected worked or failed")
+        _load("ops.graph").set_outcome(
+            self._place, session, worked=how == "worked", why=why, turn=turn
+        )
+
+    def ingest(self, *paths: str | os.PathLike[str]) -> Tally:
+        """Read transcripts into recall: files and folders, else all of assistants here.
+
+        Only what is new is read. Returns how much that was, and what was skipped.
+        """
+        named = [os.fspath(path) for path in paths]
+        planned = ingest.plan(self._place, named, os.path.expanduser("~"))
+        return ingest.run(self._place, planned, lambda _name, _size: lambda _done: None)
+
+    def facts(
+        self,
+        pattern: str = "",
+        *,
+        entities: Sequence[str] = (),
+        categories: Sequence[str] = (),
+        since: str = "",
+        until: str = "",
+        min_confidence: float = 0.0,
+        statuses: Sequence[str] = (),
+    ) -> list[Fact]:
+        """Return the facts that match all conditions, those that hold unless `statuses` says.
+
+        `pattern` is a regular expression over them; `since` and `until` are dates, or months.
+        """
+        found: list[Fact] = _load("ops.facts").select_facts(
+            self._place,
+            pattern,
+            entities=entities,
+            categories=categories,
+            since=since,
+            until=until,
+            confidence=min_confidence,
+            statuses=statuses,
+        )
+        return found
+
+    def extract_facts(self) -> list[Fact]:
+        """Find the facts in what is new in recall, and return those that were not known.
+
+        By rules, or by the configured model if `extraction_model` says so.
+        """
+        return list(_load("agent.extract").extract_as_configured(self._place)[0].facts)
+
+    def accept_fact(self, ident: str) -> Fact:
+        """Say that a fact is right (the beginning of its id will do)."""
+        return self._decide(ident, ACCEPTED)
+
+    def reject_fact(self, ident: str) -> Fact:
+        """Say that a fact is wrong: it does not come back."""
+        return self._decide(ident, REJECTED)
+
+    def _decide(self, ident: str, status: str) -> Fact:
+        found: Fact = _load("ops.facts").decide(self._place, ident, status)
+        return found
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        user: bool = False,
+        everything: bool = False,
+        force: bool = False,
+        anyway: bool = False,
+    ) -> Exported:
+        """Write the project's store (or the user's) to a zip; `everything`: with recall, history.
+
+        `force` replaces a file. With a secret in it, it raises `RejectedError` unless `anyway`.
+        """
+        done = export.run(
+            self._place,
+            os.fspath(path),
+            user=user,
+            everything=everything,
+            force=force,
+            anyway=anyway,
+        )
+        if isinstance(done, export.SecretsFound):
+            names = ", ".join(f"{name}:{secret.line}" for name, secret in done.secrets[:5])
+            raise RejectedError(
+                f"cannot export: a secret would be in it ({names})",
+                "memfs doctor --secrets --purge takes them out; anyway=True exports them",
+            )
+        return done
+
+    def import_(
+        self,
+        *paths: str | os.PathLike[str],
+        user: bool = False,
+        pin: bool = False,
+        anyway: bool = False,
+        dry_run: bool = False,
+    ) -> Imported:
+        """Import an export, or files of other tools; without paths only say which there are.
+
+        See `memfs import --help`. The outcome of an item is "refused" where nothing was taken.
+        """
+        op = _load("ops.import_")
+        named = tuple(os.fspath(path) for path in paths)
+        origin = self._make_origin(f"from {', '.join(map(os.path.basename, named))}")
+        done: Imported
+        if path := op.find_export(named):
+            if pin:
+                raise UsageError("pin is for the files of other tools", "an export says it itself")
+            done = op.run(self._place, path, origin, user=user, anyway=anyway, dry_run=dry_run)
+        else:
+            home = os.path.expanduser("~")
+            done = op.import_files(
+                self._place, named, origin, home=home, user=user, pin=pin, dry_run=dry_run
+            )
+        return done
+
+    def warm(self) -> None:
+        """Get ready for many searches in a large memory (20,000 passages and more).
+
+        For a million passages that takes some minutes the first time, then a second or two.
+        """
+        self._index.warm()
+
+
+def _load(module: str) -> Any:
+    """Import a module at its first operation: those with models and extraction take 0.1 seconds."""
+    return import_module(f"memfs.{module}")
+
+
+def _add_days(only: Filter | None, since: str | date, until: str | date) -> Filter:
+    """Return a filter, with the days between which to search. Raises `UsageError`."""
+    found = Filter() if only is None else only
+    if since:
+        search.check_filter(found)
+        found = replace(found, since=search.parse_day(str(since), end=False))
+    if until:
+        search.check_filter(found)
+        found = replace(found, until=search.parse_day(str(until), end=True))
+    return found

@@ -1,0 +1,116 @@
+"""Transcripts, sessions, facts, exports and imports in Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import memfs
+from memfs.hosts import claude_transcript
+from memfs.store.blocks import Place
+from tests.hosts.transcript_lines import SESSION, assistant, user
+
+SAID = "We decided to use `httpx` for the gateway."
+
+
+@pytest.fixture
+def memory(place: Place, home: Path) -> memfs.Memory:
+    """A project with two sessions in recall."""
+    top = place.home.top
+    folder = Path(claude_transcript.list_folders(str(home), top)[0])
+    folder.mkdir(parents=True)
+    lines = user(SAID, "u1", cwd=top), assistant("It does now.", "u2"), user("Thanks!", "u3")
+    (folder / f"{SESSION}.jsonl").write_bytes(b"".join(lines))
+    later = user("later", "u4", timestamp="2026-05-04T10:00:00.000Z", cwd=top)
+    side = user(
+        "of a subagent", "u5", isSidechain=True, timestamp="2026-05-04T10:00:01.000Z", cwd=top
+    )
+    other = SESSION.replace("5e", "6e", 1)
+    (folder / "other.jsonl").write_bytes((later + side).replace(SESSION.encode(), other.encode()))
+    return memfs.open(top)
+
+
+def test_transcripts_become_sessions(memory: memfs.Memory) -> None:
+    done = memory.ingest()
+    assert (done.files, done.sessions) == (2, 2)
+    assert memory.ingest().messages == 0
+    latest, first = memory.list_sessions()
+    assert memory.list_sessions(1) == [latest]
+    assert (latest.prompt, latest.started) == ("later", "2026-05-04T10:00:00.000Z")
+    assert (first.id, first.host, first.prompt) == (SESSION, "claude", SAID)
+    assert repr(first) == f"<RecordedSession {SESSION} claude 2026-05-03: {SAID!r}>"
+    assert [m.text for m in memory.read_session(SESSION[:4])] == [SAID, "It does now.", "Thanks!"]
+    assert [m.text for m in memory.read_session("6e")] == ["later"]
+
+
+def test_a_transcript_by_its_path(memory: memfs.Memory, home: Path) -> None:
+    [path] = home.glob(f".claude/projects/*/{SESSION}.jsonl")
+    assert memory.ingest(path).messages == 3
+    assert [session.id for session in memory.list_sessions()] == [SESSION]
+    with pytest.raises(memfs.NotFoundError, match="there is no session '6e'"):
+        memory.read_session("6e")
+
+
+def test_a_beginning_of_several_ids(memory: memfs.Memory, home: Path) -> None:
+    [path] = home.glob(f".claude/projects/*/{SESSION}.jsonl")
+    longer = SESSION + "-b"
+    path.with_name("b.jsonl").write_bytes(
+        path.read_bytes().replace(SESSION.encode(), longer.encode())
+    )
+    memory.ingest()
+    with pytest.raises(memfs.NotFoundError, match="several sessions begin with 5e"):
+        memory.read_session("5e")
+    assert len(memory.read_session(SESSION)) == 3
+
+
+def test_an_outcome(memory: memfs.Memory) -> None:
+    memory.ingest()
+    memory.outcome(SESSION[:8], "failed", why="the tests hang", turn=1)
+    [flow] = memory.orchestrator().kinds["graph"].retrieve(memfs.Query(id=f"flow/{SESSION}/1"))
+    assert flow.metadata["outcome"] == -1
+    assert flow.metadata["why"] == "the tests hang"
+
+
+def test_facts_are_extracted_and_decided_on(memory: memfs.Memory) -> None:
+    memory.ingest()
+    [fact] = memory.extract_facts()
+    assert memory.extract_facts() == []
+    assert memory.facts(categories=["decision"], since="2026-05", min_confidence=0.5) == [fact]
+    assert memory.facts(entities=["requests"]) == []
+    assert memory.accept_fact(fact.id[:6]).status == "accepted"
+    assert memory.facts("httpx")[0].holds
+    memory.reject_fact(fact.id)
+    assert memory.facts() == []
+    assert [each.id for each in memory.facts(statuses=["rejected"])] == [fact.id]
+
+
+def test_an_export_is_imported(memory: memfs.Memory, tmp_path: Path) -> None:
+    memory.create("api", "The API", "It is versioned.")
+    path = tmp_path / "memory.zip"
+    assert memory.export(path).counts["blocks"] == 3
+    with pytest.raises(memfs.MemfsError, match="exists already"):
+        memory.export(path)
+    memory.export(path, everything=True, force=True)
+    memory.delete("api")
+    assert memory.import_(path, dry_run=True).entries == ()
+    [entry] = memory.import_(path).entries
+    assert (entry.label, entry.reason) == ("api", "from memory.zip")
+    assert memory.show("api").value == "It is versioned."
+
+
+def test_files_of_other_tools_are_imported(memory: memfs.Memory, repo: Path) -> None:
+    (repo / "CLAUDE.md").write_text("Run `make test`.\n")
+    [found] = memory.import_().files
+    assert found.label
+    memory.import_("CLAUDE.md", pin=True)
+    assert memory.show(found.label).pinned
+    assert "make test" in memory.show(found.label).value
+
+
+def test_an_export_holds_no_secret(memory: memfs.Memory, repo: Path, tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    (repo / ".agent-memory/blocks/api.md").write_text(f"token {token}\n")
+    with pytest.raises(memfs.RejectedError, match=r"a secret would be in it \(blocks/api.md:1\)"):
+        memory.export(tmp_path / "memory.zip")
+    assert memory.export(tmp_path / "memory.zip", anyway=True).secrets
