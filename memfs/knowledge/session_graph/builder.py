@@ -231,7 +231,7 @@ class _Run:
             )
             if message.role == "user" and not message.side:
                 if turn is not None:
-                    turn.apply_reaction(intent)
+                    turn.apply_reaction(intent, message.text)
                     rows.turns.append(turn)
                 turn = turns.begin_turn(message, intent, number, turn)
             elif turn is not None:
