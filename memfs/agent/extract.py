@@ -16,7 +16,12 @@ from memfs.context import window_budget
 from memfs.core.escaping import quote_turn
 from memfs.core.tokens import estimate
 from memfs.knowledge.facts.extraction import extractor
-from memfs.knowledge.facts.extraction.candidate import CATEGORIES, FactCandidate
+from memfs.knowledge.facts.extraction.candidate import (
+    CATEGORIES,
+    FactCandidate,
+    clean_name,
+    clean_names,
+)
 from memfs.ops import facts as op
 from memfs.store import resources
 
@@ -143,8 +148,10 @@ def _make_candidate(each: _Fact) -> FactCandidate:
         text,
         round(each.confidence, 2),
         each.category,
-        tuple(each.entities),
-        tuple(each.relations),
+        clean_names(each.entities),
+        tuple(
+            (clean_name(source), how, clean_name(target)) for source, how, target in each.relations
+        ),
         " ".join(each.key.lower().split()),
         tuple(word.lower() for word in each.over),
         each.personal,
