@@ -56,9 +56,8 @@ def command(file: str, user: bool, everything: bool, force: bool, yes: bool) -> 
     what = ", ".join(
         console.format_count(number, _NOUNS[kind]) for kind, number in done.counts.items() if number
     )
-    console.print_done(
-        f"{what or 'nothing but settings'}: {file}, {console.format_size(done.size)}"
-    )
+    where = f": {path}" if path else ""
+    console.print_done(f"{what or 'nothing but settings'}{where}, {console.format_size(done.size)}")
     if path and (user or everything) and not git.is_ignored(path):
         console.talk("  git does not ignore that file: it is not for a commit.")
 

@@ -102,7 +102,10 @@ def command(
         )
     except re.error as error:
         raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
-    if as_json:
+    if as_json and summary:
+        grouped = selection.group_by_category(found)
+        console.as_json({name: [asdict(fact) for fact in some] for name, some in grouped.items()})
+    elif as_json:
         console.as_json([asdict(fact) for fact in found])
     elif summary:
         console.data(selection.format_summary(found))
