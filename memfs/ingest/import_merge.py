@@ -43,8 +43,9 @@ _LONGEST_HEAD = 20_000  # characters; reading YAML takes long
 class ImportItem:
     """One thing of another store. `detail` is what it adds here, or why it is refused.
 
-    A file of lines adds `count` things, with a line for each in `detail`. `path` is where `text` (or, for recall, `messages`) is to be written, "" for nowhere. `signs`
-    are lines that are worth a look.
+    A file of lines adds `count` things, with a line for each in `detail`. `path` is where `text`
+    (or, for recall, `messages`) is to be written, "" for nowhere. `signs` are lines that are worth
+    a look.
     """
 
     kind: str

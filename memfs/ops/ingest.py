@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
+from memfs.core import os_errors
 from memfs.core.errors import DamagedError, LockedError, MemfsError, NotFoundError
 from memfs.core.events import STOP
 from memfs.ingest import routing, transcript_files
@@ -125,11 +126,9 @@ def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object]) -> StoreInge
             ingest_transcripts.ingest_transcripts(
                 store, paths, tally, tick, index, known=batch.sessions
             )
-    except MemfsError as error:
-        return StoreIngest(store, tally, error.message, error.hint)
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        return StoreIngest(store, tally, f"{error.strerror or error}{where}")
+    except (MemfsError, OSError) as error:
+        told = error if isinstance(error, MemfsError) else os_errors.describe_refusal(error)
+        return StoreIngest(store, tally, told.message, told.hint)
     return StoreIngest(store, tally)
 
 

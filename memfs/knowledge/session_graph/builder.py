@@ -75,7 +75,7 @@ def _update_database(
                 db.execute("INSERT INTO meta VALUES ('left', 'told')")
             return _Run(store, db, encoder, tick).run()
         except sqlite3.Error as error:
-            raise database.convert_error(error) from error
+            raise database.convert_error(error, store.index) from error
 
 
 class _Known(NamedTuple):

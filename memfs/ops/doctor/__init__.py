@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.ops.doctor import blocks, hosts, kinds, model, passages, sections, stores
+from memfs.ops.doctor import blocks, disk, hosts, kinds, model, passages, sections, stores
 from memfs.ops.doctor import fix as doctor_fix
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks as stored
@@ -20,6 +20,7 @@ def run(place: Place, home: str) -> list[Finding]:
     place = stored.without_quarantine(place)
     return [
         *stores.check_stores(place),
+        *disk.check_disks(place),
         *stores.check_variables(),
         *blocks.check_blocks(place),
         *passages.check_passages(place),
