@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from memfs.core.facts import Fact
     from memfs.core.records import Message
     from memfs.ops.facts import Extracted
+    from memfs.recall.index_sources import Stage
     from memfs.store.blocks import Place
 
 _PART_TOKENS = 6000  # tokens of messages that are asked about at a time
@@ -60,11 +61,11 @@ class _Facts(msgspec.Struct):
 
 
 def extract(
-    place: Place, model: Model, tick: Callable[[int], object] = lambda _: None
+    place: Place, model: Model, stage: Stage = lambda *_: lambda _: None
 ) -> tuple[Extracted, str]:
     """Extract the facts of new messages in recall. Return them, and why a model was not asked."""
     finder = _Asked(model)
-    return op.extract(place, tick, finder.find), finder.note
+    return op.extract(place, stage, finder.find), finder.note
 
 
 class _Asked:
@@ -77,13 +78,15 @@ class _Asked:
         )
         self.note = ""
 
-    def find(self, messages: Sequence[Message]) -> list[Fact]:
-        """Return the facts in messages."""
+    def find(self, messages: Sequence[Message], tick: Callable[[int], object]) -> list[Fact]:
+        """Return the facts in messages; calls `tick` with the number of those done."""
         spoken = [m for m in messages if m.role in ("user", "assistant") and not m.side]
         by_rules = extractor.extract_facts(messages)
         answered: set[tuple[str, str, str]] = set()
         found: list[Fact] = []
+        tick(len(messages) - len(spoken))
         for part in _split_messages(spoken):
+            tick(len(part))
             try:
                 found += self._ask_part(part)
             except ModelError as error:

@@ -165,10 +165,13 @@ def progress(length: int, label: str) -> Iterator[Callable[[int], object]]:
 
 
 @contextmanager
-def stages(in_bytes: tuple[str, ...] = ()) -> Iterator[Callable[[str, int], Progress]]:
+def stages(
+    in_bytes: tuple[str, ...] = (), check: Callable[[], object] = lambda: None
+) -> Iterator[Callable[[str, int], Progress]]:
     """Show one progress bar after another: the yielded `stage(label, length)` begins the next.
 
-    The stages in `in_bytes` count bytes; a length of 0 is unknown.
+    The stages in `in_bytes` count bytes; a length of 0 is unknown. `check` is called at each
+    progress (see `deferred_interrupt`).
     """
     shown: list[Progress] = []
 
@@ -176,7 +179,7 @@ def stages(in_bytes: tuple[str, ...] = ()) -> Iterator[Callable[[str, int], Prog
         if shown:
             shown[-1].clear()
         shown.append(
-            Progress(label, length, format_size if label in in_bytes else "{:,.0f}".format)
+            Progress(label, length, format_size if label in in_bytes else "{:,.0f}".format, check)
         )
         return shown[-1]
 
@@ -193,7 +196,14 @@ class Progress:
     _EVERY = 0.1  # seconds
     _LATELY = 100  # lines that were shown: ten seconds
 
-    def __init__(self, label: str, length: int, unit: Callable[[float], str]) -> None:
+    def __init__(
+        self,
+        label: str,
+        length: int,
+        unit: Callable[[float], str],
+        check: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._check = check
         self._label = label
         self._length = length
         self._unit = unit
@@ -202,6 +212,7 @@ class Progress:
         self._lately = deque([(time.monotonic(), 0)], self._LATELY)
 
     def __call__(self, more: int) -> None:
+        self._check()
         self._done += more
         now = time.monotonic()
         if sys.stderr.isatty() and now - self._lately[-1][0] >= self._EVERY:
@@ -240,26 +251,6 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60}:{whole % 60:02} min"
     return f"{whole // 3600}:{whole % 3600 // 60:02} h"
-
-
-class ProgressCounter:
-    """Counts on one line of a terminal, where the end is not known."""
-
-    def __init__(self, label: str) -> None:
-        self._label = label
-        self._count = 0
-
-    def __call__(self, more: int) -> None:
-        self._count += more
-        if more and sys.stderr.isatty():
-            sys.stderr.write(f"\r{self._label} {self._count:,} ")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Erase the line."""
-        if self._count and sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
 
 
 def columns() -> int:

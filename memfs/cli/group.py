@@ -13,7 +13,7 @@ import click
 from memfs import __version__
 from memfs.cli import console
 from memfs.core import os_errors
-from memfs.core.errors import BUG, MemfsError, find_refusal
+from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
 
 COMMANDS = (
     "init", "install", "uninstall", "show", "blocks", "create", "edit", "delete", "rename",
@@ -93,7 +93,7 @@ def run(command: click.Group) -> int:
 
 def _run(command: click.Group) -> int:
     try:
-        command.main(standalone_mode=False)
+        code = command.main(standalone_mode=False)
     except MemfsError as error:
         console.error(error.message, error.hint)
         return error.code
@@ -102,12 +102,12 @@ def _run(command: click.Group) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         console.talk("stopped")
-        return 130
+        return STOPPED
     except (ClosedPipeError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - of the system, or a bug of ours: say which
         return _report_error(error)
-    return console.exit_code()
+    return console.exit_code() or (code if isinstance(code, int) else 0)
 
 
 def _report_error(error: Exception) -> int:

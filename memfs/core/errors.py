@@ -6,6 +6,7 @@ import os
 REFUSED = 1
 USAGE = 2
 BUG = 70
+STOPPED = 130  # by Ctrl-C
 
 
 # Errors that reading malformed values of others raises, and damaged JSON.
@@ -61,6 +62,10 @@ class DamagedError(StoreError):
 
 class LockedError(StoreError):
     """Another process holds the lock, and did not release it in time."""
+
+
+class StoppedError(KeyboardInterrupt):
+    """The user asked to stop. Raised where nothing is half-done: what is done can be kept."""
 
 
 _PASSING = (5, 6, 7)  # SQLite: busy, locked, out of memory

@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
-from memfs.core.errors import DamagedError, find_refusal, is_damage
+from memfs.core.errors import DamagedError, StoppedError, find_refusal, is_damage
 from memfs.files import signatures, trees
 from memfs.search import active_model, catalog, doc_json, segments, vector_layout, vector_manifest
 from memfs.search.catalog import Catalog, IndexSource, KnownSource
@@ -150,7 +150,12 @@ class Indexer:
             if signature is None or (before and before.signature == str(signature)):
                 continue
             changed += 1
-            added += self._index_source(source, signature, before, read, tick)
+            try:
+                added += self._index_source(source, signature, before, read, tick)
+            except StoppedError:  # the next run indexes this source, and those after it
+                self._discard_source(source.path)
+                self.publish()
+                raise
         for path in known.keys() - seen:
             changed += 1
             self._delete_source(path)
@@ -280,8 +285,7 @@ class Indexer:
         try:
             self._text.add(self._assign_numbers(source, read(source, start), tick))
         except OSError:  # removed meanwhile, or not readable: the next run tries again
-            self._delete_source(source.path)
-            self._pending[source.path] = None
+            self._discard_source(source.path)
             return 0
         added = self._next - first
         if tick:
@@ -320,6 +324,11 @@ class Indexer:
         addresses = self._text.find_all(self._text.term_query("source", path))
         self._deleted += self._text.numbers(addresses)
         self._text.delete("source", path)
+
+    def _discard_source(self, path: str) -> None:
+        """Delete what was indexed of a source that could not be read to its end."""
+        self._delete_source(path)
+        self._pending[path] = None
 
     def _commit(self) -> None:
         if not self._dirty:

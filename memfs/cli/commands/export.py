@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
+from memfs.cli.interruption import stoppable_stages
 from memfs.core.errors import RejectedError, UsageError
 from memfs.ops import export as op
 from memfs.store import git
@@ -42,7 +43,10 @@ def command(file: str, user: bool, everything: bool, force: bool, yes: bool) -> 
         raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
     place = options.place()
     path = "" if file == "-" else file
-    done = op.run(place, path, user=user, everything=everything, force=force, anyway=yes)
+    with stoppable_stages(lambda: "nothing was written; run it again", (op.SCAN,)) as stage:
+        done = op.run(
+            place, path, user=user, everything=everything, force=force, anyway=yes, stage=stage
+        )
     _print_secrets(done.secrets)
     if isinstance(done, op.SecretsFound):
         raise RejectedError(

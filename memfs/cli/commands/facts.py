@@ -11,6 +11,7 @@ import click
 
 from memfs.agent import configured_model, extract
 from memfs.cli import console, options
+from memfs.cli.interruption import stoppable_stages
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
@@ -125,15 +126,15 @@ def _offer(place: Place, *, as_json: bool) -> None:
 
 
 def _extract(place: Place, by_model: bool | None) -> None:
-    with console.progress(op.count(place), "looking") as tick:
+    with stoppable_stages(lambda: "no fact was written; run it again") as stage:
         if by_model or (by_model is None and op.extract_by_model(place)):
             model = configured_model.load_model()
             try:
-                done, note = extract.extract(place, model, tick)
+                done, note = extract.extract(place, model, stage)
             finally:
                 model.close()
         else:
-            done, note = op.extract(place, tick), ""
+            done, note = op.extract(place, stage), ""
     if note:
         console.talk(f"! by rules alone where the model could not be asked: {note}")
     console.print_done(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
+from memfs.cli.interruption import stoppable_stages
 from memfs.core.escaping import flatten_text
 from memfs.core.records import Hit
 from memfs.ops import search as op
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.core.records import SessionHit
+
+_STOPPED = "what was indexed is kept; run the search again to continue"
 
 
 @click.command("search")
@@ -86,9 +89,10 @@ def command(
         since=op.parse_day(since, end=False) if since else None,
         until=op.parse_day(until, end=True) if until else None,
     )
-    index, text = IndexSession(options.place()), " ".join(query)
-    search = op.search_sessions if whole else op.run
-    shown = search(index, text, mode=mode, only=only, limit=limit, page=page)
+    text, search = " ".join(query), op.search_sessions if whole else op.run
+    with stoppable_stages(lambda: _STOPPED) as stage:
+        index = IndexSession(options.place(), stage)
+        shown = search(index, text, mode=mode, only=only, limit=limit, page=page)
     found: Sequence[Hit | SessionHit] = shown.hits
     total, sure, name = shown.total, shown.sure, "session" if whole else "hit"
     if index.note:
