@@ -17,7 +17,12 @@ from memfs.context import window_budget
 from memfs.core.escaping import quote_turn
 from memfs.core.tokens import estimate
 from memfs.knowledge.facts.extraction import extractor
-from memfs.knowledge.facts.extraction.candidate import CATEGORIES, FactCandidate
+from memfs.knowledge.facts.extraction.candidate import (
+    CATEGORIES,
+    FactCandidate,
+    clean_name,
+    clean_names,
+)
 from memfs.ops import facts as op
 from memfs.store import resources
 
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from memfs.core.facts import Fact
     from memfs.core.records import Message
     from memfs.ops.facts import Extracted
+    from memfs.recall.index_sources import Stage
     from memfs.store.blocks import Place
 
 _PART_TOKENS = 6000  # tokens of messages that are asked about at a time
@@ -56,25 +62,25 @@ class _Facts(msgspec.Struct):
 
 
 def extract(
-    place: Place, model: Model, tick: Callable[[int], object] = lambda _: None
+    place: Place, model: Model, stage: Stage = lambda *_: lambda _: None
 ) -> tuple[Extracted, str]:
     """Extract the facts of new messages in recall. Return them, and why a model was not asked."""
     finder = _Asked(model)
-    return op.extract(place, tick, finder.find), finder.note
+    return op.extract(place, stage, finder.find), finder.note
 
 
 def extract_as_configured(
-    place: Place, tick: Callable[[int], object] = lambda _: None, *, by_model: bool | None = None
+    place: Place, stage: Stage = lambda *_: lambda _: None, *, by_model: bool | None = None
 ) -> tuple[Extracted, str]:
     """Extract facts by the configured model or by rules: None as `extraction_model` says.
 
     Returns them, and why the model was not asked. Raises `MemfsError` if there is no model.
     """
     if not (op.extract_by_model(place) if by_model is None else by_model):
-        return op.extract(place, tick), ""
+        return op.extract(place, stage), ""
     model = configured_model.load_model()
     try:
-        return extract(place, model, tick)
+        return extract(place, model, stage)
     finally:
         model.close()
 
@@ -89,13 +95,15 @@ class _Asked:
         )
         self.note = ""
 
-    def find(self, messages: Sequence[Message]) -> list[Fact]:
-        """Return the facts in messages."""
+    def find(self, messages: Sequence[Message], tick: Callable[[int], object]) -> list[Fact]:
+        """Return the facts in messages; calls `tick` with the number of those done."""
         spoken = [m for m in messages if m.role in ("user", "assistant") and not m.side]
         by_rules = extractor.extract_facts(messages)
         answered: set[tuple[str, str, str]] = set()
         found: list[Fact] = []
+        tick(len(messages) - len(spoken))
         for part in _split_messages(spoken):
+            tick(len(part))
             try:
                 found += self._ask_part(part)
             except ModelError as error:
@@ -160,8 +168,10 @@ def _make_candidate(each: _Fact) -> FactCandidate:
         text,
         round(each.confidence, 2),
         each.category,
-        tuple(each.entities),
-        tuple(each.relations),
+        clean_names(each.entities),
+        tuple(
+            (clean_name(source), how, clean_name(target)) for source, how, target in each.relations
+        ),
         " ".join(each.key.lower().split()),
         tuple(word.lower() for word in each.over),
         each.personal,

@@ -15,7 +15,8 @@ from memfs import __version__
 from memfs.cli import console, layout
 from memfs.cli.command_list import COMMANDS, GROUPS, TOPICS
 from memfs.cli.examples import list_examples
-from memfs.core.errors import BUG, MemfsError
+from memfs.core import os_errors
+from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,13 @@ class LazyGroup(click.Group):
         if close and args[0] not in self._names and not args[0].startswith("-"):
             context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
         return super().resolve_command(context, args)
+
+    def invoke(self, context: click.Context) -> object:
+        """Run the command that the words name."""
+        try:
+            return super().invoke(context)
+        except BrokenPipeError as error:
+            raise ClosedPipeError from error
 
 
 class RootGroup(LazyGroup):
@@ -121,10 +129,28 @@ def group() -> click.Group:
     return click.version_option(__version__, "-V", "--version", prog_name="memfs")(root)
 
 
+class ClosedPipeError(Exception):
+    """Whoever read what a command prints has gone. Click would end with exit code 1."""
+
+
 def run(command: click.Group) -> int:
-    """Run the command line; return its exit code: 0 done, 1 refused, 2 usage, 70 a bug of ours."""
+    """Run the command line; return its exit code: 0 done, 1 refused, 2 usage, 70 a bug of ours.
+
+    Where whoever reads the output has gone, as in `memfs log | head -1`, it ends quietly with 0.
+    """
     try:
-        command.main(prog_name="memfs", standalone_mode=False)
+        return _run(command)
+    except (ClosedPipeError, BrokenPipeError):
+        null = os.open(os.devnull, os.O_WRONLY)  # for what is still to be flushed
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(null, stream.fileno())
+        console.exit_code()
+        return 0
+
+
+def _run(command: click.Group) -> int:
+    try:
+        code = command.main(prog_name="memfs", standalone_mode=False)
     except MemfsError as error:
         console.error(error.message, error.hint)
         return error.code
@@ -132,22 +158,12 @@ def run(command: click.Group) -> int:
         return _report_usage(error)
     except (click.Abort, KeyboardInterrupt):
         console.talk("stopped")
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except OSError as error:
-        console.error(f"{error.strerror or error}: {error.filename or ''}".rstrip(": "))
-        return 1
-    except Exception as error:  # noqa: BLE001 - a bug of ours: say so, and how to report it
-        if os.environ.get("MEMFS_DEBUG"):
-            traceback.print_exc()
-        console.error(
-            f"a bug in memfs: {type(error).__name__}: {error}",
-            "MEMFS_DEBUG=1 shows where it happened",
-        )
-        return BUG
-    return console.exit_code()
+        return STOPPED
+    except (ClosedPipeError, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - of the system, or a bug of ours: say which
+        return _report_error(error)
+    return console.exit_code() or (code if isinstance(code, int) else 0)
 
 
 def _report_usage(error: click.ClickException) -> int:
@@ -160,3 +176,18 @@ def _report_usage(error: click.ClickException) -> int:
     hint = f"{context.command_path} --help" if context else ""
     console.error(message[:1].lower() + message[1:].rstrip("."), hint)
     return error.exit_code
+
+
+def _report_error(error: Exception) -> int:
+    """Print what the system refused, or that there is a bug, and how to report it."""
+    if os.environ.get("MEMFS_DEBUG"):
+        traceback.print_exc()
+    refusal = error if isinstance(error, OSError) else find_refusal(error)
+    if refusal:
+        told = os_errors.describe_refusal(refusal)
+        console.error(told.message, told.hint)
+        return told.code
+    console.error(
+        f"a bug in memfs: {type(error).__name__}: {error}", "MEMFS_DEBUG=1 shows where it happened"
+    )
+    return BUG

@@ -29,11 +29,11 @@ _MAX_LINES = 5  # numbers of lines that are named
 _NOUNS = {
     "block": "block",
     "passage": "passage",
-    "facts": "file of facts",
+    "facts": "fact",
     "static": "static text",
     "session": "session",
-    "windows": "file of windows",
-    "outcomes": "file of outcomes",
+    "windows": "window",
+    "outcomes": "outcome",
 }
 
 
@@ -97,10 +97,10 @@ def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
     """Print how much was added; return the added items."""
     added = [item for item in done.items if item.outcome in ("new", "merged")]
     same = sum(item.outcome == "same" for item in done.items)
-    counts = [
-        format_count(number, _NOUNS[kind])
-        for kind, number in Counter(item.kind for item in added).items()
-    ]
+    numbers: Counter[str] = Counter()
+    for item in added:
+        numbers[item.kind] += item.count
+    counts = [format_count(number, _NOUNS[kind]) for kind, number in numbers.items()]
     what = f"{', '.join(counts) or 'nothing'} added"
     console.print_done(f"{'would be: ' if dry_run else ''}{what}, {same:,} here already")
     return added
@@ -113,7 +113,9 @@ def print_item(item: ImportItem) -> None:
     if item.kind == "block":
         console.data(item.detail.rstrip("\n"))
     elif item.kind in ("facts", "windows", "outcomes"):
-        console.data(f"+ {flatten_text(item.name)}\n{item.detail.rstrip()}")
+        for line in item.detail.splitlines():
+            about = layout.shorten(line, _PASSAGE_CELLS)
+            console.data(f"+ {_NOUNS[item.kind]} {about}")
     else:
         about = layout.shorten(item.detail, _PASSAGE_CELLS)
         console.data(f"+ {item.kind} {flatten_text(item.name)}: {about}")

@@ -125,7 +125,6 @@ def host_option(*, multiple: bool) -> Callable[[Callable[..., object]], Callable
     return click.option(
         "--host",
         multiple=multiple,
-        default=None if multiple else "",
         type=click.Choice(hosts.RECORDED),
         help="Only what this assistant recorded.",
     )

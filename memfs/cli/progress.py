@@ -24,10 +24,13 @@ def show_progress(length: int, label: str) -> Iterator[Callable[[int], object]]:
 
 
 @contextmanager
-def show_stages(in_bytes: tuple[str, ...] = ()) -> Iterator[Callable[[str, int], Progress]]:
+def show_stages(
+    in_bytes: tuple[str, ...] = (), check: Callable[[], object] = lambda: None
+) -> Iterator[Callable[[str, int], Progress]]:
     """Show one progress bar after another: the yielded `stage(label, length)` begins the next.
 
-    The stages in `in_bytes` count bytes; a length of 0 is unknown.
+    The stages in `in_bytes` count bytes; a length of 0 is unknown. `check` is called at each
+    progress (see `interruption`).
     """
     shown: list[Progress] = []
 
@@ -35,7 +38,7 @@ def show_stages(in_bytes: tuple[str, ...] = ()) -> Iterator[Callable[[str, int],
         if shown:
             shown[-1].clear()
         shown.append(
-            Progress(label, length, format_size if label in in_bytes else "{:,.0f}".format)
+            Progress(label, length, format_size if label in in_bytes else "{:,.0f}".format, check)
         )
         return shown[-1]
 
@@ -52,7 +55,14 @@ class Progress:
     _EVERY = 0.1  # seconds
     _LATELY = 100  # lines that were shown: ten seconds
 
-    def __init__(self, label: str, length: int, unit: Callable[[float], str]) -> None:
+    def __init__(
+        self,
+        label: str,
+        length: int,
+        unit: Callable[[float], str],
+        check: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._check = check
         self._label = label
         self._length = length
         self._unit = unit
@@ -61,6 +71,7 @@ class Progress:
         self._lately = deque([(time.monotonic(), 0)], self._LATELY)
 
     def __call__(self, more: int) -> None:
+        self._check()
         self._done += more
         now = time.monotonic()
         if sys.stderr.isatty() and now - self._lately[-1][0] >= self._EVERY:
@@ -89,23 +100,3 @@ class Progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._shown = False
-
-
-class ProgressCounter:
-    """Counts on one line of a terminal, where the end is not known."""
-
-    def __init__(self, label: str) -> None:
-        self._label = label
-        self._count = 0
-
-    def __call__(self, more: int) -> None:
-        self._count += more
-        if more and sys.stderr.isatty():
-            sys.stderr.write(f"\r{self._label} {self._count:,} ")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Erase the line."""
-        if self._count and sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()

@@ -1,8 +1,12 @@
 """The one error class. Doors print it in one place; nothing below a door prints."""
 
+import errno
+import os
+
 REFUSED = 1
 USAGE = 2
 BUG = 70
+STOPPED = 130  # by Ctrl-C
 
 
 # Errors that reading malformed values of others raises, and damaged JSON.
@@ -60,8 +64,25 @@ class LockedError(StoreError):
     """Another process holds the lock, and did not release it in time."""
 
 
-# SQLite: disk full, no permission, locked: not damage.
-_PASSING = (3, 5, 6, 7, 8, 10, 13, 14, 23)
+class StoppedError(KeyboardInterrupt):
+    """The user asked to stop. Raised where nothing is half-done: what is done can be kept."""
+
+
+_PASSING = (5, 6, 7)  # SQLite: busy, locked, out of memory
+# What the system refuses: room, writing, rights, a broken disk, more open files.
+REFUSALS = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO),
+    *(errno.EMFILE, errno.ENFILE),
+)
+_SQLITE = {  # its result codes, the extended ones first
+    4874: errno.ENOSPC,  # no room for the shared memory of a log
+    3: errno.EACCES,
+    8: errno.EROFS,
+    10: errno.EIO,
+    13: errno.ENOSPC,
+    14: errno.EACCES,
+    23: errno.EACCES,
+}
 
 
 def is_panic(error: BaseException) -> bool:
@@ -72,10 +93,43 @@ def is_panic(error: BaseException) -> bool:
 def is_damage(error: BaseException) -> bool:
     """Tell whether an error is one that libraries raise for a damaged or forged file.
 
-    A `MemfsError` other than `DamagedError`, or an `OSError`, is none.
+    A `MemfsError` other than `DamagedError`, an `OSError`, or a refusal of the system is none.
     """
-    if isinstance(error, DamagedError) or is_panic(error):
+    if isinstance(error, DamagedError):
+        return True
+    if find_refusal(error):
+        return False
+    if is_panic(error):
         return True
     if isinstance(error, MemfsError | OSError) or not isinstance(error, Exception):
         return False
     return getattr(error, "sqlite_errorcode", 0) & 0xFF not in _PASSING
+
+
+def find_refusal(error: BaseException, path: str = "") -> OSError | None:
+    """Return the refusal of the system that an error of any library stands for; None for none.
+
+    tantivy, sqlite3 and usearch raise classes of their own, without a path: `path` is what they
+    were used on ("": unknown). A file that is missing, or that is damaged, is no refusal.
+    """
+    if isinstance(error, MemfsError):
+        return None
+    number = error.errno if isinstance(error, OSError) else _find_number(error)
+    if number not in REFUSALS:
+        return None
+    if isinstance(error, OSError) and error.filename:
+        return error
+    return OSError(number, os.strerror(number), path or None)
+
+
+def _find_number(error: BaseException) -> int:
+    """Return the number of the system's error in that of a library, 0 for none."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        return _SQLITE.get(code, _SQLITE.get(code & 0xFF, 0))
+    text = str(error)
+    for number in REFUSALS:  # the first two are Rust's
+        signs = (f"(os error {number})", f"code: {number}, kind", os.strerror(number))
+        if any(sign in text for sign in signs):
+            return number
+    return 0

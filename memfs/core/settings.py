@@ -1,11 +1,13 @@
 """All settings, with types and defaults. Hot path."""
 
+from memfs.core.block import DEFAULT_LIMIT
+
 NAME, HOLD = "name", "hold"
 BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
 
 DEFAULTS: dict[str, object] = {
     "max_blocks": 10,  # pinned blocks at most
-    "blocks": {},  # per label: {limit, description}
+    "blocks": {},  # by label: see BLOCK
     # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself
     "hooks": {"recall": "auto"},
     # Idle minutes until it ends; mode, and whether large jobs wait for power and memory: auto, off.
@@ -56,6 +58,9 @@ DEFAULTS: dict[str, object] = {
         "tokens_per_day": 20_000_000,
     },
 }
+BLOCK: dict[str, object] = {"limit": DEFAULT_LIMIT, "clear_on_session_end": False}
+# Variables beside those that name a setting (MEMFS_SECTION_KEY).
+VARIABLES = ("MEMFS_DEBUG", "MEMFS_HOME", "MEMFS_INSIDE", "MEMFS_NOW", "MEMFS_SESSION")
 KINDS = ("vector", "facts", "static", "graph")
 USER_ONLY = ("llm", "service", "trust")  # sections that a repository's configuration cannot set
 
@@ -161,8 +166,6 @@ class Settings:
 
     def get_limit(self, label: str) -> int:
         """Return the limit, in characters, with which a block of this label is created."""
-        from memfs.core.block import DEFAULT_LIMIT
-
         found = self.get(f"blocks.{label}.limit")
         wrong = isinstance(found, bool) or not isinstance(found, int) or found < 1
         return DEFAULT_LIMIT if wrong or not isinstance(found, int) else found

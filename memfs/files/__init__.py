@@ -111,8 +111,10 @@ class NamedBeside:
     def __exit__(self, _get_kind: object, error: BaseException | None, _trace: object) -> None:
         if self.folder is not None:
             os.close(self.folder)
-        if isinstance(error, OSError) and error.filename in (self.name, None):
-            error.filename = self.path
+        if isinstance(error, OSError):
+            named = error.filename or self.name
+            if named == self.name or str(named).startswith(f".{self.name}."):  # a temporary file
+                error.filename = self.path
 
 
 def _open(path: str, flags: int) -> int:

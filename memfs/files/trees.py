@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -131,3 +132,12 @@ def set_mode(path: str, mode: int) -> None:
         if found.st_mode & files.KIND == files.LINK:
             raise files.LinkError(path)
         os.chmod(at.name, mode, dir_fd=at.folder)
+
+
+def get_room(folder: str) -> int:
+    """Return the bytes that a user may still write to the disk of a folder.
+
+    Where the system does not tell, there is always room.
+    """
+    disk = os.statvfs(folder) if hasattr(os, "statvfs") else None
+    return disk.f_bavail * disk.f_frsize if disk and disk.f_blocks else sys.maxsize

@@ -43,8 +43,9 @@ _LONGEST_HEAD = 20_000  # characters; reading YAML takes long
 class ImportItem:
     """One thing of another store. `detail` is what it adds here, or why it is refused.
 
-    `path` is where `text` (or, for recall, `messages`) is to be written, "" for nowhere. `signs`
-    are lines that are worth a look.
+    A file of lines adds `count` things, with a line for each in `detail`. `path` is where `text`
+    (or, for recall, `messages`) is to be written, "" for nowhere. `signs` are lines that are worth
+    a look.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class ImportItem:
     text: str = ""
     messages: tuple[Message, ...] = ()
     signs: tuple[Sign, ...] = ()
+    count: int = 1
 
 
 BLOCKS = ("blocks/", ".md")
@@ -189,32 +191,49 @@ def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[Import
     """Plan the import of the lines, each a JSON object, that our file does not have."""
     before = files.decode(logs.read_whole(path) or b"")
     known = set(before.split("\n"))
-    added = []
+    added, described = [], {}
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         if not line.strip() or line in known:
             continue
-        wrong = _find_line_problem(line)
-        if wrong:
+        found = _parse_line(line)
+        wrong = _find_line_problem(line, found)
+        if wrong or found is None:
             why = f"cannot import line {number} of {name}: {wrong}"
             yield ImportItem(kind, name, "refused", why)
             continue
         known.add(line)
         added.append(line + "\n")
+        described[str(found.get("id") or number)] = _describe_line(found)  # the last revision
     new = "".join(added)
     end = "" if not before or before.endswith("\n") else "\n"
     if new:
         outcome: Outcome = "merged" if before else "new"
-        yield ImportItem(kind, name, outcome, new, path, before + end + new)
+        detail, text = "\n".join(described.values()), before + end + new
+        yield ImportItem(kind, name, outcome, detail, path, text, count=len(described))
     else:
         yield ImportItem(kind, name, "same")
 
 
-def _find_line_problem(line: str) -> str:
+def _parse_line(line: str) -> dict[str, object] | None:
     try:
-        fact = json.loads(line)
+        found = json.loads(line)
     except (ValueError, RecursionError):
-        fact = None
-    if not isinstance(fact, dict):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _describe_line(found: Mapping[str, object]) -> str:
+    """Say on one line what a line holds: a fact, a window, or the outcome of a session."""
+    if "worked" in found:
+        came_out = "worked" if found["worked"] is True else "failed"
+        parts = [f"session {found.get('session')} {came_out}", found.get("why")]
+    else:
+        parts = [found.get("category"), found.get("statement") or found.get("text")]
+    return " ".join(": ".join(str(part) for part in parts if part).split())
+
+
+def _find_line_problem(line: str, found: Mapping[str, object] | None) -> str:
+    if found is None:
         return "it is no JSON object"
     if public(line) != line:
         return "it is marked as private"

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core.errors import StoppedError
 from memfs.files import outside
 from memfs.ingest import transcript_files, workers
 from memfs.store import checkpoint, lock, recall, spool
@@ -91,7 +92,8 @@ def ingest_transcripts(
     identity) to read of each file, if they were identified before (see `identify_files`).
 
     With an `index`, sessions that it has all of are indexed at once. A kill costs nothing: the next
-    run goes on where the last state was written down.
+    run goes on where the last state was written down. A `tick` that raises `StoppedError` ends it:
+    what was read is kept.
     """
     work = _Work(store, tally, tick, index, session, known)
     try:
@@ -103,6 +105,9 @@ def ingest_transcripts(
                 else:
                     work.write_result(part, found)
         work.flush()
+    except StoppedError:
+        work.flush()
+        raise
     finally:
         work.discard_drafts()
 

@@ -13,7 +13,8 @@ import msgspec
 from memfs.context import assemble as assembling
 from memfs.context import token_counter
 from memfs.context.assemble import Piece
-from memfs.core.errors import StoreError, UsageError, is_panic
+from memfs.core import os_errors
+from memfs.core.errors import StoreError, UsageError, find_refusal, is_panic
 from memfs.core.privacy import storable
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds import content as contents
@@ -220,7 +221,9 @@ class Orchestrator:
                 except BaseException as error:  # a kind of a plugin, say: the others still answer
                     if not isinstance(error, Exception) and not is_panic(error):
                         raise
-                    problems.append(f"{name}: {error}")
+                    refusal = find_refusal(error)
+                    told = os_errors.describe_refusal(refusal).message if refusal else error
+                    problems.append(f"{name}: {told}")
         return answers, problems
 
     def _assign_weights(self, shares: Sequence[float]) -> dict[str, float]:

@@ -28,9 +28,11 @@ from memfs.store import (
 
 if TYPE_CHECKING:
     from memfs.core.file_redaction import FileSecret
+    from memfs.recall.index_sources import Stage
     from memfs.store.blocks import Place
     from memfs.store.store_paths import Store
 
+SCAN = "looking for secrets"  # the stage that takes long, in bytes
 _FOLDERS = {"archive": archive.SUFFIX, facts.FOLDER: facts.SUFFIX, static.FOLDER: static.SUFFIX}
 
 
@@ -57,11 +59,19 @@ class SecretsFound:
 
 
 def run(
-    place: Place, path: str, *, user: bool, everything: bool, force: bool, anyway: bool
+    place: Place,
+    path: str,
+    *,
+    user: bool,
+    everything: bool,
+    force: bool,
+    anyway: bool,
+    stage: Stage = lambda *_: lambda _: None,
 ) -> Exported | SecretsFound:
     """Export the project's store (or the user's) to `path`; "" returns the bytes instead.
 
-    `everything`: with recall and the history. `anyway`: also with secrets in it.
+    `everything`: with recall and the history. `anyway`: also with secrets in it. `stage` is called
+    with what is done and its bytes, and returns the callback for progress.
     """
     tier = labels.USER if user else labels.PROJECT
     if not user and place.project is None:
@@ -73,14 +83,18 @@ def run(
         with suppress(OSError):  # a read-only store can be exported
             stack.enter_context(writer.writing(store, place))
         members, left_out = _collect_members(place, store, tier, everything=everything)
-    secrets = tuple((name, leak) for name, data in members.items() for leak in _scan(name, data))
+    tick = stage(SCAN, sum(map(len, members.values())))
+    secrets: list[tuple[str, FileSecret]] = []
+    for name, data in members.items():
+        secrets += ((name, leak) for leak in _scan(name, data))
+        tick(len(data))
     if secrets and not anyway:
-        return SecretsFound(secrets)
+        return SecretsFound(tuple(secrets))
     counts = _count_members(members)
     packed = export_format.pack(members, tier, counts)
     if path:
         export_format.save(path, packed)
-    return Exported(b"" if path else packed, len(packed), counts, secrets, tuple(left_out))
+    return Exported(b"" if path else packed, len(packed), counts, tuple(secrets), tuple(left_out))
 
 
 def _collect_members(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from memfs.core.facts import Fact
     from memfs.core.records import Message
+    from memfs.recall.index_sources import Stage
     from memfs.store.blocks import Place
 
 _STATE = "facts.json"  # in the local folder: how far each recall file was read
@@ -58,19 +59,24 @@ class Extracted:
 
 def extract(
     place: Place,
-    tick: Callable[[int], object] = lambda _: None,
-    find: Callable[[Sequence[Message]], list[Fact]] = extractor.extract_facts,
+    stage: Stage = lambda *_: lambda _: None,
+    find: Callable[[Sequence[Message], Callable[[int], object]], list[Fact]] | None = None,
 ) -> Extracted:
     """Ingest pending transcripts, then extract and store the facts of new messages in recall.
 
-    `find` extracts facts from messages; the default goes by rules.
+    `find` extracts facts from messages, and calls its second argument with the number of those
+    done; the default goes by rules. `stage` is called with what is done and how much there is, and
+    returns the callback for progress.
     """
+    find = find or extractor.extract_facts
     transcripts.drain(place.home, transcripts.Tally())
     path = f"{place.home.local}/{_STATE}"
     seen = _load_state(path)
     messages: list[Message] = []
     now: dict[str, int] = {}
-    for log in recall.sources(place.home):
+    logs = recall.sources(place.home)
+    tick = stage("reading", len(logs))
+    for log in logs:
         name = os.path.relpath(log, place.home.local).replace(os.sep, "/")
         size = files.get_size(log)
         start = seen.get(name, 0)
@@ -78,7 +84,7 @@ def extract(
             messages.extend(recall.messages(log, start if start < size else 0))
         now[name] = size
         tick(1)
-    added = fact_store.store_facts(place, find(messages))
+    added = fact_store.store_facts(place, find(messages, stage("looking", len(messages))))
     atomic.write(path, json.dumps(now), private=True, durable=False)
     return Extracted(len(messages), tuple(added))
 
@@ -151,11 +157,6 @@ def list_offers(place: Place) -> list[FactOffer]:
         and fact.category in _BLOCKS
         and archive.merge_passages(fact.statement) not in block_text
     ]
-
-
-def count(place: Place) -> int:
-    """Return how many recall files an extraction reads."""
-    return len(recall.sources(place.home))
 
 
 def decide(place: Place, ident: str, status: str) -> Fact:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
+from memfs.core import os_errors
 from memfs.core.errors import DamagedError, LockedError, MemfsError, NotFoundError
 from memfs.core.events import STOP
 from memfs.ingest import routing, transcript_files
@@ -57,14 +58,14 @@ def plan(place: Place, paths: list[str], home: str) -> list[str]:
     return _list_transcripts(home, place.home.top)
 
 
-def run(place: Place, paths: list[str], stage: Stage) -> Tally:
-    """Read transcripts, index them, and compute their vectors.
+def run(place: Place, paths: list[str], stage: Stage, tally: Tally | None = None) -> Tally:
+    """Read transcripts, index them, and compute their vectors; count in `tally` what is done.
 
     `stage` is called with the name of a stage and its size (bytes to read, documents; 0: not
     known), and returns the callback for progress.
     """
     store = place.home
-    tally = Tally()
+    tally = Tally() if tally is None else tally
     ingest_transcripts.drain(store, tally)
     try:
         _read(place, paths, tally, stage)
@@ -84,12 +85,13 @@ def _read(place: Place, paths: list[str], tally: Tally, stage: Stage) -> None:
         )
 
 
-def ingest_everything(home: str, stage: Stage) -> MachineIngest:
+def ingest_everything(home: str, stage: Stage, done: MachineIngest | None = None) -> MachineIngest:
     """Read all transcripts of assistants on this machine, each session into its store.
 
+    `done` is filled meanwhile.
     A store that cannot be written does not stop the others.
     """
-    done = MachineIngest()
+    done = MachineIngest() if done is None else done
     paths = _list_transcripts(home, "")
     done.total.files = len(paths)
     found, others = transcript_files.identify_files(paths, stage("looking", len(paths)))
@@ -99,9 +101,7 @@ def ingest_everything(home: str, stage: Stage) -> MachineIngest:
     tick = stage(
         "reading", sum(transcript_files.measure_size(list(batch.sessions)) for batch in batches)
     )
-    done.stores = [_ingest_batch(batch, tick) for batch in batches]
-    for result in done.stores:
-        done.total.add(result.tally)
+    done.stores = [_ingest_batch(batch, tick, done.total) for batch in batches]
     places = [
         batch.place
         for batch, result in zip(batches, done.stores, strict=True)
@@ -113,7 +113,7 @@ def ingest_everything(home: str, stage: Stage) -> MachineIngest:
     return done
 
 
-def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object]) -> StoreIngest:
+def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object], total: Tally) -> StoreIngest:
     store, tally = batch.place.home, Tally()
     try:
         ingest_transcripts.drain(store, tally)
@@ -125,11 +125,11 @@ def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object]) -> StoreInge
             ingest_transcripts.ingest_transcripts(
                 store, paths, tally, tick, index, known=batch.sessions
             )
-    except MemfsError as error:
-        return StoreIngest(store, tally, error.message, error.hint)
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        return StoreIngest(store, tally, f"{error.strerror or error}{where}")
+    except (MemfsError, OSError) as error:
+        told = error if isinstance(error, MemfsError) else os_errors.describe_refusal(error)
+        return StoreIngest(store, tally, told.message, told.hint)
+    finally:
+        total.add(tally)
     return StoreIngest(store, tally)
 
 

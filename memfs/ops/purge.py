@@ -46,6 +46,7 @@ from memfs.sync import instruction_sections
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memfs.recall.index_sources import Stage
     from memfs.store.inventory import StoreFile
     from memfs.store.store_paths import Store
 
@@ -65,6 +66,11 @@ _LOCKS = (
     chunk_log.LOCK,
     session_outcomes.LOCK,
 )
+
+
+def _silent(_label: str, _length: int) -> Callable[[int], object]:
+    """Report no progress: a `Stage` for work that nobody watches."""
+    return lambda _: None
 
 
 @dataclass(frozen=True)
@@ -114,12 +120,15 @@ class Purged:
     note: str = ""
 
 
-def find(place: Place, home: str, tick: Callable[[int], object]) -> SecretScan:
-    """Scan every file of the stores, calling `tick` for each, and their history in git."""
+def find(place: Place, home: str, stage: Stage = _silent) -> SecretScan:
+    """Scan every file of the stores, and their history in git.
+
+    `stage` is called with what is done and the number of files, and returns the callback for each.
+    """
     place = blocks.without_quarantine(place)
     committed: list[CommittedSecret] = []
     unread: list[str] = []
-    found = _find_all(place, unread, tick)
+    found = _find_all(place, unread, stage)
     for store in place.stores():
         if not _scan_history(store, committed):
             unread.append(f"the git history of {store.root}")
@@ -140,7 +149,7 @@ def run(place: Place) -> Purged:
         for store in stores:
             for name in _LOCKS:
                 stack.enter_context(lock.hold_lock(store, name=name))
-        done = [each for each in _find_all(place, [], lambda _: None) if each.ours]
+        done = [each for each in _find_all(place, []) if each.ours]
         for store in stores:
             _purge_store(store, place)
     paths = list(dict.fromkeys(each.path for each in done))
@@ -150,7 +159,7 @@ def run(place: Place) -> Purged:
         if done
         else ""
     )
-    left = _find_all(place, [], lambda _: None)
+    left = _find_all(place, [])
     return Purged(tuple(done), tuple(left), "; ".join(note for note in notes if note))
 
 
@@ -224,15 +233,20 @@ def _remove_folder(path: str) -> None:
     files.sync_folder(os.path.dirname(path))
 
 
-def _find_all(place: Place, unread: list[str], tick: Callable[[int], object]) -> list[StoredSecret]:
+def _find_all(place: Place, unread: list[str], stage: Stage = _silent) -> list[StoredSecret]:
     found = []
-    for store in place.stores():
-        for each in _list_files(store, [store, *inventory.worktrees(store)]):
-            try:
-                found += [_make_secret(each, leak) for leak in _find_in_file(each)]
-            except OSError:
-                unread.append(each.path)
-            tick(1)
+    listed = [
+        each
+        for store in place.stores()
+        for each in _list_files(store, [store, *inventory.worktrees(store)])
+    ]
+    tick = stage("looking through files", len(listed))
+    for each in listed:
+        try:
+            found += [_make_secret(each, leak) for leak in _find_in_file(each)]
+        except OSError:
+            unread.append(each.path)
+        tick(1)
     return found
 
 

@@ -17,6 +17,7 @@ from memfs.store import lock, spool
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memfs.recall.index_sources import Stage
     from memfs.recall.model_config import WantedModel
     from memfs.search.engine import Engine, Mode
     from memfs.search.model_files import ModelFiles
@@ -29,8 +30,10 @@ Result = TypeVar("Result")
 class IndexSession:
     """Provides an engine over the current index. Unchanged files are not read again."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, stage: Stage | None = None) -> None:
+        """`stage` shows the progress of indexing (see `index_sources.sync`)."""
         self.place = place
+        self._stage = stage
         self._lock = threading.Lock()
         self._recall = RecallSnapshot(place.home)
         self._model: WantedModel | None = None
@@ -126,7 +129,10 @@ class IndexSession:
         same = (seen, self._sign_index()) == (self._indexed, self._published)
         if same and (self._embedded or not embed):
             return True
-        if index_sources.sync(self.place, embed=embed, wait=2.0) is None:
+        done = index_sources.sync(
+            self.place, embed=embed, wait=2.0, stage=self._stage, rebuild=False
+        )
+        if done is None:
             return False
         self._indexed = seen
         self._embedded = embed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.core.errors import DamagedError, LockedError, MemfsError, StoreError
+from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedError, StoreError
 from memfs.recall import model_config, rule_search, vector_rebuild
 from memfs.recall.documents import documents
 from memfs.search import indexer
@@ -60,6 +60,7 @@ def sync(
     wait: float = 10.0,
     stage: Stage | None = None,
     logs: Iterable[str] | None = None,
+    rebuild: bool = True,
 ) -> Indexed | None:
     """Bring the index up to date; None if another process indexes for longer than `wait`.
 
@@ -68,7 +69,7 @@ def sync(
 
     `stage` is called with the name of each stage and its number of documents (0: unknown), and
     returns a function that is called with the number of those done. Many vectors of a new model are
-    made only with `stage`; else they are left to the service, or to `memfs ingest`.
+    made only with `stage` and `rebuild`; else they are left to the service, or to `memfs ingest`.
     """
     indexed = sources(place, logs)
     path = place.home.index
@@ -82,7 +83,7 @@ def sync(
                 done, missing = _update_index(place, indexed, stage, logs, embed=embed)
     except LockedError:
         return None
-    if missing and embed and stage is not None:
+    if missing and embed and rebuild and stage is not None:
         with suppress(MemfsError):  # the service does it, or a search reports the problem
             vector_rebuild.run(place, stage("embedding", missing))
     return done
@@ -136,7 +137,11 @@ def open_feed(
             return
         files.make_folder(place.home.index, private=True)
         writer = stack.enter_context(indexer.open_writer(place.home.index))
-        yield writer
+        try:
+            yield writer
+        except StoppedError:  # what was read until then is found
+            writer.publish()
+            raise
         writer.update(sources(place), documents, stage and stage("indexing", 0))
         rule_search.refresh_rules(place)
 

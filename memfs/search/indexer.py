@@ -6,12 +6,14 @@ interrupted run added from there is deleted before the next run adds anything.
 
 from __future__ import annotations
 
+import errno
+import os
 from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
-from memfs.core.errors import DamagedError, is_damage
+from memfs.core.errors import DamagedError, StoppedError, find_refusal, is_damage
 from memfs.files import signatures, trees
 from memfs.search import active_model, catalog, doc_json, segments, vector_layout, vector_manifest
 from memfs.search.catalog import Catalog, IndexSource, KnownSource
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 BATCH = 20_000  # documents whose vectors are published together
 COMMIT = 60_000  # documents: a commit has a fixed cost, and small ones are merged
+_ROOM = 16 << 20  # bytes: with less on a disk, a write can have failed for want of room
 _FEW_ROWS = 100
 _MANY = 2000  # documents for which every core is used
 _REPORT = 200  # documents between two progress reports
@@ -39,16 +42,29 @@ _LAST = 1 << 27  # beyond every document number
 def open_writer(folder: str) -> Iterator[Indexer]:
     """Open an index for writing. A damaged one is removed, except the session graph.
 
-    Raises `DamagedError` then; the next call creates it anew.
+    Raises `DamagedError` then; the next call creates it anew. Raises `OSError` with a path where
+    the system refuses to read or write it.
     """
     try:
         with closing(Indexer(folder)) as indexer:
             yield indexer
     except BaseException as error:
+        if refusal := _find_refusal(error, folder):
+            raise refusal from error
         if not is_damage(error):
             raise
         remove(folder)
         raise DamagedError("the search index was damaged", "it is made anew: try again") from error
+
+
+def _find_refusal(error: BaseException, folder: str) -> OSError | None:
+    """Return the refusal of the system that an error stands for, None for none.
+
+    tantivy keeps to itself why a thread that writes has died: where there is no room, it is that.
+    """
+    if "writer was killed" in str(error) and trees.get_room(folder) < _ROOM:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
+    return find_refusal(error, folder)
 
 
 def remove(folder: str) -> None:
@@ -134,7 +150,12 @@ class Indexer:
             if signature is None or (before and before.signature == str(signature)):
                 continue
             changed += 1
-            added += self._index_source(source, signature, before, read, tick)
+            try:
+                added += self._index_source(source, signature, before, read, tick)
+            except StoppedError:  # the next run indexes this source, and those after it
+                self._discard_source(source.path)
+                self.publish()
+                raise
         for path in known.keys() - seen:
             changed += 1
             self._delete_source(path)
@@ -264,8 +285,7 @@ class Indexer:
         try:
             self._text.add(self._assign_numbers(source, read(source, start), tick))
         except OSError:  # removed meanwhile, or not readable: the next run tries again
-            self._delete_source(source.path)
-            self._pending[source.path] = None
+            self._discard_source(source.path)
             return 0
         added = self._next - first
         if tick:
@@ -304,6 +324,11 @@ class Indexer:
         addresses = self._text.find_all(self._text.term_query("source", path))
         self._deleted += self._text.numbers(addresses)
         self._text.delete("source", path)
+
+    def _discard_source(self, path: str) -> None:
+        """Delete what was indexed of a source that could not be read to its end."""
+        self._delete_source(path)
+        self._pending[path] = None
 
     def _commit(self) -> None:
         if not self._dirty:

@@ -10,7 +10,7 @@ from tantivy import FieldType, Filter, Occur, Query, TextAnalyzerBuilder, Tokeni
 
 from memfs import files
 from memfs.core import fastjson
-from memfs.core.errors import DamagedError, is_damage
+from memfs.core.errors import DamagedError, find_refusal, is_damage
 from memfs.files import signatures
 from memfs.search import stopwords
 
@@ -93,7 +93,8 @@ class TextIndex:
                     return None
             return cls(tantivy.Index.open(path))
         except BaseException as error:
-            if isinstance(error, OSError) or is_damage(error):
+            missing = isinstance(error, OSError) or find_refusal(error, path)
+            if missing or is_damage(error):
                 return None
             raise
 
@@ -110,6 +111,8 @@ class TextIndex:
         try:
             return cls(tantivy.Index(schema(EXACT), path=path))
         except BaseException as error:
+            if refusal := find_refusal(error, path):
+                raise refusal from error
             if not is_damage(error):
                 raise
             raise DamagedError(f"the index in {path} cannot be read", "search again") from error

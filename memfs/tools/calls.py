@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import MemfsError, is_panic
+from memfs.core import os_errors
+from memfs.core.errors import MemfsError, find_refusal, is_panic
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
@@ -96,10 +97,13 @@ def do(context: ToolContext, checked: CheckedCall) -> Result:
     except BaseException as error:  # a full disk, a plugin's bug: reported as a result
         if not isinstance(error, Exception) and not is_panic(error):
             raise
-        broken = f"{checked.tool.name} failed: {type(error).__name__}: {error}"
-        return build_failure(
-            checked.call, MemfsError(excerpt(broken, 500)), heartbeat=checked.heartbeat
-        )
+        refusal = find_refusal(error)
+        if refusal and refusal.filename:
+            told = os_errors.describe_refusal(refusal)
+        else:
+            broken = f"{checked.tool.name} failed: {type(error).__name__}: {error}"
+            told = MemfsError(excerpt(broken, 500))
+        return build_failure(checked.call, told, heartbeat=checked.heartbeat)
     return Result(checked.call, text, heartbeat=checked.heartbeat)
 
 

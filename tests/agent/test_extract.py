@@ -32,7 +32,7 @@ GOOD = {
             "statement": "The shop uses Postgres",
             "confidence": 0.8,
             "category": "decision",
-            "entities": ["shop", "Postgres"],
+            "entities": ["shop", "Postgres."],
             "relations": [["shop", "uses", "Postgres"]],
             "over": ["MySQL"],
         },
@@ -72,6 +72,7 @@ def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) 
     assert (mine.message, mine.key, mine.personal) == ("m0", "the user's employer", True)
     shop = next(f for f in fact_store.list_facts(place) if f.category == "decision")
     assert (shop.relations, shop.over) == ((("shop", "uses", "Postgres"),), ("mysql",))
+    assert shop.entities == ("shop", "Postgres")
     assert "0 new facts in 0 messages" in memfs("facts", "extract", "--model").err
 
 

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("place")
         ({"only": Filter(roles=("me",))}, "roles has 'me', expected user, assistant or tool"),
         (
             {"only": Filter(hosts=("cluade",))},
-            f"hosts has 'cluade', expected {', '.join(RECORDED[:-1])} or python",
+            f"hosts has 'cluade', expected {', '.join(RECORDED[:-1])} or {RECORDED[-1]}",
         ),
         ({"only": Filter(tags="http")}, "tags is 'http', expected a list of texts"),  # type: ignore[arg-type]
         ({"only": Filter(sessions=(1,))}, "sessions is (1,), expected a list of texts"),  # type: ignore[arg-type]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from memfs.core.facts import REJECTED, Fact
 from memfs.ops import init
+from memfs.store import facts
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 
@@ -113,3 +116,25 @@ def test_an_export_can_go_through_a_pipe(memfs: Run, place: Place, tmp_path: Pat
     memfs("export", str(tmp_path / "m.zip"))
     piped = memfs("export", "-").out
     assert piped.startswith("PK")
+
+
+def test_a_pipe_has_no_name(memfs: Run, place: Place) -> None:
+    assert memfs("export", "-").err.startswith("✓ 2 blocks, ")
+
+
+def test_facts_are_named_in_words(
+    memfs: Run, place: Place, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [Fact(f"{n}", f"The shop\nuses port 80{n}", 0.8, "technical") for n in range(2)]
+    for month in ("2026-04", "2026-05"):
+        for fact in said:
+            dated = replace(fact, id=fact.id + month, at=f"{month}-03T10:00:00Z")
+            facts.write_facts(place.home, [dated, dated.revise(REJECTED)])
+    path = str(tmp_path / "m.zip")
+    assert memfs("export", path).code == 0
+    monkeypatch.chdir(elsewhere)
+    done = memfs("import", path)
+    assert done.out == "".join(
+        f"+ fact technical: The shop uses port 80{n}\n" for n in (0, 1, 0, 1)
+    )
+    assert "✓ 4 facts added, " in done.err

@@ -20,6 +20,9 @@ def test_all_together(memfs: Run, place: Place) -> None:
     assert lines[1].startswith("topics: ")
     assert "test! > edit > test: 2 turns, 2 worked, 0 did not" in lines
     assert memfs("graph", "--patterns").out == "test! > edit > test: 2 turns, 2 worked, 0 did not\n"
+    assert json.loads(memfs("graph", "--patterns", "--json").out) == [
+        {"steps": ["test!", "edit", "test"], "turns": 2, "worked": 2, "failed": 0}
+    ]
     assert json.loads(memfs("graph", "--json").out)["counts"]["turn"] == 4
 
 

@@ -55,7 +55,7 @@ def fill(repo: Path, home: Path, word: str) -> None:
             f"create rules {rules} --description The_rules.",
             f"edit rules --append {word}",
             f"archive add On_gophers_{word}.",
-            f"static gophers Rodents_{word}.",
+            f"static add gophers Rodents_{word}.",
             "ingest said.jsonl",
             "facts extract --no-model",
             f"session outcome {SESSION} worked --why {word}",

@@ -254,9 +254,11 @@ def test_no_command_in_an_assistants_shell_shows_what_came(clone: Path) -> None:
         ("log",),
         ("diff", "rules"),
         ("blame", "rules"),
-        ("static",),
+        ("static", "list"),
+        ("archive", "list"),
+        ("session", "list"),
         ("facts",),
-        ("context",),
+        ("recall", "rules"),
     ):
         _, said = run(clone, *words, CLAUDE_CODE_SESSION_ID="s1")
         assert "the project's store is not trusted" in said, words

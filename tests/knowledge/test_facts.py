@@ -296,6 +296,11 @@ def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
     assert memfs("facts", "list", "--summary").out == (
         "## rule\n- Never deploy on Fridays\n## identity\n- My name is Alice\n"
     )
+    grouped = json.loads(memfs("facts", "list", "--summary", "--json").out)
+    assert {name: [each["statement"] for each in some] for name, some in grouped.items()} == {
+        "rule": ["Never deploy on Fridays"],
+        "identity": ["My name is Alice"],
+    }
 
 
 def test_a_person_decides(place: Place, memfs: Run) -> None:

@@ -80,7 +80,7 @@ def replays(place: Place, store: Store) -> None:
 
 
 def find(place: Place, home: Path) -> purge.SecretScan:
-    return purge.find(place, str(home), lambda _: None)
+    return purge.find(place, str(home))
 
 
 def age_journal(store: Store) -> None:

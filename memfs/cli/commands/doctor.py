@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options, progress
+from memfs.cli import console, options
 from memfs.cli.edit_output import format_remainder
+from memfs.cli.interruption import stoppable_stages
 from memfs.cli.wording import format_count
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text
@@ -62,9 +63,8 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
 
 
 def _run_scan(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
-    counter = progress.ProgressCounter("files looked through")
-    scan = purge_op.find(place, options.home(), counter)
-    counter.clear()
+    with stoppable_stages(lambda: "nothing was changed; run it again") as stage:
+        scan = purge_op.find(place, options.home(), stage)
     own = sum(found.ours for found in scan.found)
     if not as_json:
         _print_secrets(scan)

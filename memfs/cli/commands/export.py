@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
+from memfs.cli.interruption import stoppable_stages
 from memfs.cli.wording import format_count, format_size
 from memfs.core.errors import RejectedError, UsageError
 from memfs.ops import export as op
@@ -44,7 +45,10 @@ def command(file: str, user: bool, everything: bool, force: bool, secrets: bool)
         raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
     place = options.place()
     path = "" if file == "-" else file
-    done = op.run(place, path, user=user, everything=everything, force=force, anyway=secrets)
+    with stoppable_stages(lambda: "nothing was written; run it again", (op.SCAN,)) as stage:
+        done = op.run(
+            place, path, user=user, everything=everything, force=force, anyway=secrets, stage=stage
+        )
     _print_secrets(done.secrets)
     if isinstance(done, op.SecretsFound):
         raise RejectedError(
@@ -58,7 +62,8 @@ def command(file: str, user: bool, everything: bool, force: bool, secrets: bool)
     what = ", ".join(
         format_count(number, _NOUNS[kind]) for kind, number in done.counts.items() if number
     )
-    console.print_done(f"{what or 'nothing but settings'}: {file}, {format_size(done.size)}")
+    where = f": {path}" if path else ""
+    console.print_done(f"{what or 'nothing but settings'}{where}, {format_size(done.size)}")
     if path and (user or everything) and not git.is_ignored(path):
         console.talk("  git does not ignore that file: it is not for a commit.")
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.agent import extract
-from memfs.cli import console, layout, options, progress
+from memfs.cli import console, layout, options
 from memfs.cli.completion import CompletedType
+from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
 from memfs.cli.wording import format_count, format_day
 from memfs.core.escaping import flatten_text
@@ -83,7 +84,10 @@ def list_(
         confidence=min_confidence,
         statuses=status,
     )
-    if as_json:
+    if as_json and summary:
+        grouped = selection.group_by_category(found)
+        console.as_json({name: [asdict(fact) for fact in some] for name, some in grouped.items()})
+    elif as_json:
         console.as_json([asdict(fact) for fact in found])
     elif summary:
         console.data(selection.format_summary(found))
@@ -136,8 +140,8 @@ def _offer(place: Place, *, as_json: bool) -> None:
 
 
 def _extract(place: Place, by_model: bool | None) -> None:
-    with progress.show_progress(op.count(place), "looking") as tick:
-        done, note = extract.extract_as_configured(place, tick, by_model=by_model)
+    with stoppable_stages(lambda: "no fact was written; run it again") as stage:
+        done, note = extract.extract_as_configured(place, stage, by_model=by_model)
     if note:
         console.talk(f"! by rules alone where the model could not be asked: {note}")
     console.print_done(

@@ -77,7 +77,8 @@ def command(
 def _print_overview(place: Place, *, patterns: bool, as_json: bool) -> None:
     found = op.load_overview(place)
     if as_json:
-        console.as_json(asdict(found))
+        whole = asdict(found)
+        console.as_json(whole["patterns"] if patterns else whole)
         return
     if not patterns:
         totals = [format_count(number, name) for name, number in found.counts.items()]

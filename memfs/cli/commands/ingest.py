@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, options, progress
+from memfs.cli import console, options
+from memfs.cli.interruption import stoppable_stages
 from memfs.cli.wording import format_count
 from memfs.core import label as labels
 from memfs.core.errors import UsageError
+from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest as op
 
-if TYPE_CHECKING:
-    from memfs.ingest.transcripts import Tally
-
+_GO_ON = "run memfs ingest again to continue"
 _MAX_NAMED = 5  # skipped files, and folders without a store, are named up to so many
 
 
@@ -46,8 +45,9 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
         return
     place = options.place()
     planned = op.plan(place, list(paths), options.home())
-    with progress.show_stages(in_bytes=("reading",)) as stage:
-        tally = op.run(place, planned, stage)
+    tally = Tally()
+    with stoppable_stages(lambda: _describe_stop(tally), ("reading",)) as stage:
+        op.run(place, planned, stage, tally)
     if as_json:
         console.as_json(_build_record(tally))
         return
@@ -61,9 +61,15 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     _print_skipped(tally)
 
 
+def _describe_stop(tally: Tally) -> str:
+    count = format_count(tally.sessions, "session")
+    return f"{count} {'is' if tally.sessions == 1 else 'are'} in; {_GO_ON}"
+
+
 def _ingest_all(as_json: bool) -> None:
-    with progress.show_stages(in_bytes=("reading",)) as stage:
-        done = op.ingest_everything(options.home(), stage)
+    done = op.MachineIngest()
+    with stoppable_stages(lambda: _describe_stop(done.total), ("reading",)) as stage:
+        op.ingest_everything(options.home(), stage, done)
     if any(each.problem for each in done.stores):
         console.refuse()
     if as_json:

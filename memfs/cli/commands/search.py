@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
 from memfs.cli.session_output import print_messages
 from memfs.cli.wording import format_count, format_day
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
+
+_STOPPED = "what was indexed is kept; run the search again to continue"
 
 
 @click.command("search")
@@ -104,10 +107,11 @@ def command(
         since=op.parse_day(since, end=False) if since else None,
         until=op.parse_day(until, end=True) if until else None,
     )
-    index, text = IndexSession(options.place()), " ".join(query)
+    text, search = " ".join(query), op.search_sessions if whole else op.run
     page = -(-opened // count) if opened else page
-    search = op.search_sessions if whole else op.run
-    shown = search(index, text, mode=mode, only=only, limit=count, page=page)
+    with stoppable_stages(lambda: _STOPPED) as stage:
+        index = IndexSession(options.place(), stage)
+        shown = search(index, text, mode=mode, only=only, limit=count, page=page)
     found: Sequence[Hit | SessionHit] = shown.hits
     name = "session" if whole else "hit"
     if index.note:

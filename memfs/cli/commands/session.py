@@ -31,9 +31,9 @@ def command() -> None:
 @options.host_option(multiple=False)
 @options.json_option
 @paged
-def list_(count: int, host: str, as_json: bool) -> None:
+def list_(count: int, host: str | None, as_json: bool) -> None:
     """List the sessions in recall, the latest first, each with its first prompt."""
-    found = op.list_sessions(options.place(), host=host)
+    found = op.list_sessions(options.place(), host=host or "")
     shown = found[: count or None]
     if as_json:
         console.as_json([asdict(each) for each in shown])

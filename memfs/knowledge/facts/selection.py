@@ -46,11 +46,17 @@ def select_facts(
 def format_summary(facts: Sequence[Fact]) -> str:
     """Format the active facts by category, those with the most confidence first."""
     lines = []
-    for category in dict.fromkeys([*CATEGORIES, *(f.category for f in facts)]):
-        some = sorted(
-            (f for f in facts if f.category == category and f.holds), key=lambda f: -f.confidence
-        )
-        if some:
-            lines.append(f"## {category}")
-            lines += [f"- {fact.statement}" for fact in some]
+    for category, some in group_by_category(facts).items():
+        lines.append(f"## {category}")
+        lines += [f"- {fact.statement}" for fact in some]
     return "\n".join(lines)
+
+
+def group_by_category(facts: Sequence[Fact]) -> dict[str, list[Fact]]:
+    """Return the active facts by category, those with the most confidence first."""
+    found = {}
+    for category in dict.fromkeys([*CATEGORIES, *(f.category for f in facts)]):
+        some = [fact for fact in facts if fact.category == category and fact.holds]
+        if some:
+            found[category] = sorted(some, key=lambda fact: -fact.confidence)
+    return found

@@ -16,7 +16,7 @@ class Options:
     """Options that are read one by one. Raises `UsageError` for wrong types and unread options."""
 
     def __init__(self, id: str, given: Mapping[str, object], section: str = "config") -> None:
-        self._where = f"memory_blocks.{id}.{section}"
+        self._where = f"memory_blocks.{id}.{section}".rstrip(".")
         self._given = given
         self._read: set[str] = set()
 
@@ -29,6 +29,10 @@ class Options:
             near = get_close_matches(unknown[0], sorted(self._read), 1)
             hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(self._read)}"
             raise UsageError(f"{self._where} has no {unknown[0]}", hint)
+
+    def read_any(self, name: str) -> object:
+        """Return an option of any type, None if it is not set."""
+        return self._read_option(name, None)
 
     def read_number(self, name: str, default: int) -> int:
         """Return a whole number that is not negative."""

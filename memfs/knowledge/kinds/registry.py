@@ -47,8 +47,9 @@ def load_kinds(index: IndexSession) -> ConfiguredKinds:
 
 def _load_kind(index: IndexSession, name: str, each: object) -> Kind:
     given = each if isinstance(each, dict) else {}
-    options = given.get("config")
-    if not isinstance(options, dict | None) or not isinstance(given.get("type"), str):
+    with Options(name, given, "") as read:
+        type, options, capacity = (read.read_any(key) for key in ("type", "config", "capacity"))
+    if not isinstance(options, dict | None) or not isinstance(type, str):
         raise UsageError(
             f"memory_blocks.{name} names no kind", "it needs a `type`, and may have a `config`"
         )
@@ -60,7 +61,7 @@ def _load_kind(index: IndexSession, name: str, each: object) -> Kind:
             f"memory_blocks.{name}.config.embedding_model is {model!r}, `embedding` is {usual!r}",
             "there is one index, with one model: name it as `embedding`",
         )
-    return _make_kind(index, given["type"], name, _capacity(name, given.get("capacity")), options)
+    return _make_kind(index, type, name, _capacity(name, capacity), options)
 
 
 def _capacity(name: str, given: object) -> Capacity:

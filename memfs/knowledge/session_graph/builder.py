@@ -75,7 +75,7 @@ def _update_database(
                 db.execute("INSERT INTO meta VALUES ('left', 'told')")
             return _Run(store, db, encoder, tick).run()
         except sqlite3.Error as error:
-            raise database.convert_error(error) from error
+            raise database.convert_error(error, store.index) from error
 
 
 class _Known(NamedTuple):
@@ -231,7 +231,7 @@ class _Run:
             )
             if message.role == "user" and not message.side:
                 if turn is not None:
-                    turn.apply_reaction(intent)
+                    turn.apply_reaction(intent, message.text)
                     rows.turns.append(turn)
                 turn = turns.begin_turn(message, intent, number, turn)
             elif turn is not None:

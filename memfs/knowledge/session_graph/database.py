@@ -11,7 +11,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.core.errors import DamagedError, StoreError
+from memfs.core.errors import DamagedError, StoreError, find_refusal
 from memfs.files import logs, trees
 
 if TYPE_CHECKING:
@@ -67,17 +67,22 @@ CREATE VIEW IF NOT EXISTS edge AS
 def open_database(folder: str) -> sqlite3.Connection:
     """Open the graph in an index folder, or make it.
 
-    Raises `StoreError`, or `DamagedError` if it is damaged.
+    Raises `StoreError`, `OSError`, or `DamagedError` if it is damaged.
     """
     try:
         trees.clear_others(folder)
         return _connect(f"{folder}/{FILE}")
     except (sqlite3.Error, UnicodeError) as error:
-        raise convert_error(error) from error
+        raise convert_error(error, folder) from error
 
 
-def convert_error(error: sqlite3.Error | UnicodeError) -> StoreError:
-    """Return the error to raise: `DamagedError` for a damaged graph, which an update rebuilds."""
+def convert_error(error: sqlite3.Error | UnicodeError, folder: str) -> StoreError | OSError:
+    """Return the error to raise: `DamagedError` for a damaged graph, which an update rebuilds.
+
+    `OSError` where the system refuses to read or write it.
+    """
+    if refusal := find_refusal(error, f"{folder}/{FILE}"):
+        return refusal
     damaged = isinstance(error, UnicodeError) or "decode" in str(error)  # invalid text
     if damaged or getattr(error, "sqlite_errorcode", 0) in _DAMAGED:  # may have no code
         return DamagedError("the graph of past sessions is damaged", "memfs graph makes it anew")

@@ -74,6 +74,15 @@ _RULES = tuple(
         "greeting": r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$",
     }.items()
 )
+# "yes, that fixed it", "it works now"; not "that fixed it, but", "it works?"
+_CONFIRMED = re.compile(
+    r"^(?:(?:ok(?:ay)?|yes|yeah|yep|oh)[,.! ]+)?(?:that|this|it)(?:'?s| is| has)?"
+    r"(?: now| just| finally| all)*"
+    r"(?: (?:fixed|solved|resolved|sorted|cured)(?: it| that| this| them| (?:the|my) \w+)?|"
+    r" did (?:it|the trick)| works?| worked)(?: now| again| for me| fine| perfectly| as expected)*"
+    r"(?=\s*(?:[.,;!\n]|$|(?:and )?thank))(?![^.\n]*(?:\?|\b(?:but|except|however)\b))",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"^(?:https?://\S+|@\S+)\s+")  # in front of a request about it
 _QUESTION = re.compile(
     r"^(?:what|why|how|when|where|who|which|whose|is|are|was|were|does|do|did|has|have|should|"
@@ -250,6 +259,11 @@ def is_failure(text: str) -> bool:
     return not passed or bool(_SOME_FAILED.search(begin))
 
 
+def is_confirmed(text: str) -> bool:
+    """Tell whether a prompt begins with the news that what was done worked."""
+    return bool(_CONFIRMED.match(text[:_LOOKED_AT].strip()))
+
+
 def _classify_result(text: str) -> str:
     return "failure" if is_failure(text) else "result"
 
@@ -264,8 +278,10 @@ def _classify_prompt(text: str) -> str:
         return "correction"
     asks = bool(_REQUEST.search(begin)) and not names["preference"].search(first)
     question = bool(_QUESTION.search(begin)) or text.rstrip().endswith("?")
-    if names["thanks"].search(begin):
-        rest = re.sub(r"^[^.!,]*[.!,]", "", begin, count=1)
+    confirmed = _CONFIRMED.match(begin)
+    if confirmed or names["thanks"].search(begin):
+        past = begin[confirmed.end() :] if confirmed else begin
+        rest = re.sub(r"^[^.!,]*[.!,]", "", past, count=1)
         if len(rest) > 25 and (_REQUEST.search(rest.strip()) or rest.rstrip().endswith("?")):
             return "request" if _REQUEST.search(rest.strip()) else "question"
         return "thanks"

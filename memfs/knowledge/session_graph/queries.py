@@ -299,7 +299,7 @@ class SessionGraph:
             with self._lock:
                 return self._db.execute(query, given).fetchall()
         except (sqlite3.Error, UnicodeError) as error:
-            raise database.convert_error(error) from error
+            raise database.convert_error(error, self._folder) from error
 
     def _query_number(self, query: str, given: tuple[object, ...] = ()) -> int:
         rows = self._query(query, given)

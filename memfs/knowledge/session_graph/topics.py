@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from memfs.search import prompt_relevance
+from memfs.search import lexical, prompt_relevance
 from memfs.search.stopwords import STOP
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ MOST = 5
 _LOOKED_AT = 600  # characters of a text
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*|[\u3040-\u30ff\u4e00-\u9fff]{2,8}")
 _PLAIN = re.compile(r"[a-z]{4,24}")
+_PARTS = re.compile(r"[_.-]+")
 _HASH = re.compile(r"(?=.*\d)[0-9a-f]{5,}")  # an id, or a part of one
 _NAMED = 2  # weight of a name: an identifier, a file, an acronym
 _FILLING = """
@@ -27,6 +28,11 @@ might must name needs none null output part possible project read results runnin
 should simple since something string such sure than that them then there these they this those
 through true type under update updated used user value well were when where whether which while
 with within without work would your assistant tool
+afterwards alone although always among anybody anyone away became began besides bring came caused
+either enough ever everybody everyone except gave given goes gone gotten happen held keep kept knew
+known less least left long longer made neither never nobody often otherwise perhaps quite rather
+said several shown somebody someone sometimes somewhere together told took taken towards twice
+unless upon usually went whatever whenever wherever whether whose written wrote
 """
 
 
@@ -40,7 +46,7 @@ def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
         factor = 2 if place == 0 else 1
         for word in set(_WORD.findall(text[:_LOOKED_AT])):
             folded = word.lower().strip("._-")
-            weight = _weight(word, folded)
+            weight = 0 if _is_filling(folded) else _weight(word, folded)
             if weight:
                 weights[folded] += weight * factor
     ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -49,11 +55,23 @@ def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
 
 @cache
 def _filling() -> frozenset[str]:
-    return frozenset((*STOP, *_FILLING.split(), *prompt_relevance.TALK.split()))
+    """Return the words that name nothing, and their stems."""
+    words = (*STOP, *_FILLING.split(), *prompt_relevance.TALK.split())
+    return frozenset((*words, *lexical.stems(" ".join(words))))
+
+
+@lru_cache(1 << 16)
+def _is_filling(folded: str) -> bool:
+    """Tell whether a word names nothing: `adding`, `now.it`."""
+    known = _filling()
+    return all(
+        part in known or (part.isascii() and known.issuperset(lexical.stems(part)))
+        for part in _PARTS.split(folded)
+    )
 
 
 def _weight(word: str, folded: str) -> int:
-    if folded in _filling() or _HASH.fullmatch(folded):
+    if _HASH.fullmatch(folded):
         return 0
     if _PLAIN.fullmatch(folded):
         return 1 if word[1:] == word[1:].lower() else _NAMED

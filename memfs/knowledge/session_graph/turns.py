@@ -75,9 +75,11 @@ class OpenTurn:
             self.outcome, self.why = WORKED, reason
             self.settled = False
 
-    def apply_reaction(self, intent: str) -> None:
-        """Set the outcome if the person's next message is thanks or a correction."""
-        if intent == "thanks":
+    def apply_reaction(self, intent: str, text: str) -> None:
+        """Set the outcome if the next message confirms it, is thanks, or is a correction."""
+        if intents.is_confirmed(text):
+            self.outcome, self.why = WORKED, "the user said that it works"
+        elif intent == "thanks":
             self.outcome, self.why = WORKED, "the user thanked"
         elif intent == "correction":
             self.outcome, self.why = FAILED, "the user corrected it"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.ops.doctor import blocks, hosts, model, passages, sections, stores
+from memfs.ops.doctor import blocks, disk, hosts, kinds, model, passages, sections, stores
 from memfs.ops.doctor import fix as doctor_fix
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks as stored
@@ -20,12 +20,15 @@ def run(place: Place, home: str) -> list[Finding]:
     place = stored.without_quarantine(place)
     return [
         *stores.check_stores(place),
+        *disk.check_disks(place),
+        *stores.check_variables(),
         *blocks.check_blocks(place),
         *passages.check_passages(place),
         *stores.merging(place),
         *hosts.check_hosts(place, home),
         *sections.check_sections(place),
         *model.check_model(place),
+        *kinds.check_kinds(place),
         *stores.calls(place),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from memfs.core import label as labels
 from memfs.hosts import settings_merge
 from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
-from memfs.store import config, git, journal, merge_driver, store_paths
+from memfs.store import config_check, git, journal, merge_driver, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,12 +34,18 @@ def check_stores(place: Place) -> Iterator[Finding]:
                 "you have not trusted it: hooks use nothing of it",
                 "look at it, and decide: memfs trust",
             )
-        for text in config.problems(store):
+        for text in config_check.find_problems(store):
             yield Finding("warning", text)
         yield from _check_journal(store)
         for path in temp_files.of_store(store):
             yield temp_files.finding(path)
         yield from _check_modes(store)
+
+
+def check_variables() -> Iterator[Finding]:
+    """Check the variables that begin with `MEMFS_`."""
+    for text in config_check.find_variable_problems(os.environ):
+        yield Finding("warning", text)
 
 
 def merging(place: Place) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ _WAYS = (
     "doctor --fix",
     "page in rules",
     "status",
-    "export --all --yes --force made.zip",
+    "export --all --with-secrets --force made.zip",
     "doctor --secrets",
 )
 

@@ -79,6 +79,22 @@ def test_a_correction_belongs_to_what_it_corrects(place: Place) -> None:
         assert fixed.reply == "Sorry. The banner is green now, in theme.css."
 
 
+def test_a_turn_whose_fix_the_user_confirms_worked(place: Place) -> None:
+    say(
+        place,
+        "one",
+        ("user", "The banner of the shop is blue"),
+        ("assistant", "Try to clear the cache."),
+        ("user", "that fixed it. Now make the logo of the shop larger"),
+        ("assistant", "It is 64 pixels wide now."),
+        ("user", "it works, but the logo is cut off"),
+    )
+    with built(place) as graph:
+        first, second, _ = graph.session("one")
+        assert (first.outcome, first.why) == (WORKED, "the user said that it works")
+        assert (second.intent, second.outcome) == ("request", UNKNOWN)
+
+
 def test_what_was_like_this_before(place: Place) -> None:
     say(place, "one", *FIXED)
     say(place, "two", ("user", "Paint the harbour in summer"), ("assistant", "Here it is."), day=2)

@@ -22,6 +22,9 @@ from memfs.knowledge.session_graph.records import Flow
         ("the API returns HTTP 502", ["api", "http", "returns"]),
         ("commit a119127 was made", []),
         ("ok, thanks, now go on with it", []),
+        ("Whatever happens, nobody says it rather goes away", []),
+        ("It was fixed.Now the tests are adding it again", []),
+        ("a read-only volume, updates and dry-run", ["dry-run", "volume"]),
     ],
 )
 def test_names_and_words_that_say_something(text: str, found: list[str]) -> None:

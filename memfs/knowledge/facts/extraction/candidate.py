@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memfs.knowledge.facts.extraction import patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 CATEGORIES = (
     *("preference", "rule", "decision", "identity", "environment"),
@@ -46,12 +50,20 @@ def build_candidate(
     sentence: str, category: str, confidence: float, key: str = "", over: tuple[str, ...] = ()
 ) -> FactCandidate:
     """Make a candidate of a sentence, with the names and relations in it."""
-    names = dict.fromkeys(
-        next(filter(None, match.groups())) for match in _ENTITY.finditer(sentence)
-    )
+    names = clean_names(next(filter(None, match.groups())) for match in _ENTITY.finditer(sentence))
     relations = tuple(
-        (match[1].strip("`"), match[2].lower(), match[3].strip("`"))
+        (clean_name(match[1].strip("`")), match[2].lower(), clean_name(match[3].strip("`")))
         for match in _RELATION.finditer(sentence)
     )
     text = sentence.rstrip(".!")
-    return FactCandidate(text, confidence, category, tuple(names), relations, key, over)
+    return FactCandidate(text, confidence, category, names, relations, key, over)
+
+
+def clean_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct names, without the punctuation of the sentence that they end."""
+    return tuple(dict.fromkeys(filter(None, map(clean_name, names))))
+
+
+def clean_name(name: str) -> str:
+    """Return a name without the punctuation of the sentence that it ends."""
+    return " ".join(name.split()).rstrip(".,;")

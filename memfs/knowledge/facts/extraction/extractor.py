@@ -11,17 +11,23 @@ from memfs.knowledge.facts.extraction.calls import PendingCalls, is_failure
 from memfs.store import archive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from memfs.core.records import Message
     from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
 
-def extract_facts(messages: Iterable[Message]) -> list[Fact]:
-    """Return the facts in messages, in their order. The ids are deterministic."""
+def extract_facts(
+    messages: Iterable[Message], tick: Callable[[int], object] = lambda _: None
+) -> list[Fact]:
+    """Return the facts in messages, in their order. The ids are deterministic.
+
+    Calls `tick` with the number of messages done.
+    """
     pending = PendingCalls()
     found = []
     for message in messages:
+        tick(1)
         if message.side:
             continue
         call = pending.match_result(message)

@@ -151,3 +151,9 @@ def test_links_within_a_machine_are_left_out() -> None:
 def test_a_long_command_is_cut() -> None:
     assert said("command: " + " " * 200_000 + "bun run test", "tool") == []
     assert said("command: " + "x;" * 100_000 + "bun run test", "tool") == []
+
+
+def test_a_name_at_the_end_of_a_sentence_has_no_full_stop() -> None:
+    [found] = said("`shop` uses `Postgres.` and not what is in docs/old.", "assistant")
+    assert found.entities == ("shop", "Postgres", "docs/old")
+    assert found.relations == (("shop", "uses", "Postgres"),)

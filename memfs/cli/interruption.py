@@ -1,0 +1,66 @@
+"""Ctrl-C during long work: the work stops where nothing is half-done, and says how to go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import console, progress
+from memfs.core.errors import STOPPED, StoppedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from memfs.cli.progress import Progress
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[Callable[[], None]]:
+    """Note the first Ctrl-C, for which the yielded function raises `StoppedError`.
+
+    Whoever works calls it where nothing is half-done. The second Ctrl-C interrupts at once.
+    """
+    noted = False
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        nonlocal noted
+        if noted:
+            raise KeyboardInterrupt
+        noted = True
+        if os.isatty(2):  # not through a stream, which may be in the middle of a write
+            os.write(2, b"\r\x1b[Kstopping; Ctrl-C once more stops at once\n")
+
+    def check() -> None:
+        if noted:
+            raise StoppedError
+
+    if threading.current_thread() is not threading.main_thread():
+        yield check
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def stoppable_stages(
+    describe: Callable[[], str], in_bytes: tuple[str, ...] = ()
+) -> Iterator[Callable[[str, int], Progress]]:
+    """Show progress (see `progress.show_stages`) of work that Ctrl-C stops: exit code 130.
+
+    `describe` says what is safe then, and how to go on.
+    """
+    try:
+        with deferred_interrupt() as check, progress.show_stages(in_bytes, check) as stage:
+            yield stage
+    except KeyboardInterrupt:
+        console.talk(f"stopped: {describe()}")
+        raise click.exceptions.Exit(STOPPED) from None

@@ -1,0 +1,38 @@
+"""What the system refuses, told to a person: what, on which path, and what to do about it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+
+from memfs.core.errors import MemfsError
+
+_AGAIN = "then run the command again: nothing is half-written"
+_RIGHTS = f"see who owns it, and its rights: ls -la {{folder}}; {_AGAIN}"
+_ADVICE = {  # by number: (what happened, what to do)
+    errno.ENOSPC: ("the disk is full: {path} cannot be written", f"make room on it, {_AGAIN}"),
+    errno.EDQUOT: (
+        "your share of the disk is used up: {path} cannot be written",
+        f"make room in it, or ask for more, {_AGAIN}",
+    ),
+    errno.EROFS: (
+        "the disk is read-only: {path} cannot be written",
+        f"mount it for writing, or work in a copy on another disk, {_AGAIN}",
+    ),
+    errno.EACCES: ("you may not use {path}", _RIGHTS),
+    errno.EPERM: ("you may not change {path}", _RIGHTS),
+    errno.EIO: ("the disk fails at {path}", "check it, and have a copy of what is on it"),
+    errno.EMFILE: ("too many files are open: {path}", "ulimit -n 4096 allows more"),
+    errno.ENFILE: ("too many files are open: {path}", "close some programs"),
+}
+
+
+def describe_refusal(error: OSError) -> MemfsError:
+    """Return what to tell a person of an error of the system: what, on which path, what to do."""
+    path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+    if error.errno not in _ADVICE:
+        return MemfsError(f"{error.strerror or error}: {path}".rstrip(": "))
+    what, advice = _ADVICE[error.errno]
+    folder = shlex.quote(os.path.dirname(path) or ".")
+    return MemfsError(what.format(path=path or "a file"), advice.format(folder=folder))

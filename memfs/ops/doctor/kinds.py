@@ -1,0 +1,22 @@
+"""Check the configured kinds of memory, with their options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.knowledge.kinds import registry
+from memfs.ops.doctor.finding import Finding
+from memfs.recall.index_session import IndexSession
+from memfs.store import config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.store.blocks import Place
+
+
+def check_kinds(place: Place) -> Iterator[Finding]:
+    """Check what `memory_blocks` names."""
+    if config.load(place).get("memory_blocks"):
+        for problem in registry.load_kinds(IndexSession(place)).problems:
+            yield Finding("warning", problem)

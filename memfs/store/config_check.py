@@ -1,0 +1,192 @@
+"""What is wrong in `config.yaml` and in the `MEMFS_…` variables: unknown keys and bad values."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core import settings
+from memfs.store import config, store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from memfs.store.store_paths import Store
+
+    _Problem = tuple[tuple[str, ...], str]  # the keys of a setting, and what is wrong with it
+
+_VERSION = "memfs"
+_CHOICES = {  # as told to a person, and as values
+    "hooks.recall": ("off, auto or 3", ("off", "auto", False)),
+    "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
+    "service.mode": ("auto or off", ("auto", "off", False)),
+    "service.pause": ("auto or off", ("auto", "off", False)),
+    "git.commit": ("off, edit or session", ("off", "edit", "session", False)),
+    "orchestrator.compression": ("smart or aggressive", ("smart", "aggressive")),
+    "review.mode": (
+        "off, nudge, inline or background",
+        ("off", "nudge", "inline", "background", False),
+    ),
+}
+_EXPECTED: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    str: "a word",
+    list: "a list",
+    dict: "a mapping",
+    float: "a number between 0 and 1",
+}
+_MODELS = "bundled, none, a folder (./x, ~/x, /x) or a name of the hub (owner/name)"
+
+
+def find_problems(store: Store) -> list[str]:
+    """Return what is wrong in a store's configuration, each with its line and what is expected."""
+    path = f"{store.root}/{store_paths.CONFIG}"
+    found, wrong = config.read(path)
+    if wrong:
+        return [f"{path}: {wrong}"]
+    allowed = dict(found) if store.private else settings.of_project(found)
+    if config.is_model_refused(store, found.get("embedding")):
+        allowed.pop("embedding", None)
+    lines = (files.read(path) or "").splitlines()
+    out = [] if found.get(_VERSION) == 1 else [f"{path}: memfs is not 1, the only version there is"]
+    for section, value in found.items():
+        if section == _VERSION:
+            continue
+        if section in settings.DEFAULTS and section not in allowed:
+            problems: Iterable[_Problem] = [((section,), _describe_refusal(section, value))]
+        else:
+            problems = _check_section(section, value)
+        out += [f"{path}:{_find_line(lines, keys)}: {text}" for keys, text in problems]
+    return out
+
+
+def find_variable_problems(environ: Mapping[str, str]) -> list[str]:
+    """Return what is wrong with the variables whose names begin with `MEMFS_`."""
+    known = {_name_variable(keys): keys for keys in _list_settings()}
+    out = []
+    for name in sorted(environ):
+        if not name.startswith(config.PREFIX) or name in settings.VARIABLES:
+            continue
+        if name not in known:
+            near = _suggest(name, [*known, *settings.VARIABLES], config.PREFIX)
+            out.append(f"{name}: memfs knows no such variable{near}")
+            continue
+        keys, value = known[name], config.parse_value(environ[name])
+        if isinstance(_get_default(keys), list | dict):
+            what = _EXPECTED[type(_get_default(keys))]
+            out.append(f"{name}: no variable holds {what}: write {'.'.join(keys)} into config.yaml")
+            continue
+        wrong = next((text for _, text in _check_value(keys, value, _get_default(keys))), "")
+        if wrong:
+            out.append(f"{name}: {wrong}")
+        elif not _is_used(keys, value, environ[name]):
+            out.append(
+                f"{name} is not used: a project can set variables, so only your own configuration "
+                f"({store_paths.user_root()}/{store_paths.CONFIG}) may say {'.'.join(keys)}: "
+                f"{environ[name]}"
+            )
+    return out
+
+
+def _check_section(section: str, value: object) -> Iterator[_Problem]:
+    """Yield (keys, problem) of a section, or of a setting without one."""
+    if section not in settings.DEFAULTS:
+        yield (section,), f"unknown key '{section}'{_suggest(section, settings.DEFAULTS)}"
+        return
+    default = settings.DEFAULTS[section]
+    yield from _check_value((section,), value, default)
+    if section == "blocks":  # by labels
+        for label, each in value.items() if isinstance(value, dict) else ():
+            yield from _check_value((section, str(label)), each, settings.BLOCK)
+            yield from _check_keys((section, str(label)), each, settings.BLOCK)
+    elif isinstance(default, dict) and default:
+        yield from _check_keys((section,), value, default)
+
+
+def _check_keys(
+    above: tuple[str, ...], value: object, known: Mapping[str, object]
+) -> Iterator[_Problem]:
+    for key, each in value.items() if isinstance(value, dict) else ():
+        keys = (*above, str(key))
+        if key in known:
+            yield from _check_value(keys, each, known[key])
+        else:
+            yield keys, f"unknown key '{'.'.join(keys)}'{_suggest(str(key), known)}"
+
+
+def _check_value(keys: tuple[str, ...], value: object, default: object) -> Iterator[_Problem]:
+    name = ".".join(keys)
+    expected, choices = _CHOICES.get(name, ("", ()))
+    if name == "embedding":
+        expected = "" if settings.model_kind(value) else _MODELS
+    elif choices:
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if value in choices or (is_number and name == "hooks.recall"):
+            expected = ""
+    elif not settings.right_type(value, default):
+        expected = _EXPECTED.get(type(default), "a value")
+    elif isinstance(default, float) and not 0 <= float(str(value)) <= 1:
+        expected = _EXPECTED[float]
+    elif keys[-1] in ("max_blocks", "limit") and isinstance(value, int) and value < 1:
+        expected = "1 or more"
+    if expected:
+        yield keys, f"{name} is {value!r}, expected {expected}"
+
+
+def _describe_refusal(section: str, value: object) -> str:
+    if section == "embedding":
+        return (
+            f"embedding: {value} is not used: a repository may name bundled, none, or a folder in "
+            "it (./x)"
+        )
+    return (
+        f"{section} is not used: only your own configuration "
+        f"({store_paths.user_root()}/{store_paths.CONFIG}) may set it"
+    )
+
+
+def _list_settings() -> Iterator[tuple[str, ...]]:
+    """Yield the keys of every setting: (key,) or (section, key)."""
+    for section, default in settings.DEFAULTS.items():
+        if isinstance(default, dict):
+            yield from ((section, key) for key in default)
+        else:
+            yield (section,)
+
+
+def _name_variable(keys: tuple[str, ...]) -> str:
+    return config.PREFIX + "_".join(keys).upper()
+
+
+def _get_default(keys: tuple[str, ...]) -> object:
+    found: object = settings.DEFAULTS
+    for key in keys:
+        found = found[key] if isinstance(found, dict) else None
+    return found
+
+
+def _is_used(keys: tuple[str, ...], value: object, text: str) -> bool:
+    if keys == ("embedding",):
+        return settings.model_kind(value) in (settings.NONE, settings.BUNDLED)
+    found: object = config.read_variables({_name_variable(keys): text})
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found == value
+
+
+def _suggest(key: str, known: Iterable[str], prefix: str = "") -> str:
+    names = [name.removeprefix(prefix) for name in known]
+    near = difflib.get_close_matches(key.removeprefix(prefix), names, 1)
+    return f"; did you mean {prefix}{near[0]}?" if near else ""
+
+
+def _find_line(lines: list[str], keys: tuple[str, ...]) -> int:
+    """Return the line of a key: that of its section where it is not found below that."""
+    start = 0
+    for key in keys:
+        pattern = re.compile(rf"(^|[\s{{,\"'-]){re.escape(key)}[\"']?\s*:")
+        start = next((at for at in range(start, len(lines)) if pattern.search(lines[at])), start)
+    return start + 1

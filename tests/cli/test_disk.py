@@ -1,0 +1,103 @@
+"""What is told where a disk is full or may not be written, and where nobody reads the output."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memfs.cli import main
+from memfs.ops.doctor import disk
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.faults import harness
+from tests.faults.harness import FULL, Fault
+from tests.hosts.transcript_lines import conversation
+
+AGAIN = "then run the command again: nothing is half-written"
+
+
+@pytest.fixture
+def said(tmp_path: Path) -> str:
+    """A transcript of a session."""
+    path = tmp_path / "said.jsonl"
+    path.write_bytes(conversation(3))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["ingest", "{said}"], ["search", "gophers"], ["create", "x", "y"], ["export", "{out}"]],
+)
+def test_a_full_disk(
+    repo: Path,
+    place: Place,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    words: list[str],
+) -> None:
+    filled = [word.format(said=said, out=repo / "m.zip") for word in words]
+    monkeypatch.setattr(sys, "argv", ["memfs", *filled])
+    codes: list[int] = []
+
+    def step() -> None:
+        codes.append(main.main())
+        assert codes == [1]
+
+    result = harness.run(str(repo), [step], Fault(FULL, 1))
+    assert (result.status, result.error) == (harness.DONE, "")
+    shown = capfd.readouterr().err
+    told = (
+        rf"error: the disk is full: {repo}/\S+ cannot be written\nhint: make room on it, {AGAIN}\n"
+    )
+    assert re.fullmatch(told, shown), shown
+    assert not [*repo.rglob(".*.tmp")]
+    assert main.main() == 0, "there is room again"
+
+
+@pytest.mark.usefixtures("bound")
+def test_a_folder_that_may_not_be_written(
+    memfs: Run, place: Place, said: str, tmp_path: Path
+) -> None:
+    local = Path(place.home.local)
+    (local / "index").mkdir(exist_ok=True)
+    files = [path for path in local.iterdir() if path.is_file()]
+    for path in files:
+        path.chmod(0o400)
+    local.chmod(0o500)
+    try:
+        for words in (["search", "gophers"], ["ingest", said], ["create", "x", "y"]):
+            done = memfs(*words)
+            assert done.code == 1
+            told = rf"error: you may not use {local}/\S+\nhint: see .*: ls -la {local}; {AGAIN}\n"
+            assert re.fullmatch(told, done.err), done.err
+        found = memfs("doctor")
+        assert found.code == 1
+        assert f"✗ {local} cannot be written by you\n" in found.out
+        context = memfs("recall", "gophers")
+        assert f"you may not use {local}/index.lock" in context.err
+    finally:
+        local.chmod(0o700)
+
+
+def test_doctor_sees_a_disk_with_almost_no_room(place: Place) -> None:
+    assert list(disk.check_disks(place)) == []
+    found = list(disk.check_disks(place, least=1 << 62))
+    assert [each.level for each in found] == ["warning"]
+    assert re.fullmatch(rf"the disk of {place.home.root} has [\d,.]+ MB left", found[0].text)
+
+
+@pytest.mark.parametrize("words", [["tools"], ["export", "-"], ["log"]])
+def test_nobody_reads_the_output(repo: Path, place: Place, words: list[str]) -> None:
+    command = [sys.executable, "-m", "memfs", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        shown = process.stderr.read().decode()
+        process.wait()
+    assert (process.returncode, shown) == (0, "")

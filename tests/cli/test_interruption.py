@@ -1,0 +1,48 @@
+"""Ctrl-C while something takes long."""
+
+from __future__ import annotations
+
+import signal
+
+import click
+import pytest
+
+from memfs.cli.interruption import stoppable_stages
+
+
+def press() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def work(steps: int, *, pressed_at: tuple[int, ...]) -> list[int]:
+    """Do so many steps, with Ctrl-C at some of them; return those that were done."""
+    done = []
+    try:
+        with stoppable_stages(lambda: "so far it is in; run it again") as stage:
+            tick = stage("reading", steps)
+            for number in range(steps):
+                tick(1)
+                done.append(number)
+                for _ in range(pressed_at.count(number)):
+                    press()
+                done.append(number)
+    except click.exceptions.Exit as stop:
+        done.append(stop.exit_code)
+    return done
+
+
+def test_the_work_stops_at_its_next_step_and_says_how_to_go_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert work(3, pressed_at=(1,)) == [0, 0, 1, 1, 130]
+    assert capsys.readouterr().err == "stopped: so far it is in; run it again\n"
+
+
+def test_the_second_stops_at_once() -> None:
+    assert work(3, pressed_at=(1, 1)) == [0, 0, 1, 130]
+
+
+def test_work_that_is_done_by_then_is_done() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    assert work(2, pressed_at=(1,)) == [0, 0, 1, 1]
+    assert signal.getsignal(signal.SIGINT) is before
