@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import MemfsError, RejectedError
+from memfs.core.errors import RejectedError
 from memfs.core.facts import ACCEPTED, Fact
 from memfs.ingest import transcripts
-from memfs.knowledge.kinds.graph import Graph
 from memfs.ops.sessions import find_session
 from memfs.recall import index_sources
-from memfs.store import facts, lock, prompt_log, recall, session_outcomes, sessions, spool
+from memfs.store import (
+    facts,
+    inventory,
+    lock,
+    prompt_log,
+    recall,
+    session_outcomes,
+    sessions,
+    spool,
+    standing_rules,
+)
 
 if TYPE_CHECKING:
     from memfs.core.records import Origin
@@ -33,6 +41,7 @@ class ForgottenSession:
 def run(place: Place, ident: str, origin: Origin) -> ForgottenSession:
     """Remove a session from recall, the index, the graph and the facts; it is not read again.
 
+    The next search makes the index anew, so that no deleted text stays in its files.
     Facts that a person accepted stay, and so does what stands in blocks and in the archive. The
     host's own transcript is not touched. Raises `NotFoundError`, and `RejectedError` for an agent.
     """
@@ -50,9 +59,10 @@ def run(place: Place, ident: str, origin: Origin) -> ForgottenSession:
     session_outcomes.remove_session(store, found.id)
     sessions.forget_shown(store, found.id)
     prompt_log.remove(store)  # it quotes what was found in sessions
-    index_sources.sync(place, embed=False)
-    with suppress(MemfsError):  # no graph was made yet
-        Graph(place).flows()
+    rules = [rule for rule in standing_rules.read(store) if rule.session != found.id]
+    standing_rules.write(store, rules)
+    with lock.hold_lock(store, name=index_sources.LOCK):
+        inventory.remove_indexes(store)  # what is deleted in one stays in its files
     return ForgottenSession(found.id, messages, gone)
 
 

@@ -18,7 +18,7 @@ from memfs.core import file_redaction, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.files import atomic, logs, trees
+from memfs.files import atomic, logs
 from memfs.ingest import transcripts as ingest_transcripts
 from memfs.knowledge.session_graph import retention
 from memfs.recall import index_sources
@@ -176,8 +176,7 @@ def _purge_store(store: Store, place: Place) -> None:
     leaking = [each for each in stored if each.kind != "foreign" and _find_in_file(each)]
     if not leaking:
         return
-    for path in inventory.indexes(store):
-        _remove_folder(path)
+    inventory.remove_indexes(store)
     for each in leaking:
         if each.kind == "derived":
             files.remove(each.path)
@@ -223,14 +222,6 @@ def _rewrite_file(each: StoreFile, *, private: bool) -> None:
     after = None if text is None else file_redaction.redact_file(text, each.form)
     if after is not None and after != text:
         atomic.write(each.path, after, private=private)
-
-
-def _remove_folder(path: str) -> None:
-    """Remove an index; it is renamed first, so that nobody opens a part of one."""
-    gone = f"{path}.{clock.unique()}"
-    atomic.rename(path, gone)
-    trees.remove_whole(gone)
-    files.sync_folder(os.path.dirname(path))
 
 
 def _find_all(place: Place, unread: list[str], stage: Stage = _silent) -> list[StoredSecret]:

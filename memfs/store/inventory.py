@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from memfs import files
-from memfs.files import trees
-from memfs.store import blocks, journal, local_folder, message_ids, recall, store_paths
+from memfs.files import atomic, trees
+from memfs.store import blocks, clock, journal, local_folder, message_ids, recall, store_paths
 from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
@@ -65,6 +65,18 @@ def indexes(store: Store) -> list[str]:
     listed = sorted(files.entries(store.local))
     found = [name for name, is_folder in listed if is_folder and name.startswith("index")]
     return [f"{store.local}/{name}" for name in found]
+
+
+def remove_indexes(store: Store) -> None:
+    """Remove the indexes of a store: they are made anew when they are needed.
+
+    Each is renamed first, so that nobody opens a part of one.
+    """
+    for path in indexes(store):
+        gone = f"{path}.{clock.unique()}"
+        atomic.rename(path, gone)
+        trees.remove_whole(gone)
+        files.sync_folder(os.path.dirname(path))
 
 
 def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:

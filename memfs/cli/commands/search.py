@@ -151,12 +151,13 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
             console.data(hit.text)
         return
     said = sessions.number_turns(sessions.read_session(place, hit.session))
-    at = next((place for place, each in enumerate(said) if each.message.id == hit.id), 0)
+    ident = hit.id.removeprefix(f"{hit.host}/{hit.session}/")
+    at = next((place for place, each in enumerate(said) if each.message.id == ident), 0)
     said = said[max(0, at - _BEFORE) : at + _AFTER]
     if as_json:
         console.as_json([{"turn": each.turn, **each.message._asdict()} for each in said])
         return
-    print_messages(said, full=full, marked=hit.id)
+    print_messages(said, full=full, marked=ident)
     console.talk(f"all of it: memfs session show {hit.session}")
 
 

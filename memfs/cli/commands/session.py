@@ -95,6 +95,7 @@ def forget(id: str, yes: bool) -> None:
     done = forgetting.run(place, found.id, options.get_origin())
     facts = f", {format_count(done.facts, 'fact')}" if done.facts else ""
     console.print_done(f"forgot {format_count(done.messages, 'message')}{facts}")
+    console.talk("  the next search makes the index anew, without it")
 
 
 @command.command("outcome")
