@@ -13,6 +13,7 @@ from typing import TextIO
 
 import click
 
+from memfs.cli.folding import columns, fold_deep
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.invisible_characters import reveal_hidden
 
@@ -79,20 +80,28 @@ def ask(question: str) -> None:
 def talk(text: str) -> None:
     """Print one line for the person at the terminal, to stderr."""
     if not _state["quiet"]:
-        echo(flatten_text(text), err=True)
+        echo(_fold(flatten_text(text)), err=True)
 
 
 def print_done(text: str) -> None:
     """Print one line that something was done, to stderr."""
     if not _state["quiet"]:
-        echo(f"{style('✓', 'green', err=True)} {flatten_text(text)}", err=True)
+        echo(f"{style('✓', 'green', err=True)} {_fold(flatten_text(text), 2)}", err=True)
 
 
 def error(message: str, hint: str = "") -> None:
     """Print an error and its hint to stderr. Nothing else prints errors."""
-    echo(f"{style('error:', 'red', err=True)} {flatten_text(message)}", err=True)
+    echo(f"{style('error:', 'red', err=True)} {_fold(flatten_text(message), 7)}", err=True)
     if hint:
-        echo(f"{style('hint:', 'cyan', err=True)} {flatten_text(hint)}", err=True)
+        echo(f"{style('hint:', 'cyan', err=True)} {_fold(flatten_text(hint), 6)}", err=True)
+
+
+def _fold(text: str, deep: int = 0) -> str:
+    """Wrap a line for a terminal, after its first `deep` cells; the lines below begin there."""
+    if not sys.stderr.isatty():
+        return text
+    lines = fold_deep(reveal_hidden(text), columns() - deep, 0 if deep else 2)
+    return f"\n{' ' * deep}".join(lines)
 
 
 def refuse() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 import traceback
@@ -12,9 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs import __version__
-from memfs.cli import console, layout
+from memfs.cli import console
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.command_list import COMMANDS, GROUPS, TOPICS
 from memfs.cli.examples import list_examples
+from memfs.cli.folding import columns, fold
 from memfs.core import os_errors
 from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
 
@@ -29,7 +30,7 @@ _FOOT = (
 _HEADING, _NAMES = 10, 22  # cells of the columns of `memfs --help`
 
 
-class LazyGroup(click.Group):
+class LazyGroup(CommandGroup):
     """A group whose commands are modules of a package: imported when they are run or listed."""
 
     def __init__(self, name: str, package: str, commands: tuple[str, ...], about: str) -> None:
@@ -48,15 +49,6 @@ class LazyGroup(click.Group):
         found: click.Command = import_module(f"{self._package}.{file}").command
         return found
 
-    def resolve_command(
-        self, context: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the words name; suggest a similar name where there is none."""
-        close = difflib.get_close_matches(args[0], self._names, 1) if args else []
-        if close and args[0] not in self._names and not args[0].startswith("-"):
-            context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
-        return super().resolve_command(context, args)
-
     def invoke(self, context: click.Context) -> object:
         """Run the command that the words name."""
         try:
@@ -70,11 +62,11 @@ class RootGroup(LazyGroup):
 
     def format_help(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the screen of `memfs --help`."""
-        lines = ["Usage: memfs [-C DIR] [-q] COMMAND ...", "", _ABOUT]
+        lines = ["Usage: memfs [-C DIR] [-q] COMMAND ...", "", *fold(_ABOUT, _get_room())]
         for heading, rows in GROUPS.items():
             lines.append("")
             lines += format_rows(rows, heading)
-        lines += ["", *layout.fold(_FOOT, _get_room())]
+        lines += ["", *fold(_FOOT, _get_room())]
         formatter.write("\n".join(lines) + "\n")
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
@@ -85,24 +77,24 @@ class RootGroup(LazyGroup):
         return found
 
 
-def format_rows(rows: Sequence[tuple[str, str]], heading: str = "") -> list[str]:
+def format_rows(rows: Sequence[tuple[str, str]], heading: str | None = None) -> list[str]:
     """Return lines for commands and their summaries, wrapped to the terminal's width."""
     lines = []
     for number, (names, summary) in enumerate(rows):
-        left = f"{heading if number == 0 else '':<{_HEADING}}{', '.join(names.split()):<{_NAMES}}"
-        indent = _HEADING + _NAMES
-        first, *rest = layout.fold(summary, _get_room() - indent)
-        lines += [left + first, *(" " * indent + line for line in rest)]
+        lead = "  " if heading is None else f"{heading if number == 0 else '':<{_HEADING}}"
+        left = f"{lead}{', '.join(names.split()):<{_NAMES}}"
+        first, *rest = fold(summary, _get_room() - len(left))
+        lines += [left + first, *(" " * len(left) + line for line in rest)]
     return lines
 
 
 def _get_room() -> int:
-    return max(_HEADING + _NAMES + 20, min(layout.columns(), 80))
+    return max(_HEADING + _NAMES + 20, min(columns(), 80))
 
 
 def _add_examples(command: click.Command, path: str) -> None:
     """Put examples below the help of a command, and of those in its group."""
-    examples = list_examples(path)
+    examples = list_examples(path, group=isinstance(command, click.Group))
     if examples:
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples)
     for name, each in command.commands.items() if isinstance(command, click.Group) else ():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
-import unicodedata
 from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli.console import is_coloured, style
+from memfs.cli.folding import columns, fold, fold_deep, width
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import defuse, flatten_text, make_plain
 from memfs.core.invisible_characters import reveal_hidden
@@ -19,21 +18,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 BAR = 12  # cells
-_NO_TERMINAL = 100  # columns, where there is none
 _WIDEST = 100  # columns of running text
-_NARROWEST = 8  # cells of a column that is wrapped
-_LEAST_CUT = 20  # cells of a column that is cut
+_NARROWEST = 24  # cells of a column that is wrapped, if its words are as long
+_GAP = 2  # cells between columns
+_LEAST_CUT, _LEAST = 20, 4  # cells of a column that is cut; where others need the room
 
 
 class StyledText(str):
     """A text that holds our own colours; its parts were made plain before."""
 
     __slots__ = ()
-
-
-def columns() -> int:
-    """Return the width of the terminal, 100 where there is none."""
-    return shutil.get_terminal_size((_NO_TERMINAL, 24)).columns
 
 
 def bar(share: float) -> str:
@@ -56,11 +50,20 @@ def table(
     ]
     if not cells:
         return ""
-    widths = [max(width(row[index]) for row in cells) for index in range(len(cells[0]))]
+    if sys.stdout.isatty() and _measure(cells) > columns():
+        bars = {at for row in cells for at, cell in enumerate(row) if isinstance(cell, StyledText)}
+        kept = [at for at in range(len(cells[0])) if at not in bars]  # their shares say the same
+        cells = [[row[at] for at in kept] for row in cells]
+        right = tuple(kept.index(at) for at in right if at in kept)
+        cut = kept.index(cut) if cut in kept else None
+    widths, gap = [max(width(row[at]) for row in cells) for at in range(len(cells[0]))], _GAP
     if sys.stdout.isatty():
-        fixed = {at for row in cells for at, cell in enumerate(row) if isinstance(cell, StyledText)}
-        _fit(widths, columns(), fixed, cut)
-    lines = []
+        words = [
+            max(width(each) for row in cells for each in row[at].split() or [""])
+            for at in range(len(widths))
+        ]
+        gap = _fit(widths, words, columns(), cut)
+    lines, between = [], " " * gap
     for number, row in enumerate(cells):
         parts = [
             [shorten(cell, widths[at])] if at == cut else _split_cell(cell, widths[at])
@@ -72,25 +75,39 @@ def table(
                 text = part[place] if place < len(part) else ""
                 space = " " * (widths[at] - width(text))
                 padded.append(space + text if at in right else text + space)
-            line = "  ".join(padded).rstrip()
+            line = between.join(padded).rstrip()
             lines.append(style(line, "bright_black") if number == 0 else line)
     return "\n".join(lines)
 
 
-def _fit(widths: list[int], room: int, fixed: set[int], cut: int | None) -> None:
-    """Narrow columns until they fit into `room` cells: first `cut`, then the widest ones."""
-    over = sum(widths) + 2 * (len(widths) - 1) - room
+def _measure(cells: list[list[str]]) -> int:
+    """Return how wide a table is."""
+    columns = range(len(cells[0]))
+    return sum(max(width(row[at]) for row in cells) for at in columns) + _GAP * (len(columns) - 1)
+
+
+def _fit(widths: list[int], words: list[int], room: int, cut: int | None) -> int:
+    """Narrow columns until they fit into `room` cells: first `cut`, then the widest ones.
+
+    Return the cells between columns: one where there is no room for two.
+
+    `words` are the widths of the longest words: words of a usual length stay whole.
+    """
+    over = sum(widths) + _GAP * (len(widths) - 1) - room
     if cut is not None and over > 0:
         less = max(0, min(over, widths[cut] - _LEAST_CUT))
         widths[cut] -= less
         over -= less
-    others = [at for at in range(len(widths)) if at not in fixed and at != cut]
-    while over > 0 and others:
-        widest = max(others, key=lambda at: widths[at])
-        if widths[widest] <= _NARROWEST:
-            return
-        widths[widest] -= 1
+    least = [min(word, _NARROWEST) for word in words]
+    while over > 0:
+        others = [at for at in range(len(widths)) if at != cut and widths[at] > least[at]]
+        if not others and cut is not None:
+            widths[cut] = max(_LEAST, widths[cut] - over + len(widths) - 1)
+        if not others:
+            return 1
+        widths[max(others, key=lambda at: widths[at])] -= 1
         over -= 1
+    return _GAP
 
 
 def _split_cell(cell: str, room: int) -> list[str]:
@@ -99,15 +116,6 @@ def _split_cell(cell: str, room: int) -> list[str]:
 
 def _flatten(text: str) -> str:
     return reveal_hidden(flatten_text(text))
-
-
-def width(text: str) -> int:
-    """Return how many cells a text takes on a terminal (East Asian characters take two)."""
-    bare = click.unstyle(text)
-    if bare.isascii():
-        return len(bare)
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in bare)
-    return len(bare) + wide - sum(unicodedata.combining(c) != 0 for c in bare)
 
 
 def shorten(text: str, cells: int) -> str:
@@ -121,40 +129,18 @@ def shorten(text: str, cells: int) -> str:
     return flat.rstrip() + "…"
 
 
-def fold(text: str, room: int) -> list[str]:
-    """Split a line into lines of at most `room` cells, between words where that is possible."""
-    lines, line = [], ""
-    for word in text.split():
-        joined = f"{line} {word}" if line else word
-        if width(joined) <= room:
-            line = joined
-            continue
-        if line:
-            lines.append(line)
-        while width(word) > room:
-            head = word[:room]
-            while len(head) > 1 and width(head) > room:
-                head = head[:-1]
-            lines.append(head)
-            word = word[len(head) :]  # noqa: PLW2901 - what is left of a long word
-        line = word
-    return [*lines, line] if line or not lines else lines
-
-
 def wrap(text: str, indent: int) -> str:
     """Indent a text, and on a terminal wrap its lines."""
     lines = reveal_hidden(defuse(make_plain(text))).splitlines() or [""]
     if sys.stdout.isatty():
         room = max(20, min(columns(), _WIDEST) - indent)
-        lines = [part for line in lines for part in _wrap_line(line, room)]
+        lines = [part for line in lines for part in fold_deep(line, room)]
     return "\n".join(" " * indent + line for line in lines)
 
 
-def _wrap_line(line: str, room: int) -> list[str]:
-    """Fold a line; those after the first stand as deep as it does."""
-    bare = line.lstrip(" ")
-    lead = min(len(line) - len(bare), room // 2)
-    return [" " * lead + part for part in fold(bare, room - lead)]
+def format_head(text: str, indent: int = 0) -> str:
+    """Return a heading in its colour, wrapped; its first line is not indented."""
+    return style(wrap(flatten_text(text), indent).lstrip(" "), "cyan")
 
 
 def highlight(text: str, query: str) -> str:

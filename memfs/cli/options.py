@@ -126,6 +126,7 @@ def host_option(*, multiple: bool) -> Callable[[Callable[..., object]], Callable
         "--host",
         multiple=multiple,
         type=click.Choice(hosts.RECORDED),
+        metavar="NAME",
         help="Only what this assistant recorded.",
     )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import format_remainder, text_of
 from memfs.cli.editor import open_editor
@@ -26,7 +27,7 @@ _PASSAGE = CompletedType(
 _ID = 8  # characters of an id that are shown: its last ones, which are random
 
 
-@click.group("archive")
+@click.group("archive", cls=CommandGroup)
 def command() -> None:
     """Keep passages for the long term: found by `memfs search`, not shown in every brief."""
 

@@ -10,11 +10,11 @@ import click
 
 from memfs.agent import extract
 from memfs.cli import console, layout, options
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
 from memfs.cli.wording import format_count, format_day
-from memfs.core.escaping import flatten_text
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
 from memfs.knowledge.facts import selection
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
@@ -29,7 +29,7 @@ _SHOWN = 300  # characters of a source
 _ID = 8  # characters of an id that are shown
 
 
-@click.group("facts", invoke_without_command=True)
+@click.group("facts", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
     """See what past sessions stated: preferences, decisions, causes, commands, where things are.
@@ -44,7 +44,13 @@ def command(called: click.Context) -> None:
 @command.command("list")
 @click.argument("pattern", required=False, default="")
 @click.option("--entity", multiple=True, metavar="NAME", help="With this name; may be repeated.")
-@click.option("--category", multiple=True, type=click.Choice(CATEGORIES), help="Of this category.")
+@click.option(
+    "--category",
+    multiple=True,
+    type=click.Choice(CATEGORIES),
+    metavar="NAME",
+    help="Of this category: decision, rule, preference, …",
+)
 @click.option("--since", default="", metavar="DATE", help="Said on or after: 2026-05-03, 2026-05.")
 @click.option("--until", default="", metavar="DATE", help="Said on or before.")
 @click.option(
@@ -89,7 +95,7 @@ def list_(
         console.as_json({name: [asdict(fact) for fact in some] for name, some in grouped.items()})
     elif as_json:
         console.as_json([asdict(fact) for fact in found])
-    elif summary:
+    elif summary and found:
         console.data(selection.format_summary(found))
     else:
         _show(place, found, sources=sources)
@@ -167,7 +173,7 @@ def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
         by = f" by {fact.by[:_ID]}" if fact.by else ""
         head = f"{fact.id[:_ID]}  {format_day(fact.at):<10}  {fact.category} {fact.confidence:.2f}"
         head += f"{marks}{by}"
-        console.echo(console.style(flatten_text(head), "cyan"))
+        console.echo(layout.format_head(head))
         console.echo(layout.wrap(fact.statement, 4))
         if sources:
             text = " ".join(op.source(place, fact).split())[:_SHOWN]

@@ -141,7 +141,7 @@ def _print_flow(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> N
     mark, colour = _MARKS[flow.outcome]
     where = f"session {flow.session[:_ID]} " if session else ""
     head = f"{flow.at[:16].replace('T', ' ')}  {where}{flow.number}  {flow.intent}"
-    console.echo(f"  {console.style(mark, colour)} {console.style(flatten_text(head), 'cyan')}")
+    console.echo(f"  {console.style(mark, colour)} {layout.format_head(head)}")
     console.echo(layout.wrap(_shorten(flow.prompt), 8))
     more = [" > ".join(flow.steps), flow.why, " ".join(f"#{name}" for name in topics)]
     line = "; ".join(part for part in more if part)

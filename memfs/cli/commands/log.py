@@ -38,7 +38,7 @@ def command(label: str, count: int, session: str, as_json: bool) -> None:
     head = ("VERSION", *commit, "WHEN", "WHO", "BLOCK", "WHAT", "CHARS", "WHY")
     rows = [head, *(_render_row(entry, git=git) for entry in found)]
     if found:
-        console.echo(layout.table(rows, right=(0, len(head) - 2)))
+        console.echo(layout.table(rows, right=(0, len(head) - 2), cut=len(head) - 1))
     else:
         console.talk("no edits yet")
 
@@ -53,7 +53,7 @@ def _render_row(entry: JournalEntry, *, git: bool) -> tuple[str, ...]:
         f"{entry.tier}:{entry.label}",
         entry.op,
         _format_growth(entry),
-        layout.shorten(entry.reason, 40),
+        entry.reason,
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options, progress
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.wording import format_size
 from memfs.core.escaping import flatten_text
 from memfs.ops import model as op
@@ -23,7 +24,7 @@ _DONE = {
 }
 
 
-@click.group("model", invoke_without_command=True)
+@click.group("model", cls=CommandGroup, invoke_without_command=True)
 @options.json_option
 @click.pass_context
 def command(called: click.Context, as_json: bool) -> None:

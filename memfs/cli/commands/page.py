@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_remainder
 from memfs.cli.wording import format_count
@@ -23,7 +24,7 @@ _FATES = {
 _SHOWN = 90  # characters of a part
 
 
-@click.group("page")
+@click.group("page", cls=CommandGroup)
 def command() -> None:
     """Move parts of a block out of context, and back."""
 

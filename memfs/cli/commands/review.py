@@ -13,6 +13,7 @@ from memfs.agent import configured_model
 from memfs.agent import reflect as agent_reflect
 from memfs.agent import review as agent
 from memfs.cli import console, layout, options, progress
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.diff import show
 from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.cli.review_prompt import ReviewItem, ask_about
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from memfs.store.standing_rules import StandingRule
 
 
-@click.group("review", invoke_without_command=True)
+@click.group("review", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
     """Decide on what sessions propose for the memory: rules, facts, and what reflection found.
@@ -271,14 +272,14 @@ def _show_reviews(place: Place) -> None:
 def _show_rule(rule: StandingRule) -> None:
     label = standing_rules.label(rule)
     head = f"{rule.id}  {format_day(rule.at)}  you stated, in no block yet (for {label}):"
-    console.echo(console.style(flatten_text(head), "cyan"))
+    console.echo(layout.format_head(head))
     console.echo(layout.wrap(rule.text, 4))
 
 
 def _show_fact(offer: FactOffer) -> None:
     fact = offer.fact
     head = f"{fact.id[:8]}  {format_day(fact.at)}  {fact.category}, in no block yet:"
-    console.echo(console.style(flatten_text(head), "cyan"))
+    console.echo(layout.format_head(head))
     console.echo(layout.wrap(fact.statement, 4))
 
 

@@ -164,7 +164,7 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
 def _show_session(number: int, found: SessionHit, query: str, *, full: bool) -> None:
     parts = (found.host, format_day(found.at), f"session {found.session}", _format_turns(found))
     head = flatten_text("  ".join(part for part in parts if part))
-    console.echo(f"{number:>3}  {console.style(head, 'cyan')}")
+    _print_head(number, head)
     for hit in found.hits:
         said = layout.wrap(f"{hit.role}: {hit.text if full else hit.snippet}", 5)
         console.echo(layout.highlight(said, query))
@@ -187,7 +187,7 @@ def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
     parts = [who, format_day(hit.at), where, " ".join(f"#{tag}" for tag in hit.tags)]
     head = flatten_text("  ".join(part for part in parts if part))
-    console.echo(f"{number:>3}  {console.style(head, 'cyan')}")
+    _print_head(number, head)
     if hit.before:
         _print_aside(f"… {hit.before}")
     text = layout.wrap(hit.text if full else hit.snippet, 5)
@@ -197,6 +197,10 @@ def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
     says = "says" if hit.alike == 1 else "say"
     alike = f" (and {format_count(hit.alike, 'hit')} that {says} the same)" if hit.alike else ""
     _print_aside("; ".join(hit.why) + alike)
+
+
+def _print_head(number: int, head: str) -> None:
+    console.echo(f"{number:>3}  {layout.format_head(head, 5)}")
 
 
 def _print_aside(text: str) -> None:

@@ -7,13 +7,14 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, options
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.commands.status import of_service
 from memfs.ops import service as op
 
 _LINES = 40
 
 
-@click.group("service", invoke_without_command=True)
+@click.group("service", cls=CommandGroup, invoke_without_command=True)
 @options.json_option
 @click.pass_context
 def command(called: click.Context, as_json: bool) -> None:

@@ -6,13 +6,13 @@ from dataclasses import asdict
 
 import click
 
-from memfs.cli import console, layout, options
+from memfs.cli import console, folding, layout, options
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.pager import paged
 from memfs.cli.session_output import print_messages
 from memfs.cli.wording import format_age, format_count, format_day, format_size
 from memfs.core.errors import UsageError
-from memfs.core.escaping import flatten_text
 from memfs.ops import forget as forgetting
 from memfs.ops import graph
 from memfs.ops import sessions as op
@@ -21,7 +21,7 @@ _SESSION = CompletedType("id", lambda place, _: [each.id for each in op.list_ses
 _ID = 8  # characters of an id that are shown
 
 
-@click.group("session")
+@click.group("session", cls=CommandGroup)
 def command() -> None:
     """List, show and forget what assistants' sessions said; say how one came out."""
 
@@ -71,7 +71,7 @@ def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
         console.as_json({**asdict(found), "messages": texts})
         return
     head = f"session {found.id}  {found.host}  {format_day(found.started)}  {found.outcome}"
-    console.echo(console.style(flatten_text(head.rstrip()), "cyan"))
+    console.echo(layout.format_head(head.rstrip()))
     print_messages(said, full=full)
 
 
@@ -90,7 +90,7 @@ def forget(id: str, yes: bool) -> None:
         if not console.can_ask():
             raise UsageError("forgetting wants a yes", f"memfs session forget {id} --yes")
         console.talk(f"{found.host} session {found.id}, {format_day(found.started)}:")
-        console.talk(f"  {layout.shorten(found.prompt, layout.columns() - 2)}")
+        console.talk(f"  {layout.shorten(found.prompt, folding.columns() - 2)}")
         click.confirm("Forget it?", abort=True, err=True)
     done = forgetting.run(place, found.id, options.get_origin())
     facts = f", {format_count(done.facts, 'fact')}" if done.facts else ""

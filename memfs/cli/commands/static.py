@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import text_of
 from memfs.cli.pager import paged
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _KEY = CompletedType("key", lambda place, _: [each.entry.key for each in op.find(place)])
 
 
-@click.group("static")
+@click.group("static", cls=CommandGroup)
 def command() -> None:
     """Keep reference texts that do not change: a style guide, limits, contacts."""
 

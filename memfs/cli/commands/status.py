@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from memfs.ops.status import Status
     from memfs.store.blocks import Place
 
+_VALUES = 15  # cells before a value
+
 
 @click.command("status")
 @click.option(
@@ -80,7 +82,8 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     if not found.wired:
         facts.append(("assistants", "none is wired: memfs install"))
     for name, value in facts:
-        console.echo(f"{console.style(f'{name:<14}', 'bright_black')} {flatten_text(value)}")
+        first, *rest = layout.wrap(flatten_text(value), _VALUES).lstrip().split("\n")
+        console.echo("\n".join([f"{console.style(f'{name:<14}', 'bright_black')} {first}", *rest]))
     console.echo("")
     console.echo(layout.table(rows, right=(3, 4)))
 

@@ -34,5 +34,6 @@ def command(form: str | None, as_json: bool) -> None:
             for each in tool.parameters
             if each.name not in tool.fixed
         )
-        console.echo(f"{console.style(tool.name, 'cyan')}({arguments})")
+        call = layout.wrap(f"{tool.name}({arguments})", 0)
+        console.echo(console.style(tool.name, "cyan") + call.removeprefix(tool.name))
         console.echo(layout.wrap(tool.description.splitlines()[0], 5))
