@@ -133,6 +133,7 @@ def wrap(text: str, indent: int) -> str:
     """Indent a text, and on a terminal wrap its lines."""
     lines = reveal_hidden(defuse(make_plain(text))).splitlines() or [""]
     if sys.stdout.isatty():
+        lines = [line.expandtabs(4) for line in lines]
         room = max(20, min(columns(), _WIDEST) - indent)
         lines = [part for line in lines for part in fold_deep(line, room)]
     return "\n".join(" " * indent + line for line in lines)

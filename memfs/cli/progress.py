@@ -8,7 +8,7 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memfs.cli import console, layout
+from memfs.cli import console, folding, layout
 from memfs.cli.wording import format_duration, format_size
 from memfs.core.invisible_characters import reveal_hidden
 
@@ -86,13 +86,13 @@ class Progress:
         rate = (now - before) / (last - first) if last > first else 0.0
         done, speed = self._unit(now), f"{self._unit(rate)}/s"
         if not self._length:
-            return f"{self._label}  {done}  {speed}"
+            return _join_fitting([self._label, done, speed])
         share = min(1.0, now / self._length)
         filled = round(share * layout.BAR)
         drawn = console.style("█" * filled, "green", err=True) + "░" * (layout.BAR - filled)
         left = format_duration((self._length - now) / rate) + " left" if rate and share < 1 else ""
         amount = f"{done} of {self._unit(self._length)}"
-        return f"{self._label}  {drawn} {share:4.0%}  {amount}  {speed}  {left}"
+        return _join_fitting([self._label, f"{drawn} {share:4.0%}", amount, speed, left])
 
     def clear(self) -> None:
         """Erase the line."""
@@ -100,3 +100,10 @@ class Progress:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
             self._shown = False
+
+
+def _join_fitting(parts: list[str]) -> str:
+    """Join the first of `parts` that fit on one line of the terminal."""
+    while len(parts) > 1 and folding.width("  ".join(parts)) >= folding.columns():
+        parts = parts[:-1]
+    return "  ".join(parts)

@@ -66,7 +66,7 @@ def _ask(question: str, *, editable: bool) -> str:
     keys = [key for key in _KEYS if editable or key != "e"]
     while True:
         console.ask(f"{question} [{','.join(keys)}]? ")
-        key = click.getchar().lower()
+        key = click.getchar().lower()[:1]  # what was typed ahead is not for this question
         console.talk(key if key.isprintable() else "")
         if key in keys and key != "?":
             return key

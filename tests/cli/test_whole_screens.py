@@ -242,7 +242,7 @@ def test_every_command_has_examples_that_it_understands(name: str) -> None:
     assert examples or name.startswith(("bench ", "service "))
     for line in examples:
         words = shlex.split(line.partition(" < ")[0].partition(" > ")[0])[1:]
-        context = click.Context(root, info_name="memfs")
+        context = click.Context(root, info_name="memfs", **root.context_settings)
         command: click.Command | None = root
         while isinstance(command, click.Group) and words and words[0] != "-":
             inner = command.get_command(context, words[0])
@@ -251,7 +251,7 @@ def test_every_command_has_examples_that_it_understands(name: str) -> None:
             command, words = inner, words[1:]
         assert command is not None
         if name != "hook" and not isinstance(command, click.Group):
-            command.make_context(name, words)
+            command.make_context(name, words, parent=context)
 
 
 def test_every_example_is_of_a_command() -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _FACT = CompletedType("id", lambda place, _: [fact.id for fact in op.select_facts(place)])
 _SHOWN = 300  # characters of a source
+_NEW = 10  # facts that are shown of those just found
 _ID = 8  # characters of an id that are shown
 
 
@@ -154,7 +155,9 @@ def _extract(place: Place, by_model: bool | None) -> None:
         f"{format_count(len(done.facts), 'new fact')} in {format_count(done.messages, 'message')}"
     )
     if done.facts:
-        _show(place, list(done.facts), sources=False)
+        _show(place, list(done.facts[:_NEW]), sources=False)
+    if len(done.facts) > _NEW:
+        console.talk(f"{len(done.facts) - _NEW:,} more: memfs facts")
     if done.facts and op.list_offers(place):
         console.talk("some could stand in a block, if you want: memfs facts offer")
 

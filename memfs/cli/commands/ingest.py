@@ -44,6 +44,7 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
         _ingest_all(as_json)
         return
     place = options.place()
+    options.confirm_own_store(place)
     planned = op.plan(place, list(paths), options.home())
     tally = Tally()
     with stoppable_stages(lambda: _describe_stop(tally), ("reading",)) as stage:

@@ -61,7 +61,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         ("project store", _format_project(found)),
         ("user store", found.user or "none: memfs init makes one"),
         ("recall", f"{messages}, {format_size(found.recall_bytes)}"),
-        ("archive", f"{found.passages:,} passages"),
+        ("archive", format_count(found.passages, "passage")),
         ("index", format_size(found.index_bytes)),
         ("embedding", found.embedding),
     ]

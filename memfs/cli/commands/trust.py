@@ -103,7 +103,7 @@ def _show(report: TrustReport) -> None:
     if len(settings) > 1:
         _echo("config.yaml says:")
         for line in settings[:_MOST_SETTINGS]:
-            _echo(f"  {line}")
+            console.echo(layout.wrap(line, 2))
         if len(settings) > _MOST_SETTINGS:
             _echo(f"  and {len(settings) - _MOST_SETTINGS:,} more lines")
     for problem in report.problems:
