@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, options
+from memfs.cli.interruption import stoppable_stages
 from memfs.cli.wording import format_count
 from memfs.ops import context as op
 from memfs.recall.index_session import IndexSession
@@ -42,8 +43,9 @@ def command(
     Passages, past messages and blocks that are not pinned are searched, and the best are put
     together, nothing twice.
     """
-    index = IndexSession(options.place(session))
-    found = op.for_task(index, " ".join(task), budget or 0, compression)
+    with stoppable_stages(lambda: "what was indexed is kept; run it again to continue") as stage:
+        index = IndexSession(options.place(session), stage)
+        found = op.for_task(index, " ".join(task), budget or 0, compression)
     if as_json:
         console.as_json(asdict(found))
     else:

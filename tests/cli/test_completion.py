@@ -1,0 +1,77 @@
+"""What the shell completes from what is stored here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memfs.cli.group import group
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+
+Complete = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def complete(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Complete:
+    """Return the words that bash offers behind a command line."""
+
+    def run(line: str) -> list[str]:
+        words = line.split(" ")
+        capfd.readouterr()
+        with monkeypatch.context() as shell:
+            shell.setenv("COMP_WORDS", line)
+            shell.setenv("COMP_CWORD", str(len(words) - 1))
+            shell.setenv("_MEMFS_COMPLETE", "bash_complete")
+            with pytest.raises(SystemExit):
+                group().main(prog_name="memfs")
+        return [each.partition(",")[2] for each in capfd.readouterr().out.split()]
+
+    return run
+
+
+def test_commands_and_those_in_groups(complete: Complete) -> None:
+    assert complete("memfs se") == ["search", "session", "service"]
+    assert complete("memfs session f") == ["forget"]
+
+
+def test_labels_and_their_versions(complete: Complete, memfs: Run) -> None:
+    memfs("edit", "human", "--append", "Prefers tea")
+    assert complete("memfs show h") == ["human"]
+    assert complete("memfs log sy") == ["system_rules"]
+    assert complete("memfs show human@") == ["human@2", "human@1"]
+
+
+def test_passages_sessions_keys_and_facts(complete: Complete, memfs: Run, tmp_path: Path) -> None:
+    ident = json.loads(memfs("archive", "add", "A passage.", "--json").out)["id"]
+    assert complete("memfs archive show ") == [ident]
+    memfs("static", "add", "limits", "At most 100.")
+    assert complete("memfs static show l") == ["limits"]
+    line = {
+        "type": "user",
+        "sessionId": "0a1b2c3d-1111-4222-8333-444455556666",
+        "uuid": "u1",
+        "cwd": str(tmp_path / "repo"),
+        "timestamp": "2026-05-01T09:00:00Z",
+        "message": {"role": "user", "content": "Never deploy the zephyr gateway on Fridays."},
+    }
+    (tmp_path / "said.jsonl").write_text(json.dumps(line) + "\n")
+    memfs("ingest", str(tmp_path / "said.jsonl"))
+    assert complete("memfs session show 0") == ["0a1b2c3d-1111-4222-8333-444455556666"]
+    memfs("facts", "extract")
+    facts = json.loads(memfs("facts", "list", "--json").out)
+    assert complete("memfs facts accept ") == [fact["id"] for fact in facts]
+    assert facts
+
+
+def test_nothing_where_there_is_no_store(
+    complete: Complete, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    assert complete("memfs show h") == []
