@@ -185,6 +185,16 @@ def check(name: str, found: str) -> None:
     assert found == path.read_text()
 
 
+def find_wide(shown: dict[str, str], columns: int) -> dict[str, list[str]]:
+    """Return the lines that are too wide, of each command that prints no text as it is."""
+    wide = {
+        line: [each for each in click.unstyle(text).split("\n") if folding.width(each) > columns]
+        for line, text in shown.items()
+        if not line.startswith(RAW)
+    }
+    return {line: some for line, some in wide.items() if some}
+
+
 def list_commands() -> list[str]:
     """Return the names of all commands, those of groups too: `archive add`."""
     found = []
@@ -263,10 +273,9 @@ def test_every_example_is_of_a_command() -> None:
 def test_what_people_see_of_a_store_in_use(shop: Path, screen: Screen, name: str) -> None:
     columns, coloured = int(name[:2]), name.endswith("coloured")
     shown = {line: settle(screen(line, columns, coloured=coloured)) for line in COMMON}
-    wide = {
-        line: [each for each in click.unstyle(text).split("\n") if folding.width(each) > columns]
-        for line, text in shown.items()
-        if not line.startswith(RAW)
-    }
-    assert {line: some for line, some in wide.items() if some} == {}
+    assert find_wide(shown, columns) == {}
     check(f"shop-{name}", "".join(f"$ memfs {line}\n{each}\n" for line, each in shown.items()))
+
+
+def test_it_fits_a_wide_terminal_too(shop: Path, screen: Screen) -> None:
+    assert find_wide({line: screen(line, 120) for line in COMMON}, 120) == {}
