@@ -91,7 +91,7 @@ def test_archive(world: World, kinds: Sequence[str]) -> None:
     assert exercise(world, steps, partial(passages, world), check, kinds)
 
 
-MARK = b"memfs_hook.py"
+MARK = b"memfs hook claude"
 FOREIGN = '{\n    "model": "opus",\n    "hooks": {"Stop": []}\n}'
 
 

@@ -217,7 +217,7 @@ def look(told: Round, who: str) -> None:
         )
         if done.returncode and "is locked by" not in done.stderr:
             notes.failure(f"{words} ended with {done.returncode}: {done.stdout}{done.stderr}")
-        shown = done.stdout.splitlines() if words[0] == "show" else []
+        shown = done.stdout.splitlines() if words == ("show", label) else []
         if half := [line for line in shown if not whole(line)]:
             notes.failure(f"{words} shows half a line: {half[0]}")
         time.sleep(chance.uniform(0, 0.4))
