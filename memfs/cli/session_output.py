@@ -26,7 +26,7 @@ def print_messages(said: Iterable[SessionMessage], *, full: bool = False, marked
             turn = each.turn
             head = f"turn {turn}  {message.at[:16].replace('T', ' ')}"
             console.echo("\n" + console.style(flatten_text(head), "bright_black"))
-        who = f"{message.role} {message.tool}".strip()
+        who = f"{message.who} {message.tool}".strip()
         arrow = "→ " if message.id == marked else "  "
         console.echo(arrow + console.style(flatten_text(who), _COLOURS.get(message.role, "")))
         most = _TOOL if message.role == "tool" else _LONGEST

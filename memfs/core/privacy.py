@@ -47,12 +47,13 @@ def excerpt(text: str, most: int) -> str:
 
 
 def redact_names(message: Message) -> Message:
-    """Return a message without secrets in the names of its session, folder, branch and tool."""
+    """Return a message without secrets in the names of session, folder, branch, tool, speaker."""
     return message._replace(
         session=_redact_name(message.session),
         project=_redact_name(message.project),
         branch=_redact_name(message.branch),
         tool=_redact_name(message.tool),
+        speaker=_redact_name(message.speaker),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memfs.core.snippet import snippet
@@ -14,7 +14,8 @@ class Message(NamedTuple):
     """One normalised turn of a recorded session.
 
     `at` is UTC in ISO 8601 (empty if the host did not say), `role` is user, assistant or tool,
-    `tool` the name of the tool for role tool. `side` marks side chains (subagents).
+    `tool` the name of the tool for role tool. `side` marks side chains (subagents). `speaker` is
+    the name of who spoke where it is known: one of several agents, or a person.
     """
 
     id: str
@@ -26,10 +27,16 @@ class Message(NamedTuple):
     role: str
     text: str
     tool: str = ""
+    speaker: str = ""
     side: bool = False
 
+    @property
+    def who(self) -> str:
+        """The name of the speaker, or the role."""
+        return self.speaker or self.role
+
     def __repr__(self) -> str:
-        return f"<Message {self.host} {self.role} {self.at[:10]}: {_shorten(self.text)}>"
+        return f"<Message {self.host} {self.who} {self.at[:10]}: {_shorten(self.text)}>"
 
 
 class Identity(NamedTuple):
@@ -51,8 +58,10 @@ class Identity(NamedTuple):
         self, host: str, id: str, at: str, role: str, text: str, tool: str = "", side: bool = False
     ) -> Message:
         """Return a message of this session, in its project and on its branch."""
-        branch, side = self.branch, side or bool(self.agent)
-        return Message(id, self.session, host, self.project, branch, at, role, text, tool, side)
+        side = side or bool(self.agent)
+        return Message(
+            id, self.session, host, self.project, self.branch, at, role, text, tool, side=side
+        )
 
 
 class Transcript(NamedTuple):
@@ -144,7 +153,9 @@ class Hit:
 
     `kind` is message, passage, fact, static or block; `why` says in words what matched; `score` is
     the fused score (0 to 1, comparable within one search only). `before` and `after` are the turns
-    beside a message, shortened; `alike` counts hits that say the same and are not shown.
+    beside a message, shortened; `alike` counts hits that say the same and are not shown. `speaker`
+    is the name of who said a message; `metadata` is what was stored with a window of a
+    conversation.
     """
 
     id: str
@@ -165,6 +176,13 @@ class Hit:
     before: str = ""
     after: str = ""
     alike: int = 0
+    speaker: str = ""
+    metadata: dict[str, object] = field(default_factory=dict, hash=False)
+
+    @property
+    def who(self) -> str:
+        """The name of the speaker, or the role."""
+        return self.speaker or self.role
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -172,7 +190,7 @@ class Hit:
         return (self.id,)
 
     def __repr__(self) -> str:
-        parts = (self.kind, self.label or self.host, self.role, self.at[:10], f"{self.score:.2f}")
+        parts = (self.kind, self.label or self.host, self.who, self.at[:10], f"{self.score:.2f}")
         return f"<Hit {' '.join(filter(None, parts))}: {_shorten(self.snippet)}>"
 
 

@@ -312,6 +312,7 @@ def _clean(message: Message) -> Message | None:
         text=cap(text) if message.role == "tool" else text,
         tool=_replace_surrogates(message.tool),
         side=message.side is True,
+        speaker=_replace_surrogates(message.speaker),
     )
     return redact_names(cleaned)
 

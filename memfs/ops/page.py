@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from memfs.context.page_scores import PageCandidate
     from memfs.core.block import Block
     from memfs.core.events import Event
-    from memfs.core.records import JournalEntry
+    from memfs.core.records import JournalEntry, Passage
     from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
     from memfs.store.writer import Writer
 
 OUT, IN = "page-out", "page-in"
@@ -144,11 +143,11 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
             body = _add_summary(block, body)
         why = f"{len(entries)} page-outs" + ("" if whole else _SHORTENED)
         change = opened.write_body(IN, body, 0 if whole else block.paged_out, origin, why)
+    note = ""
     if whole:
-        _unarchive(place, tier, name, body)
-    return PagedIn(
-        name, block.paged_out, not whole, instruction_sections.finish_edit(place, [change], origin)
-    )
+        note = _unarchive(place, tier, name, body, origin)
+    notes = [note, instruction_sections.finish_edit(place, [change], origin)]
+    return PagedIn(name, block.paged_out, not whole, "; ".join(filter(None, notes)))
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,8 @@ def _archive_parts(
     A kill before the edit loses nothing. Passages that an undone page-out archived are reused.
     """
     store = place.store(block.tier)
-    on_file = {} if dry else _map_passages(store, block.tier, block.label)
+    paged = [] if dry else _list_paged_out(place, block.tier, block.label)
+    on_file = {archive.merge_passages(each.text): (each.id, path) for each, path in paged}
     archived = []
     for each in gone:
         text = each.part.text.strip()
@@ -218,14 +218,16 @@ def _archive_parts(
     return archived
 
 
-def _map_passages(store: Store, tier: str, label: str) -> dict[str, tuple[str, str]]:
-    """Map the normalised texts of passages that were paged out of a block to (id, path)."""
-    found = {}
-    for path in archive.sources(store):
-        passage = archive.read(path)
-        if passage and passage.source == _format_source(tier, label) and TAG in passage.tags:
-            found[archive.merge_passages(passage.text)] = passage.id, path
-    return found
+def _list_paged_out(place: Place, tier: str, label: str) -> list[tuple[Passage, str]]:
+    """List the passages that were paged out of a block, under any label it had: (it, its path)."""
+    spans = versions.trace(place, tier, label)
+
+    def is_ours(passage: Passage) -> bool:
+        known = (each for each in spans if _format_source(tier, each.label) == passage.source)
+        return TAG in passage.tags and any(each.covers(passage.created_at) for each in known)
+
+    read = ((archive.read(path), path) for path in archive.sources(place.store(tier)))
+    return [(passage, path) for passage, path in read if passage and is_ours(passage)]
 
 
 def _format_source(tier: str, label: str) -> str:
@@ -310,9 +312,20 @@ def _add_summary(block: Block, body: str) -> str:
     return f"{block.body.rstrip()}{eol}{text} [shortened]{eol}"
 
 
-def _unarchive(place: Place, tier: str, label: str, body: str) -> None:
-    """Remove the passages whose text is in the block again: a search would find both."""
-    block_text = archive.merge_passages(body)
-    for text, (_, path) in _map_passages(place.store(tier), tier, label).items():
-        if text in block_text:
-            files.remove(path)
+def _unarchive(place: Place, tier: str, label: str, body: str, origin: Origin) -> str:
+    """Remove the passages whose lines are in the block again: a search would find both.
+
+    Other lines may stand between them since. Returns why a commit of it failed, or "".
+    """
+    whole = archive.merge_passages(body)
+    lines = {"", *map(archive.merge_passages, body.splitlines())}
+    back = [
+        path
+        for passage, path in _list_paged_out(place, tier, label)
+        if archive.merge_passages(passage.text) in whole
+        or lines.issuperset(map(archive.merge_passages, passage.text.splitlines()))
+    ]
+    for path in back:
+        files.remove(path)
+    subject = origin.reason or f"memory: {IN} {label}"
+    return autocommit.commit_files(place, place.store(tier), back, IN, subject, origin)

@@ -32,7 +32,7 @@ _ALLOWED = {
     "roles": ("user", "assistant", "tool"),
     "hosts": hosts.RECORDED,
 }
-_TEXTS = ("sessions", "projects", "branches", "tags", "any_tags")
+_TEXTS = ("sessions", "projects", "branches", "tags", "any_tags", "speakers", "but_sessions")
 _MOST = 10_000  # hits on a page, and pages
 _FAR = 1 << 40  # seconds; a larger time is a mistake
 _WAIT = 3.0  # seconds for the service, which may index first

@@ -226,7 +226,7 @@ def _build_recollections(
 
 
 def _format_lines(sentences: "list[Sentence]") -> list[str]:
-    """Return a line for each turn: its role, and its sentences; `…` marks omissions."""
+    """Return a line for each turn: its speaker, and its sentences; `…` marks omissions."""
     lines: list[str] = []
     last: Sentence | None = None
     for each in sentences:
@@ -235,7 +235,7 @@ def _format_lines(sentences: "list[Sentence]") -> list[str]:
             lines[-1] += gap + each.text
         else:
             lines += _format_lead(each, last)
-            lines.append(f"{each.turn.role}: {each.text}")
+            lines.append(f"{each.turn.who}: {each.text}")
         last = each
     return lines
 
@@ -251,7 +251,7 @@ def _format_lead(each: "Sentence", last: "Sentence | None") -> list[str]:
     before = exchange.before
     if before is None or (last is not None and last.turn is before) or not _is_reply(each.text):
         return []
-    return [f"{before.role}: … {split_sentences(before.text)[-1][-_LEAD:]}"]
+    return [f"{before.who}: … {split_sentences(before.text)[-1][-_LEAD:]}"]
 
 
 def _is_reply(text: str) -> bool:

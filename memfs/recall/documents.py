@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from memfs.core.records import Passage
     from memfs.search.catalog import IndexSource
+    from memfs.store.chunk_log import ChunkWindow
 
 _FACT, _STATIC = 95, 100  # percent of the weight of a user's message
 
@@ -27,7 +29,7 @@ def documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
     elif source.kind == "window":
         owner = chunk_log.get_owner(source.path)
         for each in chunk_log.read(source.path, start):
-            yield {**_build_passage(each.passage, source.path), "project": owner}
+            yield {**_build_passage(each.passage, source.path), "project": owner, **_describe(each)}
     elif source.kind == "passage":
         passage = archive.read(source.path)
         if passage and passage.text:
@@ -38,6 +40,14 @@ def documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
         yield from _read_static(source)
     else:
         yield from _read_block(source)
+
+
+def _describe(window: ChunkWindow) -> dict[str, object]:
+    """Return the fields of a window beside those of a passage: its session, speakers, metadata."""
+    who = window.meta.get("participants")
+    named = [str(each) for each in who] if isinstance(who, list) else []
+    meta = json.dumps(window.meta)
+    return {"session": window.passage.source, "speaker": named, "meta": meta}
 
 
 def _build_passage(passage: Passage, path: str) -> dict[str, object]:

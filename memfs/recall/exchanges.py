@@ -22,14 +22,18 @@ _LONGEST = 4000  # characters; a longer turn is cut in the middle
 
 
 class SessionTurn:
-    """A turn of a session: `number` is its document number, `id` its message's id."""
+    """A turn of a session: `number` is its document number, `id` its message's id.
 
-    __slots__ = ("at", "host", "id", "number", "role", "session", "source", "text")
+    `who` is the name of the speaker, or the role.
+    """
+
+    __slots__ = ("at", "host", "id", "number", "role", "session", "source", "text", "who")
 
     def __init__(self, document: "Document", number: int) -> None:
         self.number = number
         self.id = prompt_bm25.get_field(document, "id")
         self.role = prompt_bm25.get_field(document, "role")
+        self.who = prompt_bm25.get_field(document, "speaker") or self.role
         self.at = prompt_bm25.get_field(document, "time")
         self.host = prompt_bm25.get_field(document, "host")
         self.session = prompt_bm25.get_field(document, "session")

@@ -99,6 +99,7 @@ def schema(exact: Iterable[str]) -> Schema:
     builder.add_unsigned_field("said", stored=False, indexed=False, fast=True)
     builder.add_text_field("time", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("text", stored=True, tokenizer_name="memfs", index_option="position")
+    builder.add_text_field("meta", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("exact", tokenizer_name="memfs_exact", index_option="basic")
     builder.add_text_field("parts", tokenizer_name="memfs_parts", index_option="basic")
     return builder.build()

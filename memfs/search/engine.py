@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
@@ -33,7 +34,8 @@ class Filter:
     """Which documents to search. Empty fields do not filter; times are epoch seconds, inclusive.
 
     `tags` are all required, of `any_tags` one. `kinds` is any of message, passage, fact, static,
-    block; `importance` the least of a passage.
+    block; `importance` the least of a passage. `speakers` are names, or roles; what is in
+    `but_sessions` is left out.
     """
 
     kinds: tuple[str, ...] = ()
@@ -47,6 +49,8 @@ class Filter:
     importance: int = 0
     since: int | None = None
     until: int | None = None
+    speakers: tuple[str, ...] = ()
+    but_sessions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,13 +212,19 @@ class Engine:
                 either = [(Occur.Should, self.text.term_query(field, value)) for value in values]
                 parts.append(Query.boolean_query(either))
         parts.extend(self.text.term_query("tag", tag) for tag in only.tags)
+        if only.speakers:
+            pairs = product(("speaker", "role"), only.speakers)
+            named = [(Occur.Should, self.text.term_query(*pair)) for pair in pairs]
+            parts.append(Query.boolean_query(named))
         if only.importance:
             parts.append(self.text.range_query("importance", only.importance, None))
         if only.since is not None or only.until is not None:
             parts.append(self.text.range_query("at", only.since, only.until))
-        if not parts:
+        out = [self.text.term_query("session", session) for session in only.but_sessions]
+        if not parts and not out:
             return None
-        return Query.boolean_query([(Occur.Must, part) for part in parts])
+        wanted = [(Occur.Must, part) for part in parts or [Query.all_query()]]
+        return Query.boolean_query([*wanted, *((Occur.MustNot, each) for each in out)])
 
 
 def _build_session_hit(score: float, turns: int, hits: tuple[Hit, ...]) -> SessionHit:

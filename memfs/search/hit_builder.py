@@ -6,6 +6,7 @@ import difflib
 import math
 from typing import TYPE_CHECKING
 
+from memfs.core import fastjson
 from memfs.core.records import Hit
 from memfs.core.snippet import snippet
 from memfs.search import identifiers
@@ -149,7 +150,8 @@ class HitBuilder:
         if document is None:
             return ""
         content = snippet(get_field(document, "text")[:_NEIGHBOUR_TEXT], [], _BESIDE)
-        return f"{get_field(document, 'role')}: {content}" if content else ""
+        who = get_field(document, "speaker") or get_field(document, "role")
+        return f"{who}: {content}" if content else ""
 
     def _load_neighbour(self, place: int, number: int, step: int) -> Document | None:
         """Return the document `number`, mostly found beside the candidate in the index."""
@@ -190,7 +192,14 @@ def build_hit(
         before=beside[0],
         after=beside[1],
         alike=alike,
+        speaker=get_field(document, "speaker") if get_field(document, "role") else "",
+        metadata=_parse_metadata(get_field(document, "meta")),
     )
+
+
+def _parse_metadata(text: str) -> dict[str, object]:
+    found = fastjson.loads(text) if text else {}
+    return found if isinstance(found, dict) else {}
 
 
 def _match_cjk(run: str, content: str) -> list[str]:

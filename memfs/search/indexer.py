@@ -31,6 +31,7 @@ BATCH = 20_000  # documents whose vectors are published together
 COMMIT = 60_000  # documents: a commit has a fixed cost, and small ones are merged
 _ROOM = 16 << 20  # bytes: with less on a disk, a write can have failed for want of room
 _FEW_ROWS = 100
+_VERSIONS = ("v1", "v2", "v3", "v4")  # folders of this version and of earlier ones
 _MANY = 2000  # documents for which every core is used
 _REPORT = 200  # documents between two progress reports
 
@@ -69,7 +70,7 @@ def _find_refusal(error: BaseException, folder: str) -> OSError | None:
 
 def remove(folder: str) -> None:
     """Remove an index. The caller holds the write lock."""
-    for version in ("v1", "v2", "v3"):
+    for version in _VERSIONS:
         trees.remove(f"{folder}/{version}")
     for suffix in ("", "-journal", "-wal", "-shm"):
         files.remove(f"{folder}/catalog.sqlite{suffix}")
@@ -100,7 +101,7 @@ class Indexer:
         if found is None or not self._catalog.get("next"):
             # No index, one of another version, or one without a catalog: all is derived.
             self._catalog.clear()
-            for version in ("v1", "v2", "v3"):
+            for version in _VERSIONS:
                 trees.remove(f"{folder}/{version}")
             found = TextIndex.create(folder)
         self._text = found

@@ -20,9 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDER = "v3/text"  # the number changes with the schema
-CHECKED = "v3/checked.json"
-EXACT = ("kind", "role", "host", "session", "project", "branch", "label", "source", "tag")
+FOLDER = "v4/text"  # the number changes with the schema
+CHECKED = "v4/checked.json"
+EXACT = tuple("kind role host session project branch label source tag speaker".split())
 MOST_TERMS = 32
 _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
 _SIGNED = ("at",)

@@ -15,7 +15,7 @@ _WEIGHTS = {"assistant": 85, "tool": 70}  # percent of the weight of a user's me
 
 def document(message: Message) -> dict[str, object]:
     """Return the document of a message."""
-    return {
+    found = {
         "id": f"{message.host}/{message.session}/{message.id}",
         "kind": "message",
         "text": message.text,
@@ -29,6 +29,7 @@ def document(message: Message) -> dict[str, object]:
         "at": epoch(message.at) or 0,
         "time": message.at,
     }
+    return {**found, "speaker": message.speaker} if message.speaker else found
 
 
 @functools.lru_cache(64)

@@ -48,7 +48,7 @@ class ChunkWindow(NamedTuple):
 
 
 class ChunkMark(NamedTuple):
-    """What bounds go by: the bytes of a line, and when it was added (seconds since 1970)."""
+    """What bounds go by: bytes of text, and when it was added (seconds since 1970)."""
 
     size: int
     at: float
@@ -117,7 +117,7 @@ class ChunkLog:
             self._last = _make_next_id(self._last)
             line = _encode_line(replace(passage, id=self._last), meta)
             lines.append(line)
-            marks[self._last] = ChunkMark(len(line), _get_seconds(self._last))
+            marks[self._last] = _make_mark(self._last, passage, meta)
         first = next(iter(marks))
         if not self._segment or self._end > _LARGEST:
             self._segment = f"{self._folder}/{first}{SUFFIX}"
@@ -239,8 +239,8 @@ class ChunkLog:
                     continue
                 ident = self._last = window.passage.id
                 if self._live is not None and ident >= first:
-                    self._live[ident] = ChunkMark(len(line), _get_seconds(ident))
-                    self.bytes += len(line)
+                    self._live[ident] = _make_mark(ident, window.passage, window.meta)
+                    self.bytes += self._live[ident].size
 
     def first(self) -> str:
         """Return the saved id of the first window that is not evicted."""
@@ -297,6 +297,13 @@ def _make_next_id(last: str) -> str:
     """Return a new id that is greater than the last one."""
     fresh = clock.unique()
     return fresh if fresh > last else f"{int(last, 16) + 1:020x}"
+
+
+def _make_mark(ident: str, passage: Passage, meta: Mapping[str, object]) -> ChunkMark:
+    """Return the mark of a window: `bytes` of its metadata count, else its text."""
+    size = meta.get("bytes")
+    text = len(passage.text.encode("utf-8", "replace"))
+    return ChunkMark(size if isinstance(size, int) else text, _get_seconds(ident))
 
 
 def _get_seconds(ident: str) -> float:

@@ -18,12 +18,16 @@ _quote_name = functools.lru_cache(256)(_QUOTE)  # names repeat
 
 
 def encode_message(message: Message) -> bytes:
-    """Return the line of a message: what `json.dumps` of it as a dict gives, ten times as fast."""
-    ident, session, host, project, branch, at, role, text, tool, side = message
+    """Return the line of a message: what `json.dumps` of it as a dict gives, ten times as fast.
+
+    A speaker is in it where there is one.
+    """
+    ident, session, host, project, branch, at, role, text, tool, speaker, side = message
+    named = f', "speaker": {_quote_name(speaker)}' if speaker else ""
     return (
         f'{{"id": {_QUOTE(ident)}, "session": {_quote_name(session)}, "host": {_quote_name(host)}'
         f', "project": {_quote_name(project)}, "branch": {_quote_name(branch)}, "at": {_QUOTE(at)}'
-        f', "role": {_quote_name(role)}, "text": {_QUOTE(text)}, "tool": {_quote_name(tool)}'
+        f', "role": {_quote_name(role)}, "text": {_QUOTE(text)}, "tool": {_quote_name(tool)}{named}'
         f', "side": {"true" if side else "false"}}}\n'
     ).encode("ascii")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs.knowledge.facts.extraction.prose import is_about_user
 from memfs.ops import archive
 from memfs.tools import formatting
 
@@ -34,15 +35,23 @@ def _parse_importance(arguments: Arguments) -> int:
 
 
 def insert_passage(context: ToolContext, arguments: Arguments) -> str:
-    """Archive a passage; return its id, and a note if there is one."""
+    """Archive a passage; return its id, and a note if there is one.
+
+    What is about the user goes into the user's own archive, as facts do.
+    """
+    place, content, tags = context.place(), str(arguments["content"]), _parse_tags(arguments)
+    about = arguments.get("about") or ("user" if is_about_user(content, tags) else "project")
     done = archive.run(
-        context.place(),
-        str(arguments["content"]),
+        place,
+        content,
         importance=_parse_importance(arguments),
-        tags=_parse_tags(arguments),
+        tags=tags,
         origin=context.with_reason(arguments.get("reason")),
+        user=about == "user",
     )
-    text = f"it is archived already, as {done.id}" if done.duplicate else f"archived as {done.id}"
+    where = " in the user's own archive" if about == "user" and place.project else ""
+    known = "it is archived already, as" if done.duplicate else "archived as"
+    text = f"{known} {done.id}{where}"
     return f"{text}\n{done.note}" if done.note else text
 
 

@@ -73,6 +73,7 @@ def parse_filter(arguments: Arguments, kinds: tuple[str, ...]) -> Filter:
     return Filter(
         kinds=kinds,
         roles=_to_tuple(arguments.get("role")),
+        speakers=_to_tuple(arguments.get("speaker")),
         hosts=_to_tuple(arguments.get("host")),
         sessions=_to_tuple(arguments.get("session")),
         projects=_to_tuple(arguments.get("project")),
@@ -115,7 +116,7 @@ def _format_turn(hit: Hit) -> str:
 
 def _format_session(found: SessionHit) -> str:
     head = f"{found.at[:10]} session {found.session} ({found.host}), {found.turns} turns about it"
-    best = (quote_lines(f"{hit.role}: {hit.snippet}", _INDENT) for hit in found.hits)
+    best = (quote_lines(f"{hit.who}: {hit.snippet}", _INDENT) for hit in found.hits)
     return "\n".join([flatten_text(head), *best])
 
 
@@ -125,7 +126,7 @@ def _format_head(hit: Hit) -> str:
 
 def _describe_hit(hit: Hit) -> str:
     if hit.kind == "message":
-        return f"{hit.at[:16]} {hit.role}, session {hit.session} ({hit.host})"
+        return f"{hit.at[:16]} {hit.who}, session {hit.session} ({hit.host})"
     if hit.label:
         return f"{hit.kind} {hit.label}"
     tags = " ".join(f"#{tag}" for tag in hit.tags)

@@ -73,6 +73,7 @@ def test_what_a_session_said() -> None:
         "user",
         "",
         "",
+        "",
         False,
     )
 

@@ -76,6 +76,7 @@ def test_what_a_session_said() -> None:
         "user",
         "",
         "",
+        "",
         False,
     )
 

@@ -126,6 +126,7 @@ def test_what_a_session_in_the_database_said(base: Base) -> None:
         "user",
         "",
         "",
+        "",
         False,
     )
     assert found.messages[2].at == "2026-11-20T17:24:13.200Z"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memfs.core import block_status
-from memfs.core.body_edits import Append, Create, Delete, Remove, Rename, Rethink
+from memfs.core.body_edits import Append, Create, Delete, Insert, Remove, Rename, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.ops import brief, edit, page, status
@@ -248,8 +249,49 @@ def test_what_is_out_follows_a_rename(place: Place) -> None:
     page.page_out(place, "system_rules", AGENT, free=1e9)
     edit.run(place, [Rename("system_rules", "laws")], AGENT)
     edit.run(place, [Rename("laws", "rules")], Origin("agent", reason="shorter"))
+    assert len(passages(place)) == 3
     assert page.page_in(place, "rules", AGENT).parts == 4
     assert blocks.get(place, "rules").body == BODY
+    assert passages(place) == [], "also what was archived under the old label"
+
+
+def test_what_another_block_archived_under_a_label_stays(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(place, BODY)
+    edit.run(place, [Rename("system_rules", "rules")], AGENT)
+    monkeypatch.setenv("MEMFS_NOW", "2026-05-04T10:00:00Z")
+    edit.run(place, [Create("system_rules", "Rules.", BODY)], AGENT)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
+    page.page_out(place, "rules", AGENT, free=1e9)
+    page.page_in(place, "rules", AGENT)
+    left = [archive.read(path) for path in archive.sources(place.home)]
+    assert {each.source for each in left if each} == {"block project:system_rules"}
+
+
+def test_what_came_back_between_newer_lines_is_no_second_copy(place: Place) -> None:
+    text = "The importer reads each row, one after the other.\nIt checks all of its cells.\n"
+    write(place, f"# Import\n{text}\nThe payment client retries three times.\n")
+    page.page_out(place, "system_rules", AGENT, free=1e9)
+    assert passages(place)
+    edit.run(place, [Insert("system_rules", 1, "The queue holds ten.")], AGENT)
+    page.page_in(place, "system_rules", AGENT)
+    assert set(text.splitlines()) < set(blocks.get(place, "system_rules").value.splitlines())
+    assert passages(place) == []
+
+
+def test_a_page_in_commits_that_passages_are_gone(place: Place, repo: Path) -> None:
+    config = Path(place.home.root, "config.yaml")
+    config.write_text(f"{config.read_text()}git:\n  commit: edit\n  protected: []\n")
+    for name, value in (("user.name", "Ana"), ("user.email", "ana@example.invalid")):
+        subprocess.run(["git", "config", name, value], cwd=repo, check=True)
+    subprocess.run(["git", "add", "-A"], cwd=repo, check=True)
+    subprocess.run(["git", "commit", "-qm", "begin"], cwd=repo, check=True)
+    write(place, BODY)
+    page.page_out(place, "system_rules", AGENT, free=1e9)
+    assert page.page_in(place, "system_rules", AGENT).note == ""
+    said = ["git", "status", "--porcelain", "--", ".agent-memory/archive"]
+    assert subprocess.run(said, cwd=repo, check=True, capture_output=True).stdout == b""
 
 
 def test_a_block_of_the_same_name_is_another_one(place: Place) -> None:

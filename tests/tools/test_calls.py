@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from memfs.core.block import Block
 from memfs.core.records import Origin
 from memfs.ops import history
-from memfs.store import blocks, journal
+from memfs.store import archive, blocks, journal
 from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 from memfs.tools import calls, registry
 from memfs.tools.calls import Result, ToolCall
 from memfs.tools.definition import Tool
@@ -103,6 +104,57 @@ def test_what_is_not_clearly_relevant_is_shown_on_request(do: Do) -> None:
     said = do("archival_memory_search", query=query).text
     assert said == "nothing is clearly relevant; nearest=true shows the nearest of 1 hits"
     assert "Chose Postgres" in do("archival_memory_search", query=query, nearest=True).text
+
+
+def archive_of(store: Store | None) -> list[str]:
+    assert store
+    return [found.text for path in archive.sources(store) if (found := archive.read(path))]
+
+
+ABOUT_USER = [
+    "The user prefers tabs over spaces.",
+    "The user's name is Ana; she maintains the gateway.",
+    "User's timezone: Europe/Berlin, works until 16:00.",
+    "The user strongly dislikes long answers.",
+    "The user is a senior Rust developer who is new to Python.",
+    "User changed jobs from Google to Anthropic in Jan 2025",
+    "My name is Ana, and I lead the team of the gateway.",
+    "- I never use tabs in Python.",
+]
+ABOUT_PROJECT = [
+    "The user is redirected to /login after the session expires.",
+    "The user's email is validated in forms.py.",
+    "The user's role is stored in the token.",
+    "Users prefer the dark theme, says the survey.",
+    "The user model has a unique name.",
+    "Fixed the login: I moved the check into auth.py.",
+    "Chose Postgres over SQLite for the queue.",
+]
+
+
+@pytest.mark.parametrize("text", ABOUT_USER)
+def test_what_is_about_the_user_goes_to_their_own_archive(do: Do, place: Place, text: str) -> None:
+    done = do("archival_memory_insert", content=text)
+    assert done.text.endswith(" in the user's own archive")
+    assert (archive_of(place.user), archive_of(place.project)) == ([text], [])
+    assert text in do("archival_memory_search", query=text).text
+    again = do("archival_memory_insert", content=text).text
+    assert again.startswith("it is archived already, as ")
+    assert again.endswith(" in the user's own archive")
+
+
+@pytest.mark.parametrize("text", ABOUT_PROJECT)
+def test_what_is_about_the_project_stays_in_its_archive(do: Do, place: Place, text: str) -> None:
+    do("archival_memory_insert", content=text, tags=["users"])
+    assert (archive_of(place.user), archive_of(place.project)) == ([], [text])
+
+
+def test_a_model_says_about_whom_a_passage_is(do: Do, place: Place) -> None:
+    do("archival_memory_insert", content="Ana has a cat.", about="user")
+    do("archival_memory_insert", content="Ana plays chess.", tags=["Personal"])
+    do("archival_memory_insert", content="The user prefers dark themes.", about="project")
+    assert archive_of(place.user) == ["Ana has a cat.", "Ana plays chess."]
+    assert archive_of(place.project) == ["The user prefers dark themes."]
 
 
 def test_passages_are_archived_once_and_found(do: Do) -> None:

@@ -47,6 +47,7 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
     type=click.Choice(["user", "assistant", "tool"]),
     help="Only what the user, the assistant or a tool said.",
 )
+@click.option("--speaker", multiple=True, metavar="NAME", help="Only what an agent or person said.")
 @click.option("--session", multiple=True, metavar="ID", help="Only what was said in a session.")
 @options.host_option(multiple=True)
 @click.option("-t", "--tag", multiple=True, help="Only what has every one of these tags.")
@@ -83,6 +84,7 @@ def command(
     query: tuple[str, ...],
     places: tuple[str, ...],
     role: tuple[str, ...],
+    speaker: tuple[str, ...],
     session: tuple[str, ...],
     host: tuple[str, ...],
     tag: tuple[str, ...],
@@ -101,6 +103,7 @@ def command(
     only = Filter(
         kinds=tuple(op.KINDS[name] for name in places),
         roles=role,
+        speakers=speaker,
         hosts=host,
         sessions=session,
         tags=tag,
@@ -122,9 +125,8 @@ def command(
     elif opened:
         raise UsageError(f"there is no {name} {opened}, of {format_count(shown.total, name)}")
     elif as_json:
-        every = [asdict(each) for each in found]
         head = {"total": shown.total, "first": first, "sure": shown.sure}
-        console.as_json({**head, f"{name}s": every})
+        console.as_json({**head, f"{name}s": [asdict(each) for each in found]})
     elif not found:
         pages = f"there is no page {page}: {format_count(shown.total, name)} on"
         console.talk(f"{pages} {-(-shown.total // count)}" if shown.total else "nothing was found")
@@ -135,10 +137,13 @@ def command(
     else:
         for place, each in enumerate(found, first):
             _show(place, each, text, full=full)
-        last = first + len(found) - 1
-        more = f"; more with --page {page + 1}" if last < shown.total else ""
         if sys.stdout.isatty():
-            console.talk(f"{first}-{last} of the {shown.total} best{more}; --open N shows one")
+            _print_range(first, first + len(found) - 1, shown.total, page)
+
+
+def _print_range(first: int, last: int, total: int, page: int) -> None:
+    more = f"; more with --page {page + 1}" if last < total else ""
+    console.talk(f"{first}-{last} of the {total} best{more}; --open N shows one")
 
 
 def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -> None:
@@ -166,7 +171,7 @@ def _show_session(number: int, found: SessionHit, query: str, *, full: bool) -> 
     head = flatten_text("  ".join(part for part in parts if part))
     _print_head(number, head)
     for hit in found.hits:
-        said = layout.wrap(f"{hit.role}: {hit.text if full else hit.snippet}", 5)
+        said = layout.wrap(f"{hit.who}: {hit.text if full else hit.snippet}", 5)
         console.echo(layout.highlight(said, query))
     _print_aside("; ".join(found.hits[0].why))
 
@@ -183,7 +188,7 @@ def _show(number: int, found: Hit | SessionHit, query: str, *, full: bool) -> No
 
 
 def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
-    who = {"message": f"{hit.host} {hit.role}", "passage": "archive"}.get(hit.kind, hit.kind)
+    who = {"message": f"{hit.host} {hit.who}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
     parts = [who, format_day(hit.at), where, " ".join(f"#{tag}" for tag in hit.tags)]
     head = flatten_text("  ".join(part for part in parts if part))

@@ -33,11 +33,15 @@ _ROLES = {
     "tool": "tool",
     "function": "tool",
 }
+_LONGEST_NAME = 80  # characters of a speaker
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A window of a conversation: text, tokens, ids of its messages, roles, first and last time."""
+    """A window of a conversation: text, tokens, ids of its messages, speakers, first and last time.
+
+    `bytes` are those of the messages alone, in UTF-8, that no earlier window has.
+    """
 
     text: str
     tokens: int
@@ -45,13 +49,15 @@ class Chunk:
     participants: tuple[str, ...]
     began: str
     ended: str
+    bytes: int
 
 
 def messages(content: Content, session: str = "") -> list[Message]:
     """Convert content to messages, without secrets and `<private>` parts.
 
-    A mapping has `content` (or `text`) and may have `id`, `role` (or `speaker`), `at` (or
-    `timestamp`: ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`. Raises
+    A mapping has `content` (or `text`) and may have `id`, `role`, `speaker`, `at` (or `timestamp`:
+    ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`. Who is no role, as
+    "planner-agent", is an agent of that name; a person's name stands beside the role user. Raises
     `MemfsError` for anything else.
     """
     several = content if isinstance(content, Sequence) and not _is_single(content) else [content]
@@ -82,7 +88,9 @@ def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
     text = given.get("content", given.get("text"))
     if not isinstance(text, str):
         raise UsageError("a message has no text", "its `content` has to be one")
-    role = str(given.get("role") or given.get("speaker") or "user")
+    who = [" ".join(str(given.get(key) or "").split()) for key in ("role", "speaker")]
+    role = next((_ROLES[each.lower()] for each in who if each.lower() in _ROLES), "")
+    name = next((each for each in reversed(who) if each and each.lower() not in _ROLES), "")
     return Message(
         str(given.get("id") or clock.unique()),
         str(given.get("session") or session or HOST),
@@ -90,9 +98,10 @@ def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
         str(given.get("project") or ""),
         str(given.get("branch") or ""),
         format_time(given.get("at", given.get("timestamp"))),
-        _ROLES.get(role.lower(), "user"),
+        role or ("assistant" if name else "user"),
         text,
         str(given.get("tool") or ""),
+        speaker=name[:_LONGEST_NAME],
     )
 
 
@@ -151,13 +160,14 @@ def chunks(messages: Sequence[Message], size: int, overlap: int) -> list[Chunk]:
     """
     parts = [part for message in messages for part in _split_message(message, size)]
     found: list[Chunk] = []
-    begin = 0
+    begin = known = 0  # parts before `known` are in an earlier window
     while begin < len(parts):
         end, tokens = begin, 0
         while end < len(parts) and (end == begin or tokens + parts[end][2] <= size):
             tokens += parts[end][2]
             end += 1
-        found.append(_build_chunk(parts[begin:end], tokens))
+        found.append(_build_chunk(parts[begin:end], tokens, known - begin))
+        known = end
         if end == len(parts):
             break
         back, again = end, 0
@@ -195,15 +205,16 @@ def _split_word(word: str, size: int) -> list[str]:
     return [word[at : at + step] for at in range(0, len(word), step)]
 
 
-def _build_chunk(parts: Sequence[tuple[Message, str, int]], tokens: int) -> Chunk:
+def _build_chunk(parts: Sequence[tuple[Message, str, int]], tokens: int, known: int) -> Chunk:
     messages = [message for message, _, _ in parts]
     alone = len(parts) == 1
-    text = "\n".join(part if alone else f"{m.role}: {part}" for m, part, _ in parts)
+    text = "\n".join(part if alone else f"{m.who}: {part}" for m, part, _ in parts)
     return Chunk(
         text,
         tokens,
         tuple(dict.fromkeys(m.id for m in messages)),
-        tuple(dict.fromkeys(m.role for m in messages)),
+        tuple(dict.fromkeys(m.who for m in messages)),
         messages[0].at,
         messages[-1].at,
+        sum(len(part.encode("utf-8", "replace")) for _, part, _ in parts[known:]),
     )

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 def convert_hit(hit: Hit, relevance: float) -> Found:
     """Convert a hit to a retrieved item; turns of one session and day have the same group."""
-    metadata = {"why": hit.why, "tags": hit.tags, "session": hit.session, "score": hit.score}
+    own = {"why": hit.why, "tags": hit.tags, "session": hit.session, "score": hit.score}
+    metadata = {**hit.metadata, **own}
     if hit.kind == "message":
         who = f"({hit.host})" if hit.host else ""
         head = " ".join(part for part in (hit.at[:10], "session", hit.session, who) if part)
         group = f"{hit.host}/{hit.session}/{hit.at[:10]}"
-        return Found(hit.id, hit.kind, hit.text, relevance, hit.at, hit.role, group, head, metadata)
+        return Found(hit.id, hit.kind, hit.text, relevance, hit.at, hit.who, group, head, metadata)
     name = f"{hit.kind} {hit.label}" if hit.label else f"{hit.at[:10]}, {hit.kind} {hit.id}"
     return Found(hit.id, hit.kind, hit.text, relevance, hit.at, "", hit.id, name, metadata)
 

@@ -26,8 +26,8 @@ Content: TypeAlias = (
 class Capacity:
     """The bounds of a kind; 0: none. The oldest items over them are archived.
 
-    `max_bytes` of text, `ttl` in seconds. From `compression_threshold` (a share of the items or
-    bytes, 0 to 1) on `store` compresses.
+    `max_bytes` of text as it was stored, `ttl` in seconds. From `compression_threshold` (a share of
+    the items or bytes, 0 to 1) on `store` compresses.
     """
 
     max_items: int = 0
@@ -72,7 +72,7 @@ class Query:
     `text` may be several queries. `threshold` is a relevance, `confidence` that of a fact (both 0
     to 1). `since` and `until` are ISO 8601 (UTC), or the beginning of it. `pattern` is a regular
     expression over facts; of a graph `similar_intent`, or intents. `path` is a node of the graph,
-    followed for `depth` edges.
+    followed for `depth` edges. `speakers` are names of agents or persons, or roles.
     """
 
     text: str | tuple[str, ...] = ""
@@ -87,6 +87,7 @@ class Query:
     confidence: float = 0.0
     categories: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    speakers: tuple[str, ...] = ()
     path: str = ""
     depth: int = 0
 

@@ -97,6 +97,7 @@ class Vector:
                     "messages": list(chunk.messages),
                     "from": chunk.began,
                     "to": chunk.ended,
+                    "bytes": chunk.bytes,
                 }
             )
         with self._log.writing():
@@ -113,18 +114,21 @@ class Vector:
             return [_make_found(window, 1.0)] if window else []
         return self._search(query)[0]
 
-    def _search(self, query: Query) -> tuple[list[Found], bool]:
-        """Return the items found, and whether some of them are clearly about a query."""
+    def _search(self, query: Query, but: str = "") -> tuple[list[Found], bool]:
+        """Return the items found, and whether some of them are clearly about a query.
+
+        `but` is a session to leave out, "" for none.
+        """
         if not query.texts:
             return [], False
-        return self._index.ask("hybrid", lambda engine: self._search_texts(engine, query))
+        return self._index.ask("hybrid", lambda engine: self._search_texts(engine, query, but))
 
-    def _search_texts(self, engine: Engine, query: Query) -> tuple[list[Found], bool]:
+    def _search_texts(self, engine: Engine, query: Query, but: str) -> tuple[list[Found], bool]:
         best: dict[str, Hit] = {}
         sure = False
         first = self._find_first()
         for text in query.texts:
-            some, clearly = self._search_hits(engine, text, query, first)
+            some, clearly = self._search_hits(engine, text, query, first, but)
             sure = sure or clearly
             for hit in some:
                 known = best.get(hit.id)
@@ -142,9 +146,12 @@ class Vector:
             found.sort(key=lambda each: each.at, reverse=True)
         return found[: query.limit], sure
 
-    def similar(self, text: str, limit: int = 5) -> list[Found]:
-        """Return the conversations most relevant to a text, each with its best turns."""
-        only = self._make_filter(Query())
+    def similar(self, text: str, limit: int = 5, *, but: str = "") -> list[Found]:
+        """Return the conversations most relevant to a text, each with its best turns.
+
+        `but` is a session to leave out, "" for none.
+        """
+        only = self._make_filter(Query(), but)
         found = self._index.ask(
             "hybrid",
             lambda engine: engine.search_sessions(
@@ -155,13 +162,13 @@ class Vector:
             Found(
                 f"{each.host}/{each.session}",
                 "conversation",
-                "\n".join(f"{hit.role}: {hit.snippet}" for hit in each.hits),
+                "\n".join(f"{hit.who}: {hit.snippet}" for hit in each.hits),
                 min(1.0, each.score),
                 each.at,
                 "",
                 f"{each.host}/{each.session}",
                 f"{each.at[:10]} session {each.session} ({each.host})",
-                {"turns": each.turns},
+                {"turns": each.turns, "session": each.session},
             )
             for each in found.hits
             if each.session
@@ -175,7 +182,8 @@ class Vector:
             window = self._log.find(ident)
             if window is None or not text.strip():
                 raise NotFoundError(f"there is no window {ident} in '{self.id}', or no text")
-            meta = {**window.meta, "topics": topics.extract_topics([text])}
+            size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
+            meta = {**window.meta, "topics": topics.extract_topics([text]), "bytes": size}
             self._log.update(ident, chunk_log.ChunkWindow(replace(window.passage, text=text), meta))
 
     def delete(self, ident: str) -> None:
@@ -185,21 +193,19 @@ class Vector:
                 raise NotFoundError(f"there is no window {ident} in '{self.id}'")
 
     def relevant(self, state: State, query: Query) -> Relevant:
-        """Return items about the task and the recent topics, else similar conversations."""
+        """Return items about the task and the recent topics, else similar conversations.
+
+        Nothing of the running session is among them: that of the state, else of the place.
+        """
+        running = state.session or self._place.session
         texts = [message.text for message in state.recent[-_RECENT:]]
         queries = [state.task, " ".join(topics.extract_topics(texts)), *query.texts]
-        found, sure = self._search(replace(query, text=tuple(filter(None, queries))))
+        found, sure = self._search(replace(query, text=tuple(filter(None, queries))), running)
         if not found and state.task:
-            found = [
-                each for each in self.similar(state.task, 3) if each.relevance >= query.threshold
-            ]
-        others = tuple(
-            each
-            for each in found
-            if not state.session or each.metadata.get("session") != state.session
-        )
-        confidence = max((each.relevance for each in others), default=0.0)
-        return Relevant(others, confidence=confidence, sure=sure)
+            some = self.similar(state.task, 3, but=running)
+            found = [each for each in some if each.relevance >= query.threshold]
+        confidence = max((each.relevance for each in found), default=0.0)
+        return Relevant(tuple(found), confidence=confidence, sure=sure)
 
     def summarize(self) -> str:
         """Return the most important sentences of the latest windows."""
@@ -265,10 +271,10 @@ class Vector:
         return next(islice(live, self._count_excess(live), None), _NONE)
 
     def _search_hits(
-        self, engine: Engine, text: str, query: Query, first: str
+        self, engine: Engine, text: str, query: Query, first: str, but: str
     ) -> tuple[Sequence[Hit], bool]:
         wanted = min(_MOST, query.limit * _SEARCHED)
-        only = self._make_filter(query)
+        only = self._make_filter(query, but)
         page = engine.search(text, mode=hits.mode(engine), only=only, limit=wanted)
         pinned = {labels.qualify(b.tier, b.label) for b in blocks.load(self._place) if b.pinned}
         some = [hit for hit in page.hits if hit.kind in KINDS and hit.id not in pinned]
@@ -282,12 +288,19 @@ class Vector:
         ]
         return matches, page.sure
 
-    def _make_filter(self, query: Query) -> Filter | None:
+    def _make_filter(self, query: Query, but: str) -> Filter | None:
         since = epoch(contents.format_time(query.since)) if query.since else None
         until = epoch(contents.parse_until(query.until)) if query.until else None
-        if not (since or until or query.tags):
+        if not (since or until or query.tags or query.speakers or but):
             return None  # a filter that matches nearly everything only takes time
-        return Filter(kinds=KINDS, tags=query.tags, since=since, until=until)
+        return Filter(
+            kinds=KINDS,
+            tags=query.tags,
+            since=since,
+            until=until,
+            speakers=query.speakers,
+            but_sessions=(but,) if but else (),
+        )
 
     def _summarize_group(self, group: Sequence[chunk_log.ChunkWindow]) -> chunk_log.ChunkWindow:
         text = "\n".join(window.passage.text for window in group)

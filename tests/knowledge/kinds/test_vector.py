@@ -14,6 +14,7 @@ from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.records import Message, Origin
 from memfs.core.tokens import estimate
 from memfs.knowledge.kinds import content
+from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.kinds.protocol import Capacity, Query, State
 from memfs.knowledge.kinds.vector import Vector
 from memfs.ops import archive, search
@@ -83,17 +84,54 @@ def test_what_is_over_the_bounds_is_in_the_archive(place: Place) -> None:
 
 
 def test_bytes_and_time_bound_it_too(place: Place) -> None:
-    small = Vector(place, "small", Capacity(max_bytes=1000))
+    small = Vector(place, "small", Capacity(max_bytes=300))
     for number in range(20):
         small.store(f"The number of this note is {number}.")
     assert 1 <= small.metrics().items < 20
-    assert small.metrics().bytes <= 1000
+    assert small.metrics().bytes <= 300
     short = Vector(place, "short", Capacity(ttl=0.05))
     short.store("The first thing.")
     time.sleep(0.1)
     short.store("The second thing.")
     assert short.metrics().items == 1
     assert "The first thing." in archived(place, "first thing")
+
+
+def test_max_bytes_counts_what_was_stored(place: Place) -> None:
+    """The bytes of the messages: not our record of them, roles, or what windows share."""
+    kind = Vector(place, chunk_size=40, overlap=20)
+    first = [{"role": "user", "content": f"Crane {number} is größer."} for number in range(30)]
+    ids = kind.store(first, note="x" * 5000)
+    assert len(ids) > 3
+    size = sum(len(each["content"].encode()) for each in first)
+    assert kind.metrics().bytes == size
+    assert Vector(place).metrics().bytes == size, "also in another process"
+    long = "ein Wort " * 300
+    kind.store(long)
+    assert kind.metrics().bytes == size + len(long), "a message in several windows"
+    kind.update(ids[0], "Kürzer.")
+    assert Vector(place).metrics().bytes == kind.metrics().bytes < size + len(long)
+    exact = Vector(place, "exact", Capacity(max_bytes=3 * 1000))
+    for letter in "abcd":
+        exact.store(letter * 999 + "!", note="y" * 500)
+    assert (exact.metrics().items, exact.metrics().bytes) == (3, 3000)
+
+
+@pytest.mark.parametrize("named", [True, False])  # by the state, or by the place
+def test_what_is_relevant_is_not_of_the_running_session(place: Place, named: bool) -> None:
+    here = place if named else Place(place.project, place.user, "now")
+    state = State("the harbour crane", session="now" if named else "")
+    kind, graph = Vector(here), Graph(here)
+    for number in range(40):  # more than a search would find at once
+        text = {"role": "user", "content": f"The harbour crane has {number} winches."}
+        kind.store([text], session="now")
+        graph.store([text], session="now")
+    assert kind.relevant(state, Query(limit=3)).found == ()
+    [old] = kind.store("The harbour crane is painted red.", session="before")
+    found = kind.relevant(state, Query(limit=3)).found
+    assert [each.id for each in found] == [old]
+    graph.store("Who paints cranes?", session="before")
+    assert {e.metadata["session"] for e in kind.relevant(state, Query()).found} == {"before"}
 
 
 def test_the_same_bounds_whoever_writes(place: Place) -> None:

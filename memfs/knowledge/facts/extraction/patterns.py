@@ -120,6 +120,24 @@ FOUND = _compile(
         ),
     ),
 )
+# Of a model: sentences and tags about its user, not about the users of a program.
+ABOUT_USER = re.compile(
+    r"^(?:the )?user(?:'s (?:(?:first|full|last|given|native|preferred|favou?rite) )?(?:"
+    r"(?:name|e-?mail|address|phone|role|job|title|language|pronouns?) (?:is|are)\b"
+    r"(?! (?:not |never |always |only )?\w+(?:ed|t|en)\b)"
+    r"|(?:birthday|time ?zone|employer|hobb(?:y|ies)|family|salary|preferences?)\b)"
+    r"| (?:preferences?|profile)\b"
+    r"| (?:strongly |generally |usually |always |really |also |now )*(?:prefers|likes|loves|hates|"
+    r"dislikes|favou?rs|speaks|goes by|is called|would rather|changed jobs|moved to (?-i:[A-Z])\w+|"
+    r"(?:works|worked|lives|lived) (?:at|for|as|in|from|remotely)|"
+    r"is an? (?:[\w+#.-]+ ){0,3}(?:developer|engineer|designer|student|scientist|researcher|"
+    r"analyst|teacher|beginner|programmer))\b)",
+    re.IGNORECASE,
+)
+USER_TAGS = frozenset(
+    "personal|human|identity|preference|preferences|user preference|user preferences|about user"
+    "|user profile".split("|")
+)
 # Of any speaker: sentences in the present or the past about something that has a name.
 NAMED = re.compile(
     rf"{SPAN}|(?<![\w/])(?:~|\.{{1,2}})?(?:[\w.-]*/)+[\w-]*\.\w+|\b[\w-]+\.(?:py|tsx?|jsx?|go|rs|md|json"

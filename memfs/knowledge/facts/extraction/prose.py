@@ -16,7 +16,7 @@ from memfs.knowledge.facts.extraction import commands, patterns
 from memfs.knowledge.facts.extraction.candidate import build_candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from memfs.core.records import Message
     from memfs.knowledge.facts.extraction.candidate import FactCandidate
@@ -57,6 +57,19 @@ def facts(message: Message) -> list[FactCandidate]:
             candidate = replace(candidate, personal=mine)
             found.setdefault(candidate.statement.casefold(), candidate)
     return list(found.values())
+
+
+def is_about_user(text: str, tags: Sequence[str] = ()) -> bool:
+    """Return whether a text that a model writes down is about the user, by its words or its tags.
+
+    Its first sentence says who the user is or what they prefer, of "the user" or in the user's
+    words. What "the user" of a program does or sees is about the program.
+    """
+    if any(" ".join(re.split(r"[\W_]+", tag.lower())) in patterns.USER_TAGS for tag in tags):
+        return True
+    first = next(sentences(text), "")
+    said = _classify(first, patterns.SAID, person=True)
+    return bool(patterns.ABOUT_USER.search(first) or (said and said.category in _PERSONAL))
 
 
 def extract_document(text: str) -> list[FactCandidate]:

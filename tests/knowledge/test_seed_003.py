@@ -1,0 +1,73 @@
+"""The founding document on kinds of memory (seed 003), as a program follows it."""
+
+from __future__ import annotations
+
+import memfs
+from memfs.store.blocks import Place
+from tests.knowledge.session_graph.conftest import FIXED, say
+
+
+def test_seed_003_usage_example(place: Place) -> None:
+    """Line by line what the document shows, and the README."""
+    say(place, "before", *FIXED)
+    home = memfs.open(".")
+    memory = memfs.Orchestrator(home.place)
+    memory.register(
+        memfs.Vector(home.place, "conversation-vectors", memfs.Capacity(max_items=10_000))
+    )
+    memory.register(memfs.Facts(home.place, "extracted-facts"))
+    memory.register(memfs.Static(home.place, "user-preferences"))
+    memory.register(memfs.Graph(home.place, "conversation-flow"))
+    memory.kinds["user-preferences"].store("Answers are short.", key="tone", category="preferences")
+
+    def process_message(message: dict[str, str], state: memfs.State) -> memfs.Context:
+        memory.store([message], session="now", vector=True, facts=True, graph=True)
+        return memory.context(
+            state,
+            {
+                "vector": {"limit": 5, "threshold": 0.7},
+                "facts": {"confidence": 0.8, "recency": "week"},
+                "static": {"categories": ["preferences", "rules"]},
+                "graph": {"pattern": "similar_intent"},
+                "priority": [0.3, 0.3, 0.2, 0.2],
+            },
+        )
+
+    text = "Never deploy while the retry test of the payment client fails."
+    found = process_message(
+        {"role": "user", "content": text, "id": "m1"},
+        memfs.State(task="the retry test of the payment client fails", session="now"),
+    )
+    assert found.problems == ()
+    assert {f.type for f in found.found["conversation-vectors"]} == {"message"}
+    assert [f.text for f in found.found["extracted-facts"]] == [text.rstrip(".")]
+    assert [f.text for f in found.found["user-preferences"]] == ["Answers are short."]
+    [flow] = found.found["conversation-flow"]
+    assert flow.metadata["session"] == "before"
+    assert "what worked (the user thanked): Fixed: the test uses a fake clock" in flow.text
+    assert found.steps
+    for part in ("Answers are short.", "Never deploy while", "fake clock"):
+        assert part in found.text
+    assert found.summaries
+    assert found.summaries["extracted-facts"].startswith("## rule")
+
+
+def test_seed_003_several_agents(place: Place) -> None:
+    """The same with several agents: each is a speaker, also in the windows of the vector kind."""
+    memory = memfs.Orchestrator(place, [memfs.Vector(place), memfs.Graph(place)])
+    memory.store(
+        [
+            {"speaker": "planner-agent", "content": "The gateway needs a retry with backoff."},
+            {"speaker": "coder-agent", "content": "I wrote the retry of the gateway."},
+            {"role": "user", "speaker": "Ana", "content": "Ship the retry of the gateway."},
+        ],
+        session="before",
+        graph=True,
+    )
+    found = memory.kinds["vector"].retrieve(memfs.Query("the retry of the gateway"))
+    spoken = {each.who: each for each in found if each.type == "message"}
+    assert spoken.keys() == {"planner-agent", "coder-agent", "Ana"}
+    [window] = [each for each in found if each.type == "passage"]
+    assert window.metadata["participants"] == ["planner-agent", "coder-agent", "Ana"]
+    context = memory.context("the retry of the gateway")
+    assert "planner-agent" in context.text
