@@ -21,7 +21,7 @@ from anyio.lowlevel import current_token
 from mcp_types import PROTOCOL_VERSION_META_KEY
 
 from memfs.ipc.service_client import PersistentClient
-from memfs.mcp import hooks, messages
+from memfs.mcp import hooks, malformed_messages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -97,11 +97,11 @@ class StdioStreams:
         try:
             with os.fdopen(self._input, "rb") as lines:
                 for each in lines:
-                    line = messages.replace_halves(each)
+                    line = malformed_messages.replace_halves(each)
                     if self._answer_hook(line):
                         continue
                     text = line.decode("utf-8", "replace")
-                    if answer := messages.refuse_line(text):
+                    if answer := malformed_messages.refuse_line(text):
                         self._write(f"{answer}\n".encode())
                     else:
                         anyio.from_thread.run(self._lines.send, text, token=loop)
