@@ -49,7 +49,7 @@ class AgentSession:
         settings = config.load(place)
         self._place, self._model, self._rules = place, model, rules
         self._context = ToolContext(place.home.top, Origin("agent", OWN, place.session), place)
-        offer = registry.offer_tools(self._context, paging=True)
+        offer = registry.offer_tools(self._context)
         self._tools, self.problems = offer.tools, offer.problems
         self._full = settings.get_share("paging.page_out_threshold")
         self._least = settings.get_share("paging.min_relevance_to_keep")
@@ -63,9 +63,7 @@ class AgentSession:
                     "end it there, or begin another one",
                 ) from error
             brief_contents.create_scratch_block(place)
-            self.queue = Queue(
-                place.home, place.session, [*registry.built_in(), *registry.paging_tools()]
-            )
+            self.queue = Queue(place.home, place.session, list(registry.built_in()))
             tools = list(self._tools.values())
             self.window = AgentWindow(place, self.queue, tools, settings, summaries, self._flush)
             self._write_note()
