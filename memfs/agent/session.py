@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from memfs.agent import loop
 from memfs.agent import queue as queues
-from memfs.agent.model import UserPrompt
+from memfs.agent.model import SystemNote, UserPrompt
 from memfs.agent.queue import Queue
 from memfs.agent.summaries import Summaries
 from memfs.agent.window import AgentWindow
@@ -17,8 +17,10 @@ from memfs.core.errors import LockedError, MemfsError
 from memfs.core.events import STOP, Event
 from memfs.core.records import Origin
 from memfs.hosts import OWN
+from memfs.ipc import spawn
 from memfs.ops import ingest, page
-from memfs.store import blocks, clock, config, lock, spool
+from memfs.ops import review as session_review
+from memfs.store import blocks, clock, config, lock, sessions, spool
 from memfs.tools import registry
 from memfs.tools.tool_context import ToolContext
 
@@ -49,8 +51,9 @@ class AgentSession:
         settings = config.load(place)
         self._place, self._model, self._rules = place, model, rules
         self._context = ToolContext(place.home.top, Origin("agent", OWN, place.session), place)
-        offer = registry.offer_tools(self._context, paging=True)
+        offer = registry.offer_tools(self._context)
         self._tools, self.problems = offer.tools, offer.problems
+        self._review = settings.get("review.mode")
         self._full = settings.get_share("paging.page_out_threshold")
         self._least = settings.get_share("paging.min_relevance_to_keep")
         summaries = Summaries(model, window_budget.load_budget(settings).room)
@@ -63,9 +66,7 @@ class AgentSession:
                     "end it there, or begin another one",
                 ) from error
             brief_contents.create_scratch_block(place)
-            self.queue = Queue(
-                place.home, place.session, [*registry.built_in(), *registry.paging_tools()]
-            )
+            self.queue = Queue(place.home, place.session, list(registry.built_in()))
             tools = list(self._tools.values())
             self.window = AgentWindow(place, self.queue, tools, settings, summaries, self._flush)
             self._write_note()
@@ -83,15 +84,44 @@ class AgentSession:
         """Let the model answer a prompt; `show` gets the result of each call. Raises `ModelError`.
 
         First pages out the scratch block's parts of the former task, where the task or topic
-        changes, or most of the block is irrelevant to the latest prompts.
+        changes, or most of the block is irrelevant to the latest prompts. With `review.mode`
+        inline one more turn reviews the session, once; with nudge a note asks for it.
         """
         self._page_out_scratch(text)
+        self._add_notice()
         try:
-            return loop.run_turn(
-                self._model, self._context, self._tools, self.window, text, self._rules, tell, show
-            )
+            turn = self._run_turn(text, tell, show)
+            more = self._request_review() if turn.ended else ""
+            if more:
+                self._run_turn(more, None, show)
+                self._request_review(again=True)
         finally:
             self._write_note()
+        return turn
+
+    def _run_turn(
+        self, text: str, tell: Tell | None, show: Callable[[Result], object]
+    ) -> AgentTurn:
+        return loop.run_turn(
+            self._model, self._context, self._tools, self.window, text, self._rules, tell, show
+        )
+
+    def _add_notice(self) -> None:
+        """Add the queued notices of the session to its messages."""
+        store, session = self._place.home, self._place.session
+        notice = sessions.peek_notice(store, session)
+        if notice:
+            self.window.add(SystemNote(notice))
+            sessions.clear_notice(store, session)
+
+    def _request_review(self, *, again: bool = False) -> str:
+        """Return the prompt of an inline review that is due, or queue the notice of a nudge."""
+        if self._review not in (session_review.NUDGE, session_review.INLINE):
+            return ""
+        self._flush()
+        event = self._build_event()
+        event.again = again
+        return session_review.finish_turn(event).more
 
     def _page_out_scratch(self, text: str) -> None:
         before = [e.message.text for e in self.queue.entries if isinstance(e.message, UserPrompt)]
@@ -116,11 +146,15 @@ class AgentSession:
         return page_scores.relevances(task, [part.text for part in split_parts])
 
     def close(self) -> None:
-        """Ingest the queue into recall, and release the lock."""
+        """Ingest the queue into recall, release the lock, and start a background review."""
         try:
             self._flush()
         finally:
             self._lock.close()
+        folder = session_review.finish_session(self._build_event())
+        if folder:
+            words = [folder, OWN, self._place.session]
+            spawn.spawn_detached("memfs.agent.review", words, folder, keys=True)
 
     def _write_note(self) -> None:
         """Note in the spool that the queue grew: the next search ingests it."""
@@ -129,8 +163,11 @@ class AgentSession:
             spool.write_note(store, OWN, self.queue.path, session)
 
     def _flush(self) -> None:
+        ingest.ingest_event(self._build_event())
+
+    def _build_event(self) -> Event:
         top, session = self._place.home.top, self._place.session
-        ingest.ingest_event(Event(OWN, STOP, "", session, top, self.queue.path))
+        return Event(OWN, STOP, "", session, top, self.queue.path)
 
 
 def new_id() -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from memfs.api.block_edits import BlockEdits
+from memfs.context import brief_contents
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.facts import ACCEPTED, REJECTED
 from memfs.knowledge import orchestrator
@@ -70,6 +71,8 @@ class Memory(BlockEdits):
                 f"the store's local/ was not made by memfs here: it is in {self._place.aside} now",
                 stacklevel=3,
             )
+        with suppress(OSError):  # a store that cannot be written can be read
+            brief_contents.create_scratch_block(self._place)
         self._index = IndexSession(self._place)
         self._orchestrators: WeakSet[Orchestrator] = WeakSet()
 

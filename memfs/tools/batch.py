@@ -72,9 +72,12 @@ def _check_batchable(checked: calls.CheckedCall) -> Result | None:
     if checked.tool.name == catalog.ARCHIVE:
         error = archival.refusal(checked.arguments)
         return calls.build_failure(checked.call, error) if error else None
-    if checked.tool.effect == "read" or checked.tool.plan:
+    name = checked.tool.name
+    if checked.arguments.get("make_room"):
+        name = "make_room"
+    elif checked.tool.effect == "read" or checked.tool.plan:
         return None
-    text = f"error: {checked.tool.name} cannot be done together with others; do it by itself"
+    text = f"error: {name} cannot be done together with others; do it by itself"
     return Result(checked.call, text, is_error=True)
 
 

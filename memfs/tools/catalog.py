@@ -100,12 +100,23 @@ CORE_MEMORY = (
         ),
         _defer("core_memory", "read_block"),
     ),
-    _build_edit_tool(
+    Tool(
         "core_memory_append",
         "Add to a memory block",
         "add",
-        (_LABEL, _require("content", "What to add, on a new line at the end."), _REASON, _EXPECTED),
-        "plan_append",
+        (
+            _LABEL,
+            _require("content", "What to add, on a new line at the end."),
+            Parameter(
+                "make_room",
+                "boolean",
+                "true: where it does not fit, page out what is worth least first.",
+            ),
+            _REASON,
+            _EXPECTED,
+        ),
+        _defer("block_room", "append_text"),
+        _defer("core_memory", "plan_append"),
     ),
     _build_edit_tool(
         "core_memory_replace",
@@ -345,4 +356,4 @@ PAGING = (
     ),
 )
 
-BUILT_IN = (*CORE_MEMORY, *ARCHIVAL, *CONVERSATION, *FILES)
+BUILT_IN = (*CORE_MEMORY, *PAGING, *ARCHIVAL, *CONVERSATION, *FILES)

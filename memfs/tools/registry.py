@@ -15,7 +15,7 @@ from memfs.tools import catalog
 from memfs.tools.definition import Tool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from memfs.core.settings import Settings
     from memfs.tools.tool_context import ToolContext
@@ -33,48 +33,41 @@ class ToolOffer:
 
 def built_in() -> dict[str, Tool]:
     """Return the tools of memfs by name, with their descriptions."""
-    return _describe_tools(catalog.BUILT_IN)
-
-
-def paging_tools() -> dict[str, Tool]:
-    """Return the tools for a model that manages its own window."""
-    return _describe_tools(catalog.PAGING)
-
-
-def _describe_tools(tools: Iterable[Tool]) -> dict[str, Tool]:
     return {
         tool.name: replace(
             tool, description=resources.read_text("templates", "tools", f"{tool.name}.md")
         )
-        for tool in tools
+        for tool in catalog.BUILT_IN
     }
 
 
-def offer_tools(context: ToolContext, *, paging: bool = False) -> ToolOffer:
+def offer_tools(context: ToolContext) -> ToolOffer:
     """Return the tools that a model is offered for a context.
 
-    With `paging` also those of one that manages its own window.
+    A plugin's tool takes the name of a built-in one only where `tools.remove` names it.
     """
     problems: list[str] = []
-    found = {**built_in(), **(paging_tools() if paging else {})}
+    found = built_in()
+    settings = _load_settings(context)
+    listed = settings.get("tools.remove") if settings else None
+    removed = [str(name) for name in listed] if isinstance(listed, list) else []
+    successors: dict[str, Tool] = {}
     for name, tool in _load_plugins(problems):
-        if name in found:
+        if name in successors or (name in found and name not in removed):
             problems.append(f"the tool {name} of a plugin has the name of another")
         else:
-            found[name] = tool
-    settings = _load_settings(context)
+            (successors if name in found else found)[name] = tool
     if settings is not None:
-        elsewhere = paging_tools()  # they may be configured where they are not offered
         _add(found, _get_mapping(settings, "tools.add"), problems)
+        for name in removed:
+            if found.pop(name, None) is None:
+                problems.append(f"tools.remove: there is no tool {name!r}")
+        found |= successors
         for name, text in _get_mapping(settings, "tools.describe").items():
             if name in found and isinstance(text, str) and text.strip():
                 found[name] = replace(found[name], description=text)
-            elif name not in elsewhere:
+            elif name not in removed:
                 problems.append(f"tools.describe.{name}: no such tool, or no text")
-        removed = settings.get("tools.remove")
-        for name in removed if isinstance(removed, list) else []:
-            if found.pop(str(name), None) is None and name not in elsewhere:
-                problems.append(f"tools.remove: there is no tool {name!r}")
     return ToolOffer(found, tuple(problems))
 
 

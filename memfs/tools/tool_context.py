@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from memfs.context import brief_contents
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.store import blocks, store_paths
@@ -30,6 +32,8 @@ class ToolContext:
         """Return the trusted stores that serve the folder. Raises `StoreError` if there is none."""
         found = self.chosen or blocks.find_serving(self.folder, self.origin.session)
         if found is not None:
+            with suppress(OSError):  # a store that cannot be written can be read
+                brief_contents.create_scratch_block(found)
             return found
         if store_paths.find(self.folder) is not None:
             raise StoreError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -12,7 +13,7 @@ import pytest
 from memfs.agent import configured_model
 from memfs.agent.loop import LoopLimits
 from memfs.agent.session import AgentSession
-from memfs.store import blocks
+from memfs.store import blocks, reviews
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
 from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
@@ -315,3 +316,57 @@ def test_tools_are_taken_away_and_said_otherwise(talk: Talk, place: Place, memfs
     assert about["memory_page_out"] == "Tidy up."
     assert not {"memory_page_in", "memory_undo"} & set(about)
     assert memfs("tools").err == ""
+
+
+def review_by(mode: str) -> str:
+    return f"review: {{mode: {mode}, min_messages: 1}}\n"
+
+
+def test_agent_reviews_its_own_session_inline_once(talk: Talk, place: Place) -> None:
+    shown = talk(
+        in_turn(Say("Hello, Alice."), Say("", (append("Name: Alice"),)), Say("Again.")),
+        "I am Alice.",
+        "--session",
+        "a1",
+        context=review_by("inline"),
+    )
+    assert (shown.code, shown.out) == (0, "Hello, Alice.\n")
+    assert value(place, "human") == "Name: Alice"
+    again = talk(
+        in_turn(Say("Still here.")), "Are you?", "--session", "a1", context=review_by("inline")
+    )
+    assert again.out == "Still here.\n"
+
+
+def test_agent_is_nudged_to_review_at_the_next_prompt(
+    serve: Serve, place: Place, home: Path
+) -> None:
+    server = serve(lambda asked: Say("Well."))
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n{review_by('nudge')}")
+    named, model = Place(place.project, place.user, "a3"), configured_model.load_model()
+    with AgentSession(named, model, LoopLimits()) as chat:
+        chat.say("I am Alice.")
+        assert "a reminder, once in this session" not in str(messages(server.asked[0].body))
+        chat.say("Go on.")
+        chat.say("And on.")
+    model.close()
+    assert str(messages(server.asked[2].body)).count("a reminder, once in this session") == 1
+
+
+def test_agent_has_its_ended_session_reviewed_in_the_background(talk: Talk, place: Place) -> None:
+    saves = Say("", (Tool("core_memory_append", {"label": "human", "content": "Name: Alice"}),))
+    shown = talk(
+        in_turn(Say("Hello."), saves, Say("Saved a name.")),
+        "I am Alice.",
+        "--session",
+        "a2",
+        context=review_by("background"),
+    )
+    assert shown.out == "Hello.\n"
+    until = time.monotonic() + 20
+    while not (found := reviews.list_reviews(place.home)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [(each.session, each.host, each.text) for each in found] == [
+        ("a2", "memfs", "Saved a name.")
+    ]
+    assert value(place, "human") == "Name: Alice"

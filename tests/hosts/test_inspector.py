@@ -24,6 +24,8 @@ GIVEN: dict[str, dict[str, str]] = {
     "core_memory_remove": {"label": "human", "content": "Name: "},
     "memory_insert": {"label": "human", "line": "0", "content": "first"},
     "memory_rethink": {"label": "human", "new_value": "anew"},
+    "memory_page_out": {"label": "human"},
+    "memory_page_in": {"query": "tea"},
     "memory_create": {"label": "tea", "description": "All about tea"},
     "memory_rename": {"label": "tea", "new_label": "teas"},
     "memory_delete": {"label": "teas"},

@@ -83,6 +83,7 @@ def test_reading_shows_text_and_numbers_or_lists_all(do: Do) -> None:
     assert do("core_memory_read", label="human", version=1).text.endswith("\n\n")
     listed = do("core_memory_read").text.splitlines()
     assert [line.split("]")[0] for line in listed] == [
+        "[session:working",
         "[project:persona",
         "[project:system_rules",
         "[user:human",

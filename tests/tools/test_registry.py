@@ -113,3 +113,32 @@ def test_a_package_brings_a_tool_and_a_broken_one_breaks_nothing(
     assert lines[0] == "hello Ann"
     assert any(line.startswith("the plugin broken cannot be loaded") for line in lines)
     assert "the plugin odd is no memfs.tools.definition.Tool" in lines
+
+
+def test_a_plugin_takes_the_name_of_a_removed_tool_alone(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    info = site / "diary-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: diary\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[memfs.tools]\nundo = diary:TOOL\n")
+    (site / "diary.py").write_text(
+        "from memfs.tools.definition import Tool\n"
+        "TOOL = Tool('memory_undo', 'Undo', 'read', (), lambda context, given: 'mine')\n"
+    )
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from memfs.tools import calls, registry\n"
+        "from memfs.tools.tool_context import ToolContext\n"
+        "context = ToolContext(sys.argv[2]); offer = registry.offer_tools(context)\n"
+        "print(calls.run(context, offer.tools, calls.ToolCall('memory_undo', {})).text)\n"
+        "print(*offer.problems, sep='\\n')\n"
+    )
+    command = [sys.executable, "-c", code, str(site), str(repo)]
+    kept = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "memory_undo needs label" in kept
+    assert "the tool memory_undo of a plugin has the name of another" in kept
+    configure(place, "\ntools: {remove: [memory_undo]}\n")
+    taken = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert taken == "mine\n\n"

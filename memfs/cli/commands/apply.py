@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 
 import click
 
@@ -25,7 +26,8 @@ def command(atomic: bool, session: str) -> None:
     call was not done.
     """
     written = provider_formats.read(sys.stdin.read())
-    context = ToolContext(os.getcwd(), options.get_origin(session=session))
+    origin = replace(options.get_origin(session=session), actor="agent")  # a model wrote the calls
+    context = ToolContext(os.getcwd(), origin)
     do = batch.run_together if atomic else batch.run_in_order
     results = do(context, registry.offer_tools(context).tools, [each.call for each in written])
     for each, result in zip(written, results, strict=True):
