@@ -131,7 +131,9 @@ class _Asked:
                 dialogue += [answer, UserPrompt(why)]
                 continue
             return [
-                extractor.extract_message(ids[each.message], _make_candidate(each))
+                extractor.extract_message(
+                    ids[each.message], _make_candidate(each), self._model.name
+                )
                 for each in parsed.facts
                 if each.message in ids and _is_valid(each)
             ]

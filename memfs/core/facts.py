@@ -11,6 +11,7 @@ ACTIVE, SUPERSEDED, ACCEPTED, REJECTED = "active", "superseded", "accepted", "re
 ARCHIVED = "archived"  # removed for lack of capacity: archive search finds it
 STATUSES = (ACTIVE, SUPERSEDED, ACCEPTED, REJECTED, ARCHIVED)
 HOLDS = (ACTIVE, ACCEPTED)
+RULES = "rules"  # the extractor that is no model
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Fact:
     `confidence` is 0 to 1. `key` names its subject: of two facts with one key the later one
     counts. `over` are words it speaks against. `by` is the fact that superseded it; `revision`
     counts the changes of its status. `personal`: it is about the user, and not for the project.
+    `extractor` is what found it: `RULES`, or the name of a model; "" if that is unknown.
     """
 
     id: str
@@ -38,6 +40,7 @@ class Fact:
     by: str = ""
     personal: bool = False
     revision: int = 0
+    extractor: str = ""
 
     def __repr__(self) -> str:
         head = f"{self.id[:8]} {self.category} {self.confidence:.2f} {self.status}"

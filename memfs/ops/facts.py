@@ -16,6 +16,8 @@ from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, selection
 from memfs.knowledge.facts.extraction import extractor
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
+from memfs.knowledge.kinds import registry
+from memfs.knowledge.kinds.facts import Facts
 from memfs.store import archive, blocks, config, recall
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ _BLOCKS = {
     "decision": "system_rules",
     "correction": "system_rules",
 }
+DEPTH = 3  # relations that a walk follows by default
 _SURE = 0.85  # lowest confidence of a fact to offer
 _DAY = re.compile(r"\d{4}(-\d\d(-\d\d(T[\d:.]*Z?)?)?)?")  # an ISO 8601 time, or its beginning
 
@@ -51,10 +54,11 @@ class FactOffer:
 
 @dataclass(frozen=True)
 class Extracted:
-    """The result of an extraction: how many messages it read, and the new facts."""
+    """The result of an extraction: how many messages it read, the new facts, and warnings."""
 
     messages: int
     facts: tuple[Fact, ...]
+    problems: tuple[str, ...] = ()
 
 
 def extract(
@@ -66,9 +70,13 @@ def extract(
 
     `find` extracts facts from messages, and calls its second argument with the number of those
     done; the default goes by rules. `stage` is called with what is done and how much there is, and
-    returns the callback for progress.
+    returns the callback for progress. Threshold, categories, deduplication and capacity are those
+    of the configured kind. Raises `UsageError` if its configuration is invalid.
     """
     find = find or extractor.extract_facts
+    kind = registry.load_kind(place, "facts")
+    if not isinstance(kind, Facts):
+        raise UsageError("the kind of facts is another's", "memfs doctor names the kinds")
     transcripts.drain(place.home, transcripts.Tally())
     path = f"{place.home.local}/{_STATE}"
     seen = _load_state(path)
@@ -84,9 +92,9 @@ def extract(
             messages.extend(recall.messages(log, start if start < size else 0))
         now[name] = size
         tick(1)
-    added = fact_store.store_facts(place, find(messages, stage("looking", len(messages))))
+    added = kind.add(find(messages, stage("looking", len(messages))))
     atomic.write(path, json.dumps(now), private=True, durable=False)
-    return Extracted(len(messages), tuple(added))
+    return Extracted(len(messages), tuple(added), kind.problems)
 
 
 def select_facts(
@@ -99,10 +107,14 @@ def select_facts(
     until: str = "",
     confidence: float = 0.0,
     statuses: Sequence[str] = (),
+    related: str = "",
+    depth: int = DEPTH,
 ) -> list[Fact]:
     """Return the facts that match all conditions, those that hold unless `statuses` are given.
 
-    `pattern` is a regular expression. Raises `UsageError` for a malformed condition.
+    `pattern` is a regular expression. `related` is a name: only facts whose relations lead on from
+    it, over at most `depth` of them, the nearest first. Raises `UsageError` for a malformed
+    condition.
     """
     for name, given, allowed in (
         ("categories", categories, CATEGORIES),
@@ -119,9 +131,12 @@ def select_facts(
             raise UsageError(f"{text!r} is not a date", "write 2026-05-03, or 2026-05 for a month")
     if not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise UsageError(f"the confidence is {confidence!r}, expected 0 to 1")
+    facts = fact_store.list_facts(place)
+    if related:
+        facts = selection.walk_relations(facts, related, depth)
     try:
         return selection.select_facts(
-            fact_store.list_facts(place),
+            facts,
             entities=entities,
             pattern=pattern,
             since=since,
@@ -147,15 +162,20 @@ def extract_by_model(place: Place) -> bool:
 
 
 def list_offers(place: Place) -> list[FactOffer]:
-    """Return the confident facts that no block has yet, each with the block to offer it for."""
+    """Return the confident facts that no block has yet, each with the block to offer it for.
+
+    Of facts that contradict each other, only the latest is offered.
+    """
     block_text = " ".join(archive.merge_passages(block.value) for block in blocks.load(place))
+    sure = [
+        fact
+        for fact in fact_store.list_facts(place)
+        if fact.holds and fact.confidence >= _SURE and fact.category in _BLOCKS
+    ]
     return [
         FactOffer(fact, _BLOCKS[fact.category])
-        for fact in fact_store.list_facts(place)
-        if fact.holds
-        and fact.confidence >= _SURE
-        and fact.category in _BLOCKS
-        and archive.merge_passages(fact.statement) not in block_text
+        for fact in fact_store.drop_contradicted(sure)
+        if archive.merge_passages(fact.statement) not in block_text
     ]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs.core.errors import NotFoundError
+from memfs.core.errors import NotFoundError, UsageError
+from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.session_graph import svg as session_graph_svg
 
@@ -47,12 +48,14 @@ class SimilarTurns:
 
 def load_overview(place: Place) -> Overview:
     """Return the overview of all sessions."""
-    flows = Graph(place).flows()
+    graph = _load_graph(place)
+    flows = graph.flows()
+    patterns = flows.patterns() if graph.patterns else []
     return Overview(
         flows.count_rows(),
         tuple(flows.topics(most=_TOPICS)),
-        tuple(flows.latest(_LATEST)),
-        tuple(flows.patterns()),
+        tuple(_hide_outcome(graph, flow) for flow in flows.latest(_LATEST)),
+        tuple(patterns if graph.outcomes else (replace(p, worked=0, failed=0) for p in patterns)),
     )
 
 
@@ -61,7 +64,8 @@ def draw_graph(place: Place, name: str) -> GraphDrawing:
 
     Raises `NotFoundError`.
     """
-    flows = Graph(place).flows()
+    graph = _load_graph(place)
+    flows = graph.flows()
     named = flows.sessions(name)
     found = flows.session(named[0]) if named else []
     if found:
@@ -73,7 +77,7 @@ def draw_graph(place: Place, name: str) -> GraphDrawing:
             f"there is no session and no topic '{name}'", "memfs graph shows which there are"
         )
     topics = {flow.id: tuple(n for n, _ in flows.topics([flow.id], 4)) for flow in found}
-    return GraphDrawing(title, tuple(found), topics)
+    return GraphDrawing(title, tuple(_hide_outcome(graph, flow) for flow in found), topics)
 
 
 def draw_svg(found: GraphDrawing) -> str:
@@ -83,17 +87,38 @@ def draw_svg(found: GraphDrawing) -> str:
 
 def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
     """Return the turns most similar to a text."""
-    flows = Graph(place).flows()
+    graph = _load_graph(place)
+    flows = graph.flows()
     like = flows.find_similar(text, max(limit, _LIKE))
-    found = tuple((flow, flows.find_solution(flow)) for flow in like[:limit])
+    found = tuple(
+        (_hide_outcome(graph, flow), flows.find_solution(flow) if graph.outcomes else None)
+        for flow in like[:limit]
+    )
     return SimilarTurns(found, tuple(flows.steps(like, ())))
 
 
 def find_paths(place: Place, node: str, depth: int) -> list[GraphEdge]:
-    """Return the edges that lead from a node on: `topic:NAME`, `message:ID`."""
-    return Graph(place).flows().paths(node, depth)
+    """Return the edges that lead from a node on: `topic:NAME`, `message:ID`.
+
+    The configured `max_depth` limits `depth`.
+    """
+    graph = _load_graph(place)
+    return graph.flows().paths(node, min(depth, graph.max_depth))
 
 
 def set_outcome(place: Place, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
     """Record the outcome of a session, or of one turn. Raises `NotFoundError`."""
     Graph(place).outcome(session, worked=worked, why=why, turn=turn)
+
+
+def _load_graph(place: Place) -> Graph:
+    """Return the configured graph. Raises `UsageError` if its configuration is invalid."""
+    graph = registry.load_kind(place, "graph")
+    if not isinstance(graph, Graph):
+        raise UsageError("the kind of the graph is another's", "memfs doctor names the kinds")
+    return graph
+
+
+def _hide_outcome(graph: Graph, flow: Flow) -> Flow:
+    """Return a turn, without its outcome where outcomes are not tracked."""
+    return flow if graph.outcomes else replace(flow, outcome=0, why="")

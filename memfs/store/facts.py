@@ -133,6 +133,7 @@ def _parse_line(line: str) -> Fact | None:
         fact.key,
         fact.message,
         fact.by,
+        fact.extractor,
     )
     good = good and all(isinstance(each, str) and _is_encodable(each) for each in texts)
     good = good and isinstance(fact.revision, int) and isinstance(fact.personal, bool)

@@ -73,6 +73,7 @@ def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) 
     shop = next(f for f in fact_store.list_facts(place) if f.category == "decision")
     assert (shop.relations, shop.over) == ((("shop", "uses", "Postgres"),), ("mysql",))
     assert shop.entities == ("shop", "Postgres")
+    assert (mine.extractor, shop.extractor) == ("m", "m")
     assert "0 new facts in 0 messages" in memfs("facts", "extract", "--model").err
 
 

@@ -63,7 +63,14 @@ def command(called: click.Context) -> None:
     type=click.Choice(STATUSES),
     help="Also what does not count any more.",
 )
-@click.option("--sources", is_flag=True, help="Show what each fact was taken from.")
+@click.option("--sources", is_flag=True, help="Show what found each fact, and in which message.")
+@click.option(
+    "--related",
+    default="",
+    metavar="NAME",
+    help="What relations lead to from a name, the nearest first.",
+)
+@options.number_option("--depth", help="How many relations to follow.", default=op.DEPTH, most=100)
 @click.option("--summary", is_flag=True, help="The facts that count, by category.")
 @options.json_option
 @paged
@@ -76,6 +83,8 @@ def list_(
     min_confidence: float,
     status: tuple[str, ...],
     sources: bool,
+    related: str,
+    depth: int,
     summary: bool,
     as_json: bool,
 ) -> None:
@@ -90,6 +99,8 @@ def list_(
         until=until,
         confidence=min_confidence,
         statuses=status,
+        related=related,
+        depth=depth,
     )
     if as_json and summary:
         grouped = selection.group_by_category(found)
@@ -149,6 +160,8 @@ def _offer(place: Place, *, as_json: bool) -> None:
 def _extract(place: Place, by_model: bool | None) -> None:
     with stoppable_stages(lambda: "no fact was written; run it again") as stage:
         done, note = extract.extract_as_configured(place, stage, by_model=by_model)
+    for problem in done.problems:
+        console.talk(f"! {problem}")
     if note:
         console.talk(f"! by rules alone where the model could not be asked: {note}")
     console.print_done(
@@ -183,4 +196,6 @@ def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
             where = f"{fact.host} {fact.session}" + (
                 f": {text}" if text else ", not in recall any more"
             )
+            if fact.extractor:
+                where = f"found by {fact.extractor}; {where}"
             console.echo(console.style(layout.wrap(where, 4), "bright_black"))

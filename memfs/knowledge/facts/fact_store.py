@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from memfs.store.store_paths import Store
 
 _LOSES = ("preference", "decision", "environment")  # "X instead of Y" contradicts these
+_ALIKE = {"decision", "environment"}  # one key in either: the later fact counts
+_POLARITY = frozenset("always never not don t do please i we you".split())
 _SHORT = 12  # words of a statement about one thing
 _WORD = re.compile(r"[\w.+#-]+")
 
@@ -105,12 +107,30 @@ class _Standing:
 
 
 def _is_contradiction(new: Fact, old: Fact) -> bool:
-    if new.key and new.key == old.key and new.category == old.category:
+    same = new.category == old.category or {new.category, old.category} <= _ALIKE
+    if new.key and new.key == old.key and same:
         return True
     if old.at > new.at or old.category not in _LOSES or old.status != ACTIVE:
         return False
     words = {word.strip(".`").casefold() for word in _WORD.findall(old.statement)}
     return len(words) <= _SHORT and bool(words.intersection(new.over))
+
+
+def drop_contradicted(facts: Iterable[Fact]) -> list[Fact]:
+    """Return the facts that no later one of them contradicts or repeats, the oldest first."""
+    kept: list[tuple[Fact, set[str]]] = []
+    for fact in sorted(facts, key=lambda fact: fact.at, reverse=True):
+        words = {word.strip(".`").casefold() for word in _WORD.findall(fact.statement)}
+        about = {word for word in words if not word.isdigit()} - _POLARITY
+        if not any(
+            (fact.key and (fact.key, fact.category) == (later.key, later.category))
+            or words.intersection(later.over)
+            or said.intersection(fact.over)
+            or about == {word for word in said if not word.isdigit()} - _POLARITY
+            for later, said in kept
+        ):
+            kept.append((fact, words))
+    return [fact for fact, _ in reversed(kept)]
 
 
 def decide_fact(place: Place, ident: str, status: str) -> Fact | None:

@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from memfs.core.facts import Fact
 
 
+_GROUPS = {  # other names for categories
+    "personal": ("identity", "preference"),
+    "preferences": ("preference",),
+    "temporal": ("change", "version"),
+}
+
+
 def select_facts(
     facts: Iterable[Fact],
     *,
@@ -41,6 +48,45 @@ def select_facts(
         and (not form or form.search(fact.statement))
         and all(any(w in e.casefold() for e in (*fact.entities, fact.statement)) for w in wanted)
     ]
+
+
+def expand_categories(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the categories that some names stand for, without unknown names."""
+    return tuple(
+        each for name in names for each in _GROUPS.get(name, (name,)) if each in CATEGORIES
+    )
+
+
+def describe_unknown(id: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Return a problem for each name of a category that does not exist."""
+    known = ", ".join([*CATEGORIES, *_GROUPS])
+    return tuple(
+        f"memory_blocks.{id}.config.categories has {name!r}, which is none (known are {known})"
+        for name in names
+        if name not in CATEGORIES and name not in _GROUPS
+    )
+
+
+def walk_relations(facts: Iterable[Fact], name: str, depth: int) -> list[Fact]:
+    """Return the facts whose relations lead on from a name, the nearest first.
+
+    Follows relations in both directions, at most `depth` of them; letter case does not count.
+    """
+    edges = [
+        (fact, {source.casefold(), target.casefold()})
+        for fact in facts
+        if fact.holds
+        for source, _, target in fact.relations
+    ]
+    reached = {name.casefold()}
+    found: dict[str, Fact] = {}
+    for _ in range(depth):
+        some = [(fact, ends) for fact, ends in edges if ends & reached and fact.id not in found]
+        if not some:
+            break
+        found |= {fact.id: fact for fact, _ in some}
+        reached = reached.union(*(ends for _, ends in some))
+    return list(found.values())
 
 
 def format_summary(facts: Sequence[Fact]) -> str:

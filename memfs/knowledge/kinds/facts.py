@@ -44,7 +44,8 @@ _LATEST = 5000  # facts in a summary
 class Facts:
     """Facts of at least `confidence`, of some categories (() for all).
 
-    `extract` finds them in messages, by rules as the default.
+    `extract` finds them in messages, by rules as the default. `problems` names the categories that
+    do not exist.
     """
 
     def __init__(
@@ -61,7 +62,8 @@ class Facts:
     ) -> None:
         self.id, self.type, self.capacity = id, "facts", capacity or Capacity()
         self.place, self._index = place, index or IndexSession(place)
-        self._confidence, self._categories = confidence, tuple(categories)
+        self._confidence, self._categories = confidence, selection.expand_categories(categories)
+        self.problems = selection.describe_unknown(id, categories)
         self._unlike, self._extract = deduplication, extract
         self._signatures: object = None
         self._all: dict[str, Fact] = {}
@@ -92,6 +94,8 @@ class Facts:
             fact = facts.get(query.id)
             return [_make_found(fact, 1.0)] if fact else []
         matches = self._select_by_entity(query.entities) if query.entities else [*facts.values()]
+        if query.path:
+            matches = selection.walk_relations(matches, query.path, query.depth or 1)
         try:
             matches = selection.select_facts(
                 matches,
@@ -128,6 +132,7 @@ class Facts:
             at=clock.now(),
             revision=0,
             status=ACTIVE,
+            extractor="",
         )
         fact_store.replace_fact(self.place, ident, new)
 
@@ -277,6 +282,7 @@ def _make_found(fact: Fact, relevance: float) -> Found:
         "session": fact.session,
         "host": fact.host,
         "message": fact.message,
+        "extractor": fact.extractor,
     }
     return Found(
         fact.id,

@@ -57,8 +57,8 @@ class Graph:
         outcomes: bool = True,
     ) -> None:
         self.id, self.type, self.capacity = id, "graph", capacity or Capacity()
-        self._place, self._depth = place, max_depth
-        self._patterns, self._outcomes = patterns, outcomes
+        self.max_depth, self.patterns, self.outcomes = max_depth, patterns, outcomes
+        self._place = place
         self._open: SessionGraph | None = None
         self._updated = 0.0
 
@@ -111,7 +111,7 @@ class Graph:
         """Return flows by id, by similarity to a text or by steps; or the edges of a path."""
         flows = self.flows()
         if query.path:
-            depth = min(query.depth or self._depth, self._depth)
+            depth = min(query.depth or self.max_depth, self.max_depth)
             return [
                 Found(
                     f"{edge.source}>{edge.target}",
@@ -134,6 +134,8 @@ class Graph:
         intent = steps = ""
         if query.pattern == SIMILAR and query.texts:
             intent = intents.classify_message("user", "", query.texts[0])
+        elif query.pattern in intents.USER:
+            intent = query.pattern
         elif query.pattern:
             steps = f" {' '.join(query.pattern.replace(',', ' ').split())} "
         found: dict[str, Found] = {}
@@ -178,7 +180,7 @@ class Graph:
         least = query.threshold or ABOUT
         good: dict[int, Found] = {}
         for flow in like:
-            fix = flows.find_solution(flow) if flow.relevance >= least and self._outcomes else None
+            fix = flows.find_solution(flow) if flow.relevance >= least and self.outcomes else None
             if fix is not None and fix.id not in good:
                 good[fix.id] = self._make_found(fix, flow.relevance, flow)
         found = tuple(good.values())[: query.limit]
@@ -194,7 +196,7 @@ class Graph:
         """Return the most frequent topics and the recurring sequences of steps."""
         flows = self.flows()
         lines = [f"- {name}: {count} turns" for name, count in flows.topics(most=10)]
-        if self._patterns:
+        if self.patterns:
             lines += [
                 f"- {' > '.join(each.steps)}: {each.turns} turns, {each.worked} worked"
                 for each in flows.patterns(5)
@@ -242,7 +244,7 @@ class Graph:
     def _find_flows(self, text: str, query: Query, intent: str) -> list[Flow]:
         flows = self.flows()
         if not text.strip():
-            return flows.latest(4 * query.limit)
+            return flows.latest(4 * query.limit, intent)
         return flows.find_similar(text, 4 * query.limit, intent=intent, threshold=query.threshold)
 
     def _enforce_capacity(self) -> None:
@@ -295,7 +297,7 @@ class Graph:
                 "host": flow.host,
                 "intent": flow.intent,
                 "steps": flow.steps,
-                "outcome": flow.outcome if self._outcomes else 0,
+                "outcome": flow.outcome if self.outcomes else 0,
                 "why": flow.why,
             },
         )

@@ -11,13 +11,14 @@ from memfs.core import settings
 from memfs.core.errors import MemfsError, UsageError
 from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity
+from memfs.recall.index_session import IndexSession
 from memfs.store import config
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memfs.knowledge.kinds.protocol import Kind, Make
-    from memfs.recall.index_session import IndexSession
+    from memfs.store.blocks import Place
 
 GROUP = "memfs.kinds"
 
@@ -36,13 +37,32 @@ def load_kinds(index: IndexSession) -> ConfiguredKinds:
     blocks = (
         given if isinstance(given, dict) and given else {n: {"type": n} for n in settings.KINDS}
     )
-    kinds, problems = [], []
+    kinds: list[Kind] = []
+    problems: list[str] = []
     for name, each in blocks.items():
         try:
-            kinds.append(_load_kind(index, str(name), each))
+            kind = _load_kind(index, str(name), each)
+            kinds.append(kind)
+            problems += getattr(kind, "problems", ())
         except MemfsError as error:
             problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
     return ConfiguredKinds(tuple(kinds), tuple(problems))
+
+
+def load_kind(place: Place, type: str) -> Kind:
+    """Return the first kind of a type in `memory_blocks`, with defaults if there is none.
+
+    Raises `UsageError` if its configuration is invalid.
+    """
+    given = config.load(place).get("memory_blocks")
+    blocks = given if isinstance(given, dict) else {}
+    some = (
+        (str(name), each)
+        for name, each in blocks.items()
+        if isinstance(each, dict) and each.get("type") == type
+    )
+    name, each = next(some, (type, {"type": type}))
+    return _load_kind(IndexSession(place), name, each)
 
 
 def _load_kind(index: IndexSession, name: str, each: object) -> Kind:

@@ -179,12 +179,12 @@ class SessionGraph:
         """Return the steps that followed a path in similar flows, the most frequent first."""
         return session_graph_patterns.steps(like, path, most)
 
-    def latest(self, most: int = 20) -> list[Flow]:
-        """Return the latest turns, the latest first."""
+    def latest(self, most: int = 20, intent: str = "") -> list[Flow]:
+        """Return the latest turns, those with an intent if it is given; the latest first."""
         rows = self._query(
             f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
-            "ORDER BY t.at DESC, t.id DESC LIMIT ?",
-            (most,),
+            "WHERE ? IN ('', t.intent) ORDER BY t.at DESC, t.id DESC LIMIT ?",
+            (intent, most),
         )
         return [records.of_row(row) for row in rows]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core import body_edits
-from memfs.core.facts import Fact, make_id
+from memfs.core.facts import RULES, Fact, make_id
 from memfs.knowledge.facts.extraction import commands, prose, tool_output
 from memfs.knowledge.facts.extraction.calls import PendingCalls, is_failure
 from memfs.store import archive
@@ -46,7 +46,7 @@ def drop_secrets(found: Iterable[Fact]) -> list[Fact]:
     return [fact for fact in found if not body_edits.check_secret("keep", "a fact", fact.statement)]
 
 
-def extract_message(message: Message, candidate: FactCandidate) -> Fact:
+def extract_message(message: Message, candidate: FactCandidate, found_by: str = RULES) -> Fact:
     """Make a fact of a candidate and its message. The id is deterministic."""
     return Fact(
         make_id(
@@ -64,4 +64,5 @@ def extract_message(message: Message, candidate: FactCandidate) -> Fact:
         message.id,
         message.at,
         personal=candidate.personal,
+        extractor=found_by,
     )

@@ -138,6 +138,28 @@ USER_TAGS = frozenset(
     "personal|human|identity|preference|preferences|user preference|user preferences|about user"
     "|user profile".split("|")
 )
+# Of a person: a value with a number, as in "the timeout is 5 seconds", "set `retries` to 3".
+VALUE = re.compile(
+    r"(?:(?:please )?(?:set|raise|lower|change|increase|reduce) )?(?:(?:the|our|a) )?"
+    r"(?!(?:it|this|that|there|i|we|you|they|he|she) )"
+    rf"(?P<subject>{SPAN}|[a-z][\w-]*(?: (?!is |to )[a-z][\w-]*){{0,3}}) "
+    r"(?:(?:is|are|should be|must be) (?:now |set to )?|to |= ?)(?:only )?"
+    r"\$?\d[\d.,]*(?: ?(?:%|[a-z]{1,12}))?(?: now)?[.!]?",
+    re.IGNORECASE,
+)
+# Of a person: one named thing does something to another, as in "the API uses Postgres".
+_NAME = rf"{SPAN}|(?:[\w-]+ )?[\w.+#-]*\w"
+RELATION = re.compile(
+    r"(?:(?:the|our) )?(?!(?:it|this|that|these|those|there|i|we|you|they|he|she|who|what|which|"
+    r"one|all|each|every|everything|nothing|something|nobody|everyone|someone|both|no|if|when|not|"
+    r"and|but|so|or|then|my|your|please|check|fix|see|note|use)\b)"
+    rf"(?P<source>{_NAME}) (?P<how>uses|owns|maintains|requires|calls|replaces|extends|"
+    r"contains|includes|depends on|runs on|runs in|belongs to|talks to|reads from|writes to|"
+    r"listens on|reports to|(?:is|are) (?:owned|maintained|used|called|written) (?:by|in)) "
+    rf"(?:(?:the|our) )?(?!(?:it|this|that|these|those|a|an|to|too|more|some|any)\b)"
+    rf"(?P<target>{_NAME})[.!]?",
+    re.IGNORECASE,
+)
 # Of any speaker: sentences in the present or the past about something that has a name.
 NAMED = re.compile(
     rf"{SPAN}|(?<![\w/])(?:~|\.{{1,2}})?(?:[\w.-]*/)+[\w-]*\.\w+|\b[\w-]+\.(?:py|tsx?|jsx?|go|rs|md|json"

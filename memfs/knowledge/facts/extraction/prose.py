@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from memfs.knowledge.facts.extraction import commands, patterns
-from memfs.knowledge.facts.extraction.candidate import build_candidate
+from memfs.knowledge.facts.extraction.candidate import build_candidate, clean_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     from memfs.core.records import Message
     from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
-_LONGEST, _SHORTEST = 320, 12  # characters of a sentence that can be a fact
+_LONGEST, _SHORTEST = 320, 10  # characters of a sentence that can be a fact
 _FEWEST = 3  # words
 _NAMES = 12  # backticks in a sentence
 _PERSONAL = ("identity", "preference")
 _TOLD = ("technical", "cause")
 _ABOUT_ME = re.compile(  # or an address, or a telephone number
     r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b|[\w.+-]+@[\w-]+\.\w|(?:\d[ -]?){7,}",
+    re.IGNORECASE,
+)
+_DECIDES = re.compile(  # a decision about the project, whoever made it
+    r"\bi(?:'ve|'ll| have| will)? (?:(?:decided|agreed|opted|chose) to )?"
+    r"(?=(?:use|go with|switch(?:ed)? to|stick (?:to|with)|keep|drop|replace|migrate)\b)",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
@@ -52,7 +57,8 @@ def facts(message: Message) -> list[FactCandidate]:
         candidate = _classify(sentence, rules, person=message.role == "user")
         if candidate is not None:
             mine = message.role == "user" and bool(
-                candidate.category in _PERSONAL or _ABOUT_ME.search(candidate.statement)
+                candidate.category in _PERSONAL
+                or _ABOUT_ME.search(_DECIDES.sub("", candidate.statement))
             )
             candidate = replace(candidate, personal=mine)
             found.setdefault(candidate.statement.casefold(), candidate)
@@ -105,6 +111,12 @@ def _classify(
         if match:
             key, over = _extract_key(sentence, category, match)
             return build_candidate(sentence, category, confidence, key, over)
+    value = patterns.VALUE.fullmatch(sentence) if person else None
+    if value:
+        key, _ = _extract_key(sentence, "technical", value)
+        return build_candidate(sentence, "technical", 0.75, key)
+    if person and (related := patterns.RELATION.fullmatch(sentence)):
+        return _relate(build_candidate(sentence, "technical", 0.75), related)
     if _is_statement(sentence):
         return build_candidate(sentence, "technical", 0.7, "", ())
     version = patterns.VERSION.search(sentence)
@@ -112,6 +124,14 @@ def _classify(
         tool = version["tool"].rstrip("@").lower()
         return build_candidate(sentence, "version", 0.75, f"version of {tool}", ())
     return None
+
+
+def _relate(candidate: FactCandidate, match: re.Match[str]) -> FactCandidate:
+    """Add the relation of a sentence, and the two names in it, to its candidate."""
+    source, target = (clean_name(match[name].strip("`")) for name in ("source", "target"))
+    names = tuple(dict.fromkeys([source, target, *candidate.entities]))
+    relations = ((source, match["how"].lower(), target),)
+    return replace(candidate, entities=names, relations=relations)
 
 
 def _is_statement(sentence: str) -> bool:
@@ -142,6 +162,9 @@ _LEXICAL = frozenset("it that this the a an them you be do have use".split())
 
 def _extract_key(sentence: str, category: str, match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
     """Return the key of a fact, and the words that it rejects."""
+    subject = match.groupdict().get("subject")
+    if subject:
+        return f"value of {' '.join(subject.strip('` ').lower().split())}", ()
     for name, value in match.groupdict().items():
         if value:
             return f"the user's {name}", ()
@@ -152,4 +175,4 @@ def _extract_key(sentence: str, category: str, match: re.Match[str]) -> tuple[st
     groups = over.groupdict() if over else {}
     against = (groups.get("old") or groups.get("older") or "").strip("`.,").lower()
     words = (against,) if len(against) > 1 and against not in _LEXICAL else ()
-    return (f"for {purpose['for'].strip().lower()}" if purpose else ""), words
+    return (f"for {purpose['for'].strip().lower().removeprefix('the ')}" if purpose else ""), words
