@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from memfs.core.snippet import snippet
 
+SENTIMENTS = ("positive", "neutral", "negative")
 _SHOWN = 60  # characters of a text in a representation
 
 
@@ -14,7 +15,8 @@ class Message(NamedTuple):
     """One normalised turn of a recorded session.
 
     `at` is UTC in ISO 8601 (empty if the host did not say), `role` is user, assistant or tool,
-    `tool` the name of the tool for role tool. `side` marks side chains (subagents).
+    `tool` the name of the tool for role tool. `side` marks side chains (subagents). `sentiment` is
+    positive, neutral or negative if whoever stored it said so, else "".
     """
 
     id: str
@@ -27,6 +29,7 @@ class Message(NamedTuple):
     text: str
     tool: str = ""
     side: bool = False
+    sentiment: str = ""
 
     def __repr__(self) -> str:
         return f"<Message {self.host} {self.role} {self.at[:10]}: {_shorten(self.text)}>"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memfs import hosts
 from memfs.core.errors import UsageError
 from memfs.core.privacy import public, redact_names, storable
-from memfs.core.records import Message
+from memfs.core.records import SENTIMENTS, Message
 from memfs.core.tokens import estimate
 from memfs.secrets import redact
 from memfs.store import clock
@@ -51,8 +51,8 @@ def messages(content: Content, session: str = "") -> list[Message]:
     """Convert content to messages, without secrets and `<private>` parts.
 
     A mapping has `content` (or `text`) and may have `id`, `role` (or `speaker`), `at` (or
-    `timestamp`: ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`. Raises
-    `MemfsError` for anything else.
+    `timestamp`: ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`, `sentiment`
+    (positive, neutral or negative). Raises `MemfsError` for anything else.
     """
     several = content if isinstance(content, Sequence) and not _is_single(content) else [content]
     found = [_parse_message(each, session) for each in several]
@@ -82,6 +82,9 @@ def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
     text = given.get("content", given.get("text"))
     if not isinstance(text, str):
         raise UsageError("a message has no text", "its `content` has to be one")
+    sentiment = str(given.get("sentiment") or "").lower()
+    if sentiment not in ("", *SENTIMENTS):
+        raise UsageError(f"the sentiment is {sentiment!r}, expected {', '.join(SENTIMENTS)}")
     role = str(given.get("role") or given.get("speaker") or "user")
     return Message(
         str(given.get("id") or clock.unique()),
@@ -93,6 +96,7 @@ def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
         _ROLES.get(role.lower(), "user"),
         text,
         str(given.get("tool") or ""),
+        sentiment=sentiment,
     )
 
 
