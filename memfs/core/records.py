@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from memfs.core.snippet import snippet
 
+SENTIMENTS = ("positive", "neutral", "negative")
 _SHOWN = 60  # characters of a text in a representation
 
 
@@ -15,7 +16,8 @@ class Message(NamedTuple):
 
     `at` is UTC in ISO 8601 (empty if the host did not say), `role` is user, assistant or tool,
     `tool` the name of the tool for role tool. `side` marks side chains (subagents). `speaker` is
-    the name of who spoke where it is known: one of several agents, or a person.
+    the name of who spoke where it is known: one of several agents, or a person. `sentiment` is
+    positive, neutral or negative if whoever stored it said so, else "".
     """
 
     id: str
@@ -29,6 +31,7 @@ class Message(NamedTuple):
     tool: str = ""
     speaker: str = ""
     side: bool = False
+    sentiment: str = ""
 
     @property
     def who(self) -> str:

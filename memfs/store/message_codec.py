@@ -20,15 +20,16 @@ _quote_name = functools.lru_cache(256)(_QUOTE)  # names repeat
 def encode_message(message: Message) -> bytes:
     """Return the line of a message: what `json.dumps` of it as a dict gives, ten times as fast.
 
-    A speaker is in it where there is one.
+    A speaker and a sentiment are in it where there is one.
     """
-    ident, session, host, project, branch, at, role, text, tool, speaker, side = message
+    ident, session, host, project, branch, at, role, text, tool, speaker, side, sentiment = message
     named = f', "speaker": {_quote_name(speaker)}' if speaker else ""
+    more = f', "sentiment": {_quote_name(sentiment)}' if sentiment else ""
     return (
         f'{{"id": {_QUOTE(ident)}, "session": {_quote_name(session)}, "host": {_quote_name(host)}'
         f', "project": {_quote_name(project)}, "branch": {_quote_name(branch)}, "at": {_QUOTE(at)}'
         f', "role": {_quote_name(role)}, "text": {_QUOTE(text)}, "tool": {_quote_name(tool)}{named}'
-        f', "side": {"true" if side else "false"}}}\n'
+        f', "side": {"true" if side else "false"}{more}}}\n'
     ).encode("ascii")
 
 
@@ -44,8 +45,8 @@ def read(line: bytes) -> Message | None:
         found = Message(**json.loads(line))
     except UNREADABLE:
         return None
-    *texts, side = found
-    plain = isinstance(side, bool) and all(isinstance(text, str) for text in texts)
+    *texts, side, sentiment = found
+    plain = isinstance(side, bool) and all(isinstance(text, str) for text in (*texts, sentiment))
     return found if plain else None
 
 

@@ -75,6 +75,7 @@ def test_what_a_session_said() -> None:
         "",
         "",
         False,
+        "",
     )
 
 

@@ -128,6 +128,7 @@ def test_what_a_session_in_the_database_said(base: Base) -> None:
         "",
         "",
         False,
+        "",
     )
     assert found.messages[2].at == "2026-11-20T17:24:13.200Z"
 

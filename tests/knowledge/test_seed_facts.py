@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.errors import UsageError
 from memfs.core.records import Message
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.facts.extraction import extractor
@@ -17,7 +18,7 @@ from memfs.ops import facts
 from memfs.ops import graph as graph_op
 from memfs.recall.index_session import IndexSession
 from memfs.store import facts as stored
-from memfs.store import recall
+from memfs.store import message_codec, recall
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
@@ -172,3 +173,47 @@ def test_a_pattern_may_be_an_intent(place: Place) -> None:
         found = graph.retrieve(Query(texts, pattern="problem"))
         assert [each.metadata["intent"] for each in found] == ["problem"]
     graph.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentiment", "outcome"),
+    [
+        ("so be it", "negative", -1),
+        ("so be it", "positive", 1),
+        ("so be it", "", 0),
+        ("ugh, now two tests hang", "", -1),
+        ("this is even worse than before", "", -1),
+        ("I'm really happy about it", "", 1),
+        ("fix the annoying bug in the parser", "", 0),
+        ("I'm really happy about it", "neutral", 0),
+    ],
+)
+def test_the_sentiment_of_the_next_message_gives_the_outcome(
+    text: str, sentiment: str, outcome: int, place: Place
+) -> None:
+    graph = Graph(place)
+    graph.store(
+        [
+            {"id": "1", "content": "rename the parser", "session": "one"},
+            {"id": "2", "content": "It is renamed.", "role": "assistant", "session": "one"},
+            {"id": "3", "content": text, "sentiment": sentiment, "session": "one"},
+        ]
+    )
+    assert [flow.outcome for flow in graph.flows().session("one")] == [outcome, 0]
+    graph.close()
+    [path] = recall.sources(place.home)
+    assert [each.sentiment for each in recall.messages(path)] == ["", "", sentiment]
+
+
+def test_a_sentiment_is_written_only_where_given() -> None:
+    plain = message(1, "hello")
+    assert b"sentiment" not in message_codec.encode_message(plain)
+    given = plain._replace(sentiment="negative")
+    line = message_codec.encode_message(given)
+    assert json.loads(line)["sentiment"] == "negative"
+    assert message_codec.read(line) == given
+
+
+def test_an_unknown_sentiment_is_refused(place: Place) -> None:
+    with pytest.raises(UsageError, match="expected positive, neutral, negative"):
+        Graph(place).store([{"content": "hello", "sentiment": "blue"}])

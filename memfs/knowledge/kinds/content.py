@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memfs import hosts
 from memfs.core.errors import UsageError
 from memfs.core.privacy import public, redact_names, storable
-from memfs.core.records import Message
+from memfs.core.records import SENTIMENTS, Message
 from memfs.core.tokens import estimate
 from memfs.secrets import redact
 from memfs.store import clock
@@ -56,9 +56,9 @@ def messages(content: Content, session: str = "") -> list[Message]:
     """Convert content to messages, without secrets and `<private>` parts.
 
     A mapping has `content` (or `text`) and may have `id`, `role`, `speaker`, `at` (or `timestamp`:
-    ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`. Who is no role, as
-    "planner-agent", is an agent of that name; a person's name stands beside the role user. Raises
-    `MemfsError` for anything else.
+    ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`, `sentiment` (positive,
+    neutral or negative). Who is no role, as "planner-agent", is an agent of that name; a person's
+    name stands beside the role user. Raises `MemfsError` for anything else.
     """
     several = content if isinstance(content, Sequence) and not _is_single(content) else [content]
     found = [_parse_message(each, session) for each in several]
@@ -88,6 +88,9 @@ def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
     text = given.get("content", given.get("text"))
     if not isinstance(text, str):
         raise UsageError("a message has no text", "its `content` has to be one")
+    sentiment = str(given.get("sentiment") or "").lower()
+    if sentiment not in ("", *SENTIMENTS):
+        raise UsageError(f"the sentiment is {sentiment!r}, expected {', '.join(SENTIMENTS)}")
     who = [" ".join(str(given.get(key) or "").split()) for key in ("role", "speaker")]
     role = next((_ROLES[each.lower()] for each in who if each.lower() in _ROLES), "")
     name = next((each for each in reversed(who) if each and each.lower() not in _ROLES), "")
@@ -102,6 +105,7 @@ def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
         text,
         str(given.get("tool") or ""),
         speaker=name[:_LONGEST_NAME],
+        sentiment=sentiment,
     )
 
 

@@ -101,12 +101,12 @@ class _Read(NamedTuple):
 
 def _make_writable(message: Message) -> Message:
     """Return a message that SQLite can store: lone surrogates are replaced."""
-    *texts, side = message
+    *texts, side, sentiment = message
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
         plain = (text.encode("utf-8", "replace").decode() for text in texts)
-        return Message._make((*plain, side))
+        return Message._make((*plain, side, sentiment))
     return message
 
 
@@ -231,7 +231,7 @@ class _Run:
             )
             if message.role == "user" and not message.side:
                 if turn is not None:
-                    turn.apply_reaction(intent, message.text)
+                    turn.apply_reaction(intent, message)
                     rows.turns.append(turn)
                 turn = turns.begin_turn(message, intent, number, turn)
             elif turn is not None:

@@ -83,6 +83,18 @@ _CONFIRMED = re.compile(
     r"(?=\s*(?:[.,;!\n]|$|(?:and )?thank))(?![^.\n]*(?:\?|\b(?:but|except|however)\b))",
     re.IGNORECASE,
 )
+_CONTENT = re.compile(
+    r"^(?:i'?m|i am) (?:so |really |very )?(?:happy|pleased|impressed)\b(?![^.\n]*\bnot\b)|"
+    r"^(?:that|this|it)(?:'?s| is| looks) (?:so |really )?(?:much better|beautiful|fantastic)\b",
+    re.IGNORECASE,
+)
+_DISCONTENT = re.compile(
+    r"^(?:ugh|argh+|sigh|wtf|what a mess|you made (?:it|things) worse)\b|"
+    r"^(?:i'?m|i am) (?:so |really |very )?(?:frustrated|disappointed|annoyed|fed up)\b|"
+    r"^(?:that|this|it)(?:'?s| is| looks| got) (?:so |really |even |much |just )*(?:worse|terrible|"
+    r"awful|horrible|useless|frustrating|annoying)\b",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"^(?:https?://\S+|@\S+)\s+")  # in front of a request about it
 _QUESTION = re.compile(
     r"^(?:what|why|how|when|where|who|which|whose|is|are|was|were|does|do|did|has|have|should|"
@@ -310,3 +322,11 @@ def _classify_reply(text: str) -> str:
     if _LEADS_ON.search(end):
         return "plan"
     return "finding" if _FINDS.search(begin) else "answer"
+
+
+def classify_sentiment(text: str) -> str:
+    """Return positive or negative where a text begins with praise or complaint, else ""."""
+    head = text[:_LOOKED_AT].strip()
+    if _DISCONTENT.search(head):
+        return "negative"
+    return "positive" if _CONTENT.search(head) else ""

@@ -75,14 +75,23 @@ class OpenTurn:
             self.outcome, self.why = WORKED, reason
             self.settled = False
 
-    def apply_reaction(self, intent: str, text: str) -> None:
-        """Set the outcome if the next message confirms it, is thanks, or is a correction."""
+    def apply_reaction(self, intent: str, message: Message) -> None:
+        """Set the outcome if the next message confirms it, is thanks, or is a correction.
+
+        Else by the sentiment of the message.
+        """
+        text = message.text
+        sentiment = message.sentiment or intents.classify_sentiment(text)
         if intents.is_confirmed(text):
             self.outcome, self.why = WORKED, "the user said that it works"
         elif intent == "thanks":
             self.outcome, self.why = WORKED, "the user thanked"
         elif intent == "correction":
             self.outcome, self.why = FAILED, "the user corrected it"
+        elif sentiment == "positive":
+            self.outcome, self.why = WORKED, "the user was content"
+        elif sentiment == "negative":
+            self.outcome, self.why = FAILED, "the user was discontent"
 
     def to_dict(self) -> dict[str, object]:
         """Return its fields for JSON."""
