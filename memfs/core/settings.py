@@ -6,6 +6,7 @@ NAME, HOLD = "name", "hold"
 BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
 
 DEFAULTS: dict[str, object] = {
+    "enabled": True,  # false, said anywhere: hooks, tools and the service do nothing
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # by label: see BLOCK
     # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself

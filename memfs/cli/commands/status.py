@@ -57,7 +57,8 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     rows = _render_rows(found)
     sessions = format_count(found.sessions, "session")
     messages = f"{format_count(found.messages, 'message')} in {sessions}"
-    facts = [
+    facts = [("turned off", f"{found.off} says enabled: false")] if found.off else []
+    facts += [
         ("project store", _format_project(found)),
         ("user store", found.user or "none: memfs init makes one"),
         ("recall", f"{messages}, {format_size(found.recall_bytes)}"),
