@@ -15,7 +15,6 @@ from memfs.store import (
     archive,
     blocks,
     chunk_log,
-    config,
     export_format,
     facts,
     quarantine,

@@ -57,6 +57,7 @@ class Status:
     which model; `ran`: the last hook run in each assistant, its event, when (seconds since 1970)
     and its milliseconds. `contradictions`: (label, value, other value) of lines that disagree.
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
+    `refused`: what the project's `memory_blocks` names and may not.
     """
 
     project: str
@@ -75,6 +76,7 @@ class Status:
     service: ServiceStatus | None = None
     contradictions: tuple[tuple[str, str, str], ...] = ()
     off: str = ""
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ def run(place: Place, home: str) -> Status:
             for each in find_contradictions(state.block.value)
         ),
         off=blocks.find_off_switch(place),
+        refused=tuple(config.list_refused_kinds(place)),
     )
 
 

@@ -52,6 +52,14 @@ def _load_project_layer(store: store_paths.Store) -> dict[str, object]:
     return found
 
 
+def list_refused_kinds(place: Place) -> list[str]:
+    """Return what the `memory_blocks` of a place's project names and may not, with reasons."""
+    if place.project is None:
+        return []
+    path = blocks.get_config_path(place.project)
+    return [f"{path}: {each}" for each in settings.refuse_kinds(read(path)[0])]
+
+
 def model(place: Place) -> ModelSetting:
     """Return the configured embedding model of a place; invalid values are ignored."""
     value = os.environ.get("MEMFS_EMBEDDING")

@@ -78,6 +78,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     for label, one, other in found.contradictions:
         facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
+    facts += [("refused", line) for line in found.refused]
     if found.trusted or not found.project:
         facts.append(("in the prompt", _format_share(place, found)))
     if not found.wired:
