@@ -9,7 +9,7 @@ from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.brief_layout import Names
 from memfs.files import atomic
-from memfs.store import blocks, config, default_blocks, resources, standing_rules
+from memfs.store import blocks, config, default_blocks, prompts, standing_rules
 from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def compose_brief(
     It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
     server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units.
     """
-    guidance = resources.read_text("templates", "guidance.md")
+    guidance = prompts.read(place, "guidance")
     found = blocks.load(place)
     texts = {labels.qualify(block.tier, block.label): block.raw for block in found}
     return brief_layout.brief(found, guidance, names(place, tools=tools), budget), texts

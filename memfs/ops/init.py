@@ -43,7 +43,7 @@ _IGNORE = "/local/\n.*.tmp\n"
 _ATTRIBUTES = "blocks/**/*.md merge=memfs\nfacts/*.jsonl merge=union\n"
 _PROJECT_BLOCKS = ("persona", "system_rules")
 _USER_BLOCKS = ("human",)
-_MEMORY = ("blocks", "archive", "facts", "static", "local")  # folders of a store
+_MEMORY = ("blocks", "archive", "facts", "static", "prompts", "local")  # folders of a store
 
 
 @dataclass(frozen=True)
