@@ -18,7 +18,7 @@ from memfs.context import brief_contents
 from memfs.context import window_budget as budgets
 from memfs.core.errors import MemfsError
 from memfs.core.tokens import estimate
-from memfs.store import archive, resources
+from memfs.store import archive, prompts
 from memfs.tools import tool_budget
 from memfs.tools.calls import Result
 
@@ -130,7 +130,7 @@ class AgentWindow:
             f"In recall are {self._queue.evicted:,} messages of this conversation that left your "
             f"context, in the archive {passages:,} passages."
         )
-        instructions = f"{resources.read_text('templates', 'agent.md').strip()}\n{state}\n"
+        instructions = f"{prompts.read(self._place, 'agent').strip()}\n{state}\n"
         return f"{instructions}\n{self._compose_blocks()}"
 
     def _compose_blocks(self) -> str:

@@ -9,7 +9,7 @@ from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.brief_layout import Names
 from memfs.files import atomic
-from memfs.store import blocks, config, resources, standing_rules
+from memfs.store import blocks, config, default_blocks, prompts, standing_rules
 from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def compose_brief(
     It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
     server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units.
     """
-    guidance = resources.read_text("templates", "guidance.md")
+    guidance = prompts.read(place, "guidance")
     found = blocks.load(place)
     texts = {labels.qualify(block.tier, block.label): block.raw for block in found}
     return brief_layout.brief(found, guidance, names(place, tools=tools), budget), texts
@@ -116,7 +116,7 @@ def create_scratch_block(place: Place) -> None:
     path = blocks.path_of(place, labels.SESSION, labels.WORKING)
     if not files.is_file(path):
         files.make_folder(os.path.dirname(path), private=True, durable=False)
-        text = resources.read_text("templates", "blocks", f"{labels.WORKING}.md")
+        text = default_blocks.render(config.load(place), labels.WORKING)
         atomic.write(path, text, private=True, durable=False)
 
 

@@ -4,7 +4,7 @@ from memfs import files
 from memfs.context import brief_contents
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.store import host_sessions, store_paths, trust
-from memfs.store.blocks import Place
+from memfs.store.blocks import Place, find_off_switch
 
 
 def compose_whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str], str]:
@@ -61,7 +61,7 @@ def _describe_untrusted(folder: str) -> str:
     from memfs.core.invisible_characters import reveal_hidden
 
     store = store_paths.find(folder or ".")
-    if store is None:
+    if store is None or find_off_switch(Place(store, store_paths.user_store())):
         return ""
     name = reveal_hidden(flatten_text(store.root))
     if store_paths.is_trusted(store):

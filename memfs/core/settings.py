@@ -6,6 +6,7 @@ NAME, HOLD = "name", "hold"
 BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
 
 DEFAULTS: dict[str, object] = {
+    "enabled": True,  # false, said anywhere: hooks, tools and the service do nothing
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # by label: see BLOCK
     # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself
@@ -58,10 +59,23 @@ DEFAULTS: dict[str, object] = {
         "tokens_per_day": 20_000_000,
     },
 }
-BLOCK: dict[str, object] = {"limit": DEFAULT_LIMIT, "clear_on_session_end": False}
+# Characters and tokens (0: any) that a new block of a label may hold, and what it begins with.
+BLOCK: dict[str, object] = {
+    "limit": DEFAULT_LIMIT,
+    "max_tokens": 0,
+    "default_content": "",
+    "clear_on_session_end": False,
+}
 # Variables beside those that name a setting (MEMFS_SECTION_KEY).
 VARIABLES = ("MEMFS_DEBUG", "MEMFS_HOME", "MEMFS_INSIDE", "MEMFS_NOW", "MEMFS_SESSION")
 KINDS = ("vector", "facts", "static", "graph")
+CONFIGURED = "configured"  # a model of facts: that of `llm`
+_CLASSES = {  # types of kinds by other names
+    "VectorMemoryBlock": "vector",
+    "FactExtractionMemoryBlock": "facts",
+    "StaticMemoryBlock": "static",
+    "ConversationGraphMemoryBlock": "graph",
+}
 USER_ONLY = ("llm", "service", "trust")  # sections that a repository's configuration cannot set
 
 
@@ -81,7 +95,9 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
         found["review"] = kept
     kinds = layer.get("memory_blocks")
     if isinstance(kinds, dict):  # nor may it name installed plugins
-        found["memory_blocks"] = {name: kind for name, kind in kinds.items() if _is_built_in(kind)}
+        found["memory_blocks"] = {
+            name: _without_model(kind) for name, kind in kinds.items() if get_type(kind) in KINDS
+        }
     if model_kind(layer.get("embedding")) in (FOLDER, HUB):
         del found["embedding"]
     return found
@@ -103,11 +119,33 @@ def restrict_service(layer: dict[str, object]) -> dict[str, object]:
     return {"service": kept}
 
 
-def _is_built_in(kind: object) -> bool:
-    if not isinstance(kind, dict) or kind.get("type") not in KINDS:
-        return False
-    config = kind.get("config")
-    return not isinstance(config, dict) or config.get("extraction_model") in (None, NONE)
+def get_type(kind: object) -> object:
+    """Return the type that an entry of `memory_blocks` names; ours by their own names."""
+    named = kind.get("type") if isinstance(kind, dict) else None
+    return _CLASSES.get(named, named) if isinstance(named, str) else named
+
+
+def refuse_kinds(layer: dict[str, object]) -> list[str]:
+    """Return what a repository's `memory_blocks` may not name, each with the reason."""
+    kinds = layer.get("memory_blocks")
+    out = []
+    for name, kind in kinds.items() if isinstance(kinds, dict) else ():
+        if get_type(kind) not in KINDS:
+            out.append(f"memory_blocks.{name} is not used: only you may name a plugin")
+        elif _without_model(kind) != kind:
+            model = kind["config"]["extraction_model"]
+            where = f"memory_blocks.{name}.config.extraction_model: {model}"
+            out.append(f"{where} is not used: only you may have a model asked")
+    return out
+
+
+def _without_model(kind: object) -> object:
+    """Return a kind that has no model asked."""
+    config = kind.get("config") if isinstance(kind, dict) else None
+    if not isinstance(config, dict) or config.get("extraction_model") in (None, NONE):
+        return kind
+    rest = {key: value for key, value in config.items() if key != "extraction_model"}
+    return {**kind, "config": rest} if isinstance(kind, dict) else kind
 
 
 def model_kind(value: object) -> str:
@@ -166,9 +204,29 @@ class Settings:
 
     def get_limit(self, label: str) -> int:
         """Return the limit, in characters, with which a block of this label is created."""
-        found = self.get(f"blocks.{label}.limit")
-        wrong = isinstance(found, bool) or not isinstance(found, int) or found < 1
-        return DEFAULT_LIMIT if wrong or not isinstance(found, int) else found
+        return self._get_count(f"blocks.{label}.limit") or DEFAULT_LIMIT
+
+    def get_token_cap(self, label: str) -> int:
+        """Return the limit, in tokens, with which a block of this label is created; 0 for none."""
+        return self._get_count(f"blocks.{label}.max_tokens")
+
+    def get_default_content(self, label: str) -> str:
+        """Return the text that a new block of this label begins with."""
+        found = self.get(f"blocks.{label}.default_content")
+        return found.strip("\n") if isinstance(found, str) else ""
+
+    def get_page_size(self, most: int) -> int:
+        """Return the hits on a page of a search of the archive (`archival.search_top_k`)."""
+        return min(most, max(1, self.number("archival.search_top_k")))
+
+    def asks_for_facts(self, model: object) -> bool:
+        """Tell whether an `extraction_model` is the configured model, by that word or its name."""
+        return model == CONFIGURED or (bool(model) and model == self.get("llm.model"))
+
+    def _get_count(self, name: str) -> int:
+        """Return a whole number from 1 on, 0 for any other value."""
+        found = self.get(name)
+        return found if type(found) is int and found > 0 else 0
 
 
 def right_type(value: object, default: object) -> bool:

@@ -5,7 +5,7 @@ import sys
 
 from memfs.ipc.client import INSIDE
 from memfs.store import config, store_paths
-from memfs.store.blocks import Place
+from memfs.store.blocks import Place, find_off_switch
 
 # The environment variables that such a process gets: none that may hold keys.
 _KEPT = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SYSTEMROOT", "TEMP", "APPDATA",
@@ -36,7 +36,9 @@ def start_service(folder: str = "", *, wait: bool = False) -> bool:
     just started by another process, is left alone. `wait`: this process does not end soon.
     """
     user = store_paths.user_store()
-    if user is None or config.load(Place(None, user)).get("service.mode") != "auto":
+    if user is None or find_off_switch(Place(None, user)):
+        return False
+    if config.load(Place(None, user)).get("service.mode") != "auto":
         return False
     if not hasattr(os, "posix_spawn"):  # pragma: no cover - Windows: the second ends at once
         return spawn_detached("memfs.service.server", ["", folder], user.local, wait=wait)

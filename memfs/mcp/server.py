@@ -225,7 +225,8 @@ class _Served:
                     await self._client.send_resource_updated(uri)
 
     def _get_tools(self) -> list[Tool]:
-        return list(self._load_tools().values())
+        off = self._reader.find_off_switch()
+        return [] if off else list(self._load_tools().values())
 
     def _load_tools(self) -> dict[str, Tool]:
         if not self._tools:

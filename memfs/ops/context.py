@@ -11,7 +11,7 @@ from memfs.core import brief_layout
 from memfs.core.errors import UsageError
 from memfs.knowledge import orchestrator
 from memfs.knowledge.kinds.protocol import Query, State
-from memfs.store import blocks, config, resources
+from memfs.store import blocks, config, prompts
 
 if TYPE_CHECKING:
     from memfs.context.assemble import Compression
@@ -66,7 +66,7 @@ def run(place: Place, window: int = 0) -> WindowUsage:
     brief = brief_contents.compose_within(place, budget.get_share("blocks"))
     usual = brief_contents.compose_brief(place)[0]
     pinned = brief_layout.sort_blocks([block for block in blocks.load(place) if block.pinned])
-    guidance = counter.count(resources.read_text("templates", "guidance.md"))
+    guidance = counter.count(prompts.read(place, "guidance"))
     sections = [WindowSection("instructions", guidance, guidance)]
     cut = []
     for block in pinned:

@@ -290,8 +290,9 @@ class _Session:
         if wrong:
             return wrong
         limit = edit.limit or self.settings.get_limit(label)
-        value = public(edit.value).rstrip("\n")
-        over = body_edits.check_limit(label, "", value, limit, None)
+        cap = self.settings.get_token_cap(label) or None
+        value = public(edit.value or self.settings.get_default_content(label)).rstrip("\n")
+        over = body_edits.check_limit(label, "", value, limit, cap)
         words = " ".join((label, *edit.tags))
         secret = self._check_secret(tier, "create", label, f"{edit.description}\n{value}\n{words}")
         if over or secret:
@@ -299,6 +300,7 @@ class _Session:
         head = {
             "description": edit.description,
             "limit": limit,
+            "tokens": cap,
             "read_only": False,
             "pinned": edit.pinned,
             "priority": edit.priority or None,

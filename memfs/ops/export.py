@@ -15,7 +15,6 @@ from memfs.store import (
     archive,
     blocks,
     chunk_log,
-    config,
     export_format,
     facts,
     quarantine,
@@ -110,7 +109,7 @@ def _collect_members(
         paths = _list_files(f"{store.root}/{folder}", suffix)
         served = quarantine.list_served(store, f"{store.root}/{folder}", paths)
         listed += [(instead, _relative_name(path, store.root)) for path, instead in served]
-    listed.append((config.path_of(store), store_paths.CONFIG))
+    listed.append((blocks.get_config_path(store), store_paths.CONFIG))
     if everything:
         listed.append((store.journal, "local/journal.jsonl"))
         recall_files = _list_files(f"{store.local}/recall", recall.SUFFIX, recall.ASIDE)

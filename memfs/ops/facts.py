@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
+from memfs.core import settings
 from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
 from memfs.core.facts import STATUSES
 from memfs.files import atomic
@@ -151,12 +152,13 @@ def select_facts(
 
 def extract_by_model(place: Place) -> bool:
     """Return whether the user has a model extract facts (`extraction_model: configured`)."""
-    kinds = config.load(place).get("memory_blocks")
+    configured = config.load(place)
+    kinds = configured.get("memory_blocks")
     return any(
         isinstance(each, dict)
-        and each.get("type") == "facts"
+        and settings.get_type(each) == "facts"
         and isinstance(each.get("config"), dict)
-        and each["config"].get("extraction_model") == "configured"
+        and configured.asks_for_facts(each["config"].get("extraction_model"))
         for each in (kinds.values() if isinstance(kinds, dict) else ())
     )
 

@@ -56,7 +56,7 @@ def _answer(
         except BaseException:
             brief.forget_shown(event)
             raise
-    if event.kind == events.START:
+    if event.kind == events.START and event.local:  # none: nothing serves here
         from memfs.ipc import service_client, spawn
 
         if not service_client.is_listening():

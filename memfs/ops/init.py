@@ -9,19 +9,21 @@ import sys
 from dataclasses import dataclass
 
 from memfs import files, hosts
+from memfs.core import body_edits
 from memfs.core import label as labels
-from memfs.core.errors import StoreError
+from memfs.core.errors import StoreError, UsageError
 from memfs.core.records import Origin
 from memfs.files import atomic, trees
 from memfs.hosts import settings
 from memfs.store import (
     blocks,
     clock,
+    config,
+    default_blocks,
     git,
     incoming_changes,
     local_folder,
     merge_driver,
-    resources,
     store_paths,
     trust,
     writer,
@@ -41,7 +43,7 @@ _IGNORE = "/local/\n.*.tmp\n"
 _ATTRIBUTES = "blocks/**/*.md merge=memfs\nfacts/*.jsonl merge=union\n"
 _PROJECT_BLOCKS = ("persona", "system_rules")
 _USER_BLOCKS = ("human",)
-_MEMORY = ("blocks", "archive", "facts", "static", "local")  # folders of a store
+_MEMORY = ("blocks", "archive", "facts", "static", "prompts", "local")  # folders of a store
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def run(start: str, home: str) -> InitOutcome:
         others = os.path.exists(f"{root}/{CONFIG}") or any(_is_memory(root, p) for p in foreign)
         store = found or Store(root, labels.PROJECT)
         local_folder.move_aside(store)
-        _make_store(store, _PROJECT_BLOCKS, created)
+        _make_store(store, _PROJECT_BLOCKS, created, user)
         merge_driver.set_driver(top, driver())
         project = store_paths.find(top) or Store(root, labels.PROJECT)
         if not others:
@@ -124,7 +126,10 @@ def _is_memory(root: str, path: str) -> bool:
     return os.path.relpath(path, root).split(os.sep)[0] in _MEMORY
 
 
-def _make_store(store: Store, labels_of_tier: tuple[str, ...], created: list[str]) -> None:
+def _make_store(
+    store: Store, labels_of_tier: tuple[str, ...], created: list[str], user: Store | None = None
+) -> None:
+    """Write what a store lacks; its blocks are as its configuration and `user` have them."""
     path = f"{store.root}/{CONFIG}"
     if os.path.lexists(path) and not store_paths.is_store(store.root):
         raise StoreError(
@@ -144,7 +149,7 @@ def _make_store(store: Store, labels_of_tier: tuple[str, ...], created: list[str
     for label in labels_of_tier:
         if blocks.resolve_label(place, labels.qualify(store.tier, label)) is None:
             path = blocks.path_of(place, store.tier, label)
-            text = _render_template(label)
+            text = _render_block(Place(project, user or place.user), store.tier, label)
             changes.append(Change(store.tier, label, path, None, text, "create", 1))
     if changes:
         with writer.writing(store, place) as store_writer:
@@ -154,11 +159,18 @@ def _make_store(store: Store, labels_of_tier: tuple[str, ...], created: list[str
             created.extend(change.path for change in fresh)
 
 
-def _render_template(label: str) -> str:
-    """Return a default block with the managed keys set."""
-    text = resources.read_text("templates", "blocks", f"{label}.md")
-    managed = f"version: 1\nupdated_at: {clock.now()}\nupdated_by: system\n---\n"
-    return text.replace("pinned: true\n---\n", f"pinned: true\n{managed}", 1)
+def _render_block(place: Place, tier: str, label: str) -> str:
+    """Return a default block with the managed keys set. Raises `UsageError` for unfit content."""
+    managed = f"version: 1\nupdated_at: {clock.now()}\nupdated_by: system\n"
+    configured = config.load(place)
+    content = configured.get_default_content(label)
+    limit, cap = configured.get_limit(label), configured.get_token_cap(label) or None
+    wrong = body_edits.check_limit(label, "", content, limit, cap) or body_edits.check_secret(
+        "create", labels.qualify(tier, label), content
+    )
+    if content and wrong:
+        raise UsageError(f"blocks.{label}.default_content: {wrong.message}", wrong.hint)
+    return default_blocks.render(configured, label, managed)
 
 
 def _write_missing(path: str, text: str, created: list[str], *, private: bool) -> None:

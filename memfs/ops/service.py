@@ -11,7 +11,7 @@ from memfs import files
 from memfs.core.errors import LockedError, StoreError
 from memfs.ipc import service_client, service_status, spawn
 from memfs.store import config, lock, store_paths
-from memfs.store.blocks import Place
+from memfs.store.blocks import Place, find_off_switch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +41,9 @@ def start() -> tuple[ServiceStatus, bool]:
     if found:
         return found, False
     user = _require_user_store()
+    off = find_off_switch(Place(None, user))
+    if off:
+        raise StoreError("memory is turned off", f"{off} says enabled: false")
     if config.load(Place(None, user)).get("service.mode") != "auto":
         raise StoreError(
             "the service is turned off", f"service.mode in {user.root}/{store_paths.CONFIG} says so"

@@ -56,6 +56,8 @@ class Status:
     `trusted`: hooks use the project's store. `embedding`: how much of the index has vectors of
     which model; `ran`: the last hook run in each assistant, its event, when (seconds since 1970)
     and its milliseconds. `contradictions`: (label, value, other value) of lines that disagree.
+    `off`: what turns memory off, the variable or a file that says `enabled: false`.
+    `refused`: what the project's `memory_blocks` names and may not.
     """
 
     project: str
@@ -73,6 +75,8 @@ class Status:
     ran: dict[str, tuple[str, float, float]]
     service: ServiceStatus | None = None
     contradictions: tuple[tuple[str, str, str], ...] = ()
+    off: str = ""
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,8 @@ def run(place: Place, home: str) -> Status:
             for state in states
             for each in find_contradictions(state.block.value)
         ),
+        off=blocks.find_off_switch(place),
+        refused=tuple(config.list_refused_kinds(place)),
     )
 
 

@@ -31,7 +31,7 @@ from memfs.search import hnsw, vector_manifest
 from memfs.service import throttle
 from memfs.service.job_queue import BUSY, LATER
 from memfs.store import lock, store_paths
-from memfs.store.blocks import Place
+from memfs.store.blocks import Place, find_off_switch
 from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
@@ -155,7 +155,8 @@ def _find_place(project: str, user: str) -> Place | None:
     if project and (found is None or found.root != project or not store_paths.is_trusted(found)):
         return None
     tier = Store(user, labels.USER) if user and store_paths.is_store(user) else None
-    return Place(found, tier) if found or tier else None
+    place = Place(found, tier) if found or tier else None
+    return None if place is None or find_off_switch(place) else place
 
 
 def _select_sessions(place: Place, paths: list[str]) -> Sessions:

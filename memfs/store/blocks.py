@@ -1,5 +1,7 @@
 """Blocks in their files, tier by tier. Hot path."""
 
+import os
+
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from memfs.core.events import Event
 
 SUFFIX = ".md"
+SWITCH = "MEMFS_ENABLED"  # the variable that turns memory off
+_OFF = (False, "off")  # 0 is False, too
 LARGEST = (
     256 << 10
 )  # bytes of a block file: a larger one is shown from its beginning, and not edited
@@ -99,14 +103,43 @@ def find_serving(start: str, session: str) -> Place | None:
     """Return the place of a session's folder, or None: most folders have no store.
 
     A project store that this user does not trust serves nobody, nor one of which git does not say
-    what came with it.
+    what came with it. Where memory is turned off (`enabled: false`), nothing serves.
     """
     project = store_paths.find(start or ".")
     if project and not (store_paths.is_trusted(project) and _can_serve(project)):
         project = None
     place = Place(project, store_paths.user_store(), session)
     place.unread = []
-    return place if place.list_tiers() else None
+    return place if place.list_tiers() and not find_off_switch(place) else None
+
+
+def find_off_switch(place: Place) -> str:
+    """Return what says `enabled: false`, the variable or a file; "" where memory is on.
+
+    Each can turn memory off, and none turns it on against another.
+    """
+    if os.environ.get(SWITCH, "").lower() in ("false", "off", "0"):
+        return SWITCH
+    for store in place.stores():
+        path = get_config_path(store)
+        text = files.read(path) or ""
+        if "enabled" not in text:
+            continue
+        from memfs.core import yaml_fast  # most configurations do not speak of it
+
+        found = yaml_fast.read(text)
+        if (full_reader(text)[0] if found is None else found).get("enabled", True) in _OFF:
+            return path
+    return ""
+
+
+def get_config_path(store: Store) -> str:
+    """Return the configuration to read of a store: changes by others may be quarantined."""
+    if store_paths.may_quarantine(store):
+        from memfs.store import quarantine
+
+        return quarantine.path_of(store, store_paths.CONFIG)
+    return f"{store.root}/{store_paths.CONFIG}"
 
 
 def _can_serve(store: Store) -> bool:

@@ -44,7 +44,7 @@ def load(place: Place) -> Settings:
 
 def _load_project_layer(store: store_paths.Store) -> dict[str, object]:
     """Load the settings a project may make; `git` and `sync` only of a trusted store."""
-    found = settings.of_project(read(path_of(store))[0])
+    found = settings.of_project(read(blocks.get_config_path(store))[0])
     written = [section for section in ("git", "sync") if section in found]
     if written and not store_paths.is_trusted(store):
         for section in written:
@@ -52,13 +52,12 @@ def _load_project_layer(store: store_paths.Store) -> dict[str, object]:
     return found
 
 
-def path_of(store: store_paths.Store) -> str:
-    """Return the file to read: changes by others may be quarantined."""
-    if store_paths.may_quarantine(store):
-        from memfs.store import quarantine
-
-        return quarantine.path_of(store, store_paths.CONFIG)
-    return f"{store.root}/{store_paths.CONFIG}"
+def list_refused_kinds(place: Place) -> list[str]:
+    """Return what the `memory_blocks` of a place's project names and may not, with reasons."""
+    if place.project is None:
+        return []
+    path = blocks.get_config_path(place.project)
+    return [f"{path}: {each}" for each in settings.refuse_kinds(read(path)[0])]
 
 
 def model(place: Place) -> ModelSetting:
@@ -69,7 +68,7 @@ def model(place: Place) -> ModelSetting:
         found = _parse_model(value, "MEMFS_EMBEDDING", "")
     for store in (place.project, place.user):
         if found is None and store is not None:
-            path = path_of(store)
+            path = blocks.get_config_path(store)
             layer = read(path)[0]
             if "embedding" in layer and not is_model_refused(store, layer["embedding"]):
                 found = _parse_model(layer["embedding"], path, store.root)
@@ -142,4 +141,6 @@ def read_variables(environ: "Mapping[str, str]") -> dict[str, object]:
                 inner[name] = parse_value(value)
         elif key == "MEMFS_MAX_BLOCKS" and value.isdigit():
             layer["max_blocks"] = int(value)
+        elif key == blocks.SWITCH:
+            layer["enabled"] = parse_value(value)
     return {**settings.of_project(layer), **settings.restrict_service(layer)}

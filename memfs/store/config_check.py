@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _VERSION = "memfs"
 _CHOICES = {  # as told to a person, and as values
+    "enabled": ("true or false", (True, False, "off")),
     "hooks.recall": ("off, auto or 3", ("off", "auto", False)),
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "service.mode": ("auto or off", ("auto", "off", False)),
@@ -38,6 +39,7 @@ _EXPECTED: dict[type, str] = {
     dict: "a mapping",
     float: "a number between 0 and 1",
 }
+_COUNTS = ("max_blocks", "limit", "search_top_k")  # 1 or more
 _MODELS = "bundled, none, a folder (./x, ~/x, /x) or a name of the hub (owner/name)"
 
 
@@ -130,7 +132,7 @@ def _check_value(keys: tuple[str, ...], value: object, default: object) -> Itera
         expected = _EXPECTED.get(type(default), "a value")
     elif isinstance(default, float) and not 0 <= float(str(value)) <= 1:
         expected = _EXPECTED[float]
-    elif keys[-1] in ("max_blocks", "limit") and isinstance(value, int) and value < 1:
+    elif keys[-1] in _COUNTS and isinstance(value, int) and value < 1:
         expected = "1 or more"
     if expected:
         yield keys, f"{name} is {value!r}, expected {expected}"

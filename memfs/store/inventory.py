@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # block: journalled; seen: what the user saw of a project's blocks; derived: can be deleted, and is
 # made anew; foreign: not written by memfs.
 Kind = Literal["block", "plain", "recall", "journal", "derived", "foreign"]
-_OURS = ("archive/", "facts/", "static/", "config.yaml")
+_OURS = ("archive/", "facts/", "static/", "prompts/", "config.yaml")
 _BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
 _COUNTING = (".state.json", message_ids.SUFFIX, "lock")
 _MOST_LEVELS = 3  # folders of blocks

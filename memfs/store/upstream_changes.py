@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PATIENCE = 1.5  # seconds for git; a session waits to start
 _MOST_NAMED = 5  # with who changed them, and why
 _MOST_LISTED = 40  # by their names
-_FOLDERS = ("archive", "facts", "static")
+_FOLDERS = ("archive", "facts", "static", "prompts")
 _LONGEST = 60  # characters of an author's name or a subject
 _BLOCKS = "blocks/"
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.ops import search
 from memfs.search.engine import Filter
-from memfs.tools.catalog import USUAL
+from memfs.store import config
+from memfs.tools.catalog import MOST, USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,9 @@ _INDENT = "   "
 
 
 def search_hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str, ...]) -> str:
-    """Search for `query`; return a page of hits."""
+    """Search for `query`; return a page of hits, of the archive as many as is configured."""
+    if kinds == ("passage",) and "limit" not in arguments:
+        arguments = {**arguments, "limit": config.load(context.place()).get_page_size(MOST)}
     found = search.run(context.index(), **_parse_search(arguments, kinds))
     return _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
 

@@ -35,6 +35,12 @@ class ToolContext:
             with suppress(OSError):  # a store that cannot be written can be read
                 brief_contents.create_scratch_block(found)
             return found
+        source = self.find_off_switch()
+        if source:
+            raise StoreError(
+                f"memory is turned off here: {source} says enabled: false",
+                "only the user can turn it on again; go on without it",
+            )
         if store_paths.find(self.folder) is not None:
             raise StoreError(
                 "the memory of this project is not trusted yet",
@@ -44,6 +50,11 @@ class ToolContext:
             f"there is no memory for {self.folder}",
             "ask the user to make it, in the project's folder: memfs init",
         )
+
+    def find_off_switch(self) -> str:
+        """Return what turns memory off here (see `blocks.find_off_switch`)."""
+        project, user = store_paths.find(self.folder), store_paths.user_store()
+        return blocks.find_off_switch(blocks.Place(project, user))
 
     def with_reason(self, reason: object) -> Origin:
         """Return the origin, with a reason if one is given."""

@@ -94,10 +94,6 @@ def test_a_prompt_is_no_context_for_itself(words: int, session: str) -> None:
         ("memory_blocks: {v: {type: vector, config: {chunk_sise: 5}}}", "did you mean chunk_size"),
         ("memory_blocks: {v: {type: vector, config: {overlap: many}}}", "it has to be a number"),
         ("memory_blocks: {v: {type: vector, config: {retention: soon}}}", "is no duration"),
-        (
-            "memory_blocks: {v: {type: vector, config: {embedding_model: gpt}}}",
-            "one index, with one model",
-        ),
         ("memory_blocks: {v: {type: vector, capacity: 5}}", "capacity is no mapping"),
         ("memory_blocks: {v: {type: nothing}}", "there is no kind 'nothing'"),
         ("memory_blocks: {v: 5}", "names no kind"),
@@ -121,7 +117,11 @@ def test_a_repository_names_no_kind_of_others_and_asks_no_model(place: Place) ->
         "  c: {type: facts, config: {extraction_model: configured}}\n",
     )
     memory = orchestrator.for_session(IndexSession(place))
-    assert (list(memory.kinds), memory.problems) == (["b"], ())
+    assert list(memory.kinds) == ["b", "c"]
+    assert [problem.rpartition(" is not used: ")[2] for problem in memory.problems] == [
+        "only you may name a plugin",
+        "only you may have a model asked",
+    ]
 
 
 PLUGIN = """

@@ -20,6 +20,7 @@ from memfs.ops import search as op
 from memfs.ops import sessions
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, Mode
+from memfs.store import config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from memfs.core.records import SessionHit
     from memfs.store.blocks import Place
 
+_MOST = 100  # hits on a page
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
 
 _STOPPED = "what was indexed is kept; run the search again to continue"
@@ -58,7 +60,7 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
     type=click.Choice(["hybrid", "text", "semantic"]),
     help="By words and meaning (hybrid, the default), or by one of them.",
 )
-@options.count_option(5, "Hits on a page.", most=100)
+@options.number_option("-n", "count", help="Hits on a page (archival.search_top_k).", most=_MOST)
 @click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
 @click.option(
     "--sessions",
@@ -91,7 +93,7 @@ def command(
     since: str | None,
     until: str | None,
     mode: Mode | None,
-    count: int,
+    count: int | None,
     page: int,
     whole: bool,
     nearest: bool,
@@ -110,13 +112,13 @@ def command(
         since=op.parse_day(since, end=False) if since else None,
         until=op.parse_day(until, end=True) if until else None,
     )
-    text, search = " ".join(query), op.search_sessions if whole else op.run
-    page = -(-opened // count) if opened else page
+    name, search = ("session", op.search_sessions) if whole else ("hit", op.run)
     with stoppable_stages(lambda: _STOPPED) as stage:
         index = IndexSession(options.place(), stage)
-        shown = search(index, text, mode=mode, only=only, limit=count, page=page)
+        count = count or config.load(index.place).get_page_size(_MOST)
+        page = -(-opened // count) if opened else page
+        shown = search(index, " ".join(query), mode=mode, only=only, limit=count, page=page)
     found: Sequence[Hit | SessionHit] = shown.hits
-    name = "session" if whole else "hit"
     if index.note:
         console.talk(f"! {index.note}")
     first = (page - 1) * count + 1
@@ -136,7 +138,7 @@ def command(
         )
     else:
         for place, each in enumerate(found, first):
-            _show(place, each, text, full=full)
+            _show(place, each, " ".join(query), full=full)
         if sys.stdout.isatty():
             _print_range(first, first + len(found) - 1, shown.total, page)
 

@@ -57,7 +57,8 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     rows = _render_rows(found)
     sessions = format_count(found.sessions, "session")
     messages = f"{format_count(found.messages, 'message')} in {sessions}"
-    facts = [
+    facts = [("turned off", f"{found.off} says enabled: false")] if found.off else []
+    facts += [
         ("project store", _format_project(found)),
         ("user store", found.user or "none: memfs init makes one"),
         ("recall", f"{messages}, {format_size(found.recall_bytes)}"),
@@ -77,6 +78,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     for label, one, other in found.contradictions:
         facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
+    facts += [("refused", line) for line in found.refused]
     if found.trusted or not found.project:
         facts.append(("in the prompt", _format_share(place, found)))
     if not found.wired:

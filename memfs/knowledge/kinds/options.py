@@ -26,9 +26,10 @@ class Options:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         unknown = sorted(self._given.keys() - self._read)
         if error is None and unknown:
-            near = get_close_matches(unknown[0], sorted(self._read), 1)
-            hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(self._read)}"
-            raise UsageError(f"{self._where} has no {unknown[0]}", hint)
+            near = [get_close_matches(each, sorted(self._read), 1) for each in unknown]
+            meant = " and ".join(match[0] for match in near if match)
+            hint = f"did you mean {meant}?" if meant else f"known are {', '.join(self._read)}"
+            raise UsageError(f"{self._where} has no {' and no '.join(unknown)}", hint)
 
     def read_any(self, name: str) -> object:
         """Return an option of any type, None if it is not set."""

@@ -17,10 +17,12 @@ from memfs.store import config
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from memfs.core.settings import Settings
     from memfs.knowledge.kinds.protocol import Kind, Make
     from memfs.store.blocks import Place
 
 GROUP = "memfs.kinds"
+_CONFIGURED = settings.CONFIGURED
 
 
 @dataclass(frozen=True)
@@ -32,16 +34,20 @@ class ConfiguredKinds:
 
 
 def load_kinds(index: IndexSession) -> ConfiguredKinds:
-    """Make the kinds of `memory_blocks`; if that is not set, one of each of our own types."""
-    given = config.load(index.place).get("memory_blocks")
-    blocks = (
-        given if isinstance(given, dict) and given else {n: {"type": n} for n in settings.KINDS}
-    )
+    """Make the kinds of `memory_blocks`; if that is not set, one of each of our own types.
+
+    What a kind asks for and does not get is a problem, and the kind is made without it.
+    """
+    configured = config.load(index.place)
+    given = configured.get("memory_blocks")
+    problems = config.list_refused_kinds(index.place)
+    blocks = given if isinstance(given, dict) else {}
+    if not blocks and not problems:
+        blocks = {name: {"type": name} for name in settings.KINDS}
     kinds: list[Kind] = []
-    problems: list[str] = []
     for name, each in blocks.items():
         try:
-            kind = _load_kind(index, str(name), each)
+            kind = _load_kind(index, configured, str(name), each, problems)
             kinds.append(kind)
             problems += getattr(kind, "problems", ())
         except MemfsError as error:
@@ -54,33 +60,43 @@ def load_kind(place: Place, type: str) -> Kind:
 
     Raises `UsageError` if its configuration is invalid.
     """
-    given = config.load(place).get("memory_blocks")
+    configured = config.load(place)
+    given = configured.get("memory_blocks")
     blocks = given if isinstance(given, dict) else {}
-    some = (
-        (str(name), each)
-        for name, each in blocks.items()
-        if isinstance(each, dict) and each.get("type") == type
-    )
+    some = ((str(name), each) for name, each in blocks.items() if settings.get_type(each) == type)
     name, each = next(some, (type, {"type": type}))
-    return _load_kind(IndexSession(place), name, each)
+    return _load_kind(IndexSession(place), configured, name, each, [])
 
 
-def _load_kind(index: IndexSession, name: str, each: object) -> Kind:
+def _load_kind(
+    index: IndexSession, configured: Settings, name: str, each: object, problems: list[str]
+) -> Kind:
     given = each if isinstance(each, dict) else {}
     with Options(name, given, "") as read:
-        type, options, capacity = (read.read_any(key) for key in ("type", "config", "capacity"))
+        _, options, capacity = (read.read_any(key) for key in ("type", "config", "capacity"))
+    type = settings.get_type(each)
     if not isinstance(options, dict | None) or not isinstance(type, str):
         raise UsageError(
             f"memory_blocks.{name} names no kind", "it needs a `type`, and may have a `config`"
         )
     options = dict(options or {})
     model = options.pop("embedding_model", None)
-    usual = config.load(index.place).get("embedding")
+    usual = configured.get("embedding")
+    where = f"memory_blocks.{name}.config"
     if model is not None and model != usual:
-        raise UsageError(
-            f"memory_blocks.{name}.config.embedding_model is {model!r}, `embedding` is {usual!r}",
-            "there is one index, with one model: name it as `embedding`",
+        problems.append(
+            f"{where}.embedding_model: {model} is not used: there is one index, with one model, "
+            f"and `embedding` is {usual}"
         )
+    asked = options.get("extraction_model")
+    if type == "facts" and isinstance(asked, str) and asked not in (settings.NONE, _CONFIGURED):
+        is_same = configured.asks_for_facts(asked)
+        options["extraction_model"] = _CONFIGURED if is_same else settings.NONE
+        if not is_same:
+            problems.append(
+                f"{where}.extraction_model: {asked} is not used, rules find facts: name it as "
+                "`llm.model`, with its endpoint"
+            )
     return _make_kind(index, type, name, _capacity(name, capacity), options)
 
 

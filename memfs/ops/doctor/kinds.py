@@ -17,6 +17,6 @@ if TYPE_CHECKING:
 
 def check_kinds(place: Place) -> Iterator[Finding]:
     """Check what `memory_blocks` names."""
-    if config.load(place).get("memory_blocks"):
+    if config.load(place).get("memory_blocks") or config.list_refused_kinds(place):
         for problem in registry.load_kinds(IndexSession(place)).problems:
             yield Finding("warning", problem)
