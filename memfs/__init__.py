@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memfs.api import Memory
     from memfs.api import open_memory as open  # noqa: A004 - memfs.open(path) reads as it should
+    from memfs.api.model_context import AssembledContext, ContextAssembler, SessionReviewer
     from memfs.context.assemble import Compression, Piece
     from memfs.core.block import Block
     from memfs.core.body_edits import (
@@ -59,11 +60,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Append",
+    "AssembledContext",
     "Block",
     "Capacity",
     "Compression",
     "Content",
     "Context",
+    "ContextAssembler",
     "Create",
     "DamagedError",
     "Delete",
@@ -102,6 +105,7 @@ __all__ = [
     "Rethink",
     "Secret",
     "SessionHit",
+    "SessionReviewer",
     "State",
     "Static",
     "StoreError",
@@ -116,6 +120,7 @@ __all__ = [
 _KINDS = "memfs.knowledge.kinds"
 _NAMES = {  # the public names of each module
     "memfs.api": "Memory open_memory",
+    "memfs.api.model_context": "AssembledContext ContextAssembler SessionReviewer",
     "memfs.context.assemble": "Compression Piece",
     "memfs.core.block": "Block",
     "memfs.core.body_edits": (

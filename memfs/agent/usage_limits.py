@@ -17,7 +17,7 @@ from memfs.agent.model import ModelError, TokenUsage
 from memfs.core.errors import UNREADABLE
 from memfs.core.tokens import estimate
 from memfs.files import atomic
-from memfs.store import clock, local_folder, lock
+from memfs.store import clock, hook_log, local_folder, lock
 from memfs.tools import tool_budget
 
 if TYPE_CHECKING:
@@ -73,11 +73,15 @@ class MeteredModel:
         return self._model.name
 
     def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
-        """Ask the model. Raises `SpentError` if the budget is used up."""
+        """Ask the model, and log its errors. Raises `SpentError` if the budget is used up."""
         self._check_limit("run", self.run, self._limits.run)
         self._check_limit("day", today(self._user), self._limits.day)
         self._record_spent(SpentBudget(1, 0))
-        answer = self._model.ask(request, tell)
+        try:
+            answer = self._model.ask(request, tell)
+        except ModelError as error:
+            hook_log.log_error(os.getcwd(), self.name, error, "model.log")
+            raise
         usage = answer.usage
         if not usage.read + usage.written:  # a command reports no usage
             usage = TokenUsage(_count_request(request), estimate(answer.text))

@@ -298,7 +298,8 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
 
 def _clean(message: Message) -> Message | None:
     """Clean a message as ingestion does; None if it is invalid."""
-    if not all(isinstance(word, str) for word in message[:-1]) or not message.id:
+    words = [word for name, word in zip(message._fields, message, strict=True) if name != "side"]
+    if not all(isinstance(word, str) for word in words) or not message.id:
         return None
     text = storable(_replace_surrogates(message.text))
     cleaned = message._replace(
@@ -313,6 +314,7 @@ def _clean(message: Message) -> Message | None:
         tool=_replace_surrogates(message.tool),
         side=message.side is True,
         speaker=_replace_surrogates(message.speaker),
+        sentiment=_replace_surrogates(message.sentiment),
     )
     return redact_names(cleaned)
 

@@ -1,4 +1,4 @@
-"""The hook's log: one line for each failure, in the store, else in the user's. Hot path."""
+"""The logs of hooks and models: a line for each failure, in the store, or the user's. Hot path."""
 
 import os
 import time
@@ -13,7 +13,7 @@ LARGEST = 256 << 10  # bytes; an older log is kept once
 _LONGEST = 500  # characters of what went wrong
 
 
-def log_error(folder: str, where: str, error: BaseException) -> None:
+def log_error(folder: str, where: str, error: BaseException, name: str = "hook.log") -> None:
     """Log one line about `error`; never raises, and drops the line where it cannot be written.
 
     For a project's store that is not trusted, the line goes to the user's own store.
@@ -26,7 +26,7 @@ def log_error(folder: str, where: str, error: BaseException) -> None:
             store = find(folder)
             if store is not None:
                 local_folder.make(store)
-                _append(f"{store.local}/hook.log", text)
+                _append(f"{store.local}/{name}", text)
                 return
         except Exception:  # noqa: BLE001, S112 - the store itself may be what is broken
             continue

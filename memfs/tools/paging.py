@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs import hosts
 from memfs.context import summary
+from memfs.context.window_budget import load_budget
 from memfs.core import label as labels
 from memfs.core.body_edits import Append
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
+from memfs.core.tokens import estimate
 from memfs.ops import page, search
 from memfs.search.engine import Filter
 from memfs.store import blocks, config
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from memfs.tools.tool_context import ToolContext
 
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
+_UNITS = 4  # characters of a token
 
 
 def page_out(context: ToolContext, arguments: Arguments) -> str:
@@ -51,6 +55,14 @@ def page_in(context: ToolContext, arguments: Arguments) -> str:
     return _fetch_hits(context, query, arguments)
 
 
+def _measure_window(context: ToolContext) -> int:
+    """Return the characters that the host's window has free for blocks."""
+    host, place = context.origin.host, context.place()
+    budget = load_budget(config.load(place), hosts.get(host).WINDOW if host in hosts.NAMES else 0)
+    pinned = sum(estimate(block.value) for block in blocks.load(place) if block.pinned)
+    return max(0, budget.get_share("blocks") - pinned) * _UNITS
+
+
 def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
     place = context.place()
     limit = config.load(place).number("archival.search_top_k")
@@ -61,7 +73,7 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
     if not place.session:
         return formatting.search_hits(context, {"query": query}, kinds=("message", "passage"))
     working = blocks.get(place, labels.qualify(labels.SESSION, labels.WORKING))
-    room = int(_SHARE * (working.limit - working.chars))
+    room = min(int(_SHARE * (working.limit - working.chars)), _measure_window(context))
     lines: list[str] = []
     for hit in hits:
         head = f"- ({hit.at[:10]}, {hit.id}) "

@@ -370,3 +370,10 @@ def test_agent_has_its_ended_session_reviewed_in_the_background(talk: Talk, plac
         ("a2", "memfs", "Saved a name.")
     ]
     assert value(place, "human") == "Name: Alice"
+
+
+def test_an_error_of_the_endpoint_is_a_line_of_a_log(talk: Talk, place: Place) -> None:
+    shown = talk(in_turn(Raw(401, '{"error": {"message": "no such key"}}')), "Hello.")
+    assert shown.code == 1
+    [line] = (Path(place.home.local) / "model.log").read_text().splitlines()
+    assert "answers 401: no such key" in line

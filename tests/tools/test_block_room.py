@@ -108,3 +108,23 @@ def test_apply_pages_out_and_in(place: Place, context: ToolContext, memfs: Run) 
     assert shown.code == 0, shown.out
     assert "parts back" in shown.out
     assert blocks.get(place, "persona").value == LINES
+
+
+def test_a_page_in_keeps_to_what_the_window_of_the_host_has_free(place: Place, repo: Path) -> None:
+    (repo / ".agent-memory" / "config.yaml").write_text("memfs: 1\ncontext: {max_tokens: 1100}\n")
+    text = " ".join(
+        f"Retry number {n} of the billing gateway waits {n} seconds." for n in range(60)
+    )
+    sizes = []
+    for host, session in (("claude", "s1"), ("other", "s2")):
+        context = ToolContext(str(repo), Origin("agent", host, session))
+        for name, given in (
+            ("archival_memory_insert", {"content": text}),
+            ("memory_page_in", {"query": "retries of the billing gateway"}),
+        ):
+            done = calls.run(context, registry.built_in(), ToolCall(name, given))
+            assert not done.is_error, done.text
+        found = blocks.find_serving(str(repo), session)
+        assert found
+        sizes.append(blocks.get(found, "working").chars)
+    assert sizes[0] > 1000 > sizes[1]

@@ -59,7 +59,8 @@ def test_a_speaker_is_kept_without_secrets() -> None:
 def test_a_line_without_a_speaker_is_as_before() -> None:
     message = Message("m", "s", "claude", "/p", "main", "2026-05-01", "user", "text")
     line = json.loads(message_codec.encode_message(message))
-    assert line == {name: each for name, each in message._asdict().items() if name != "speaker"}
+    given = message._asdict().items()
+    assert line == {name: each for name, each in given if name not in ("speaker", "sentiment")}
 
 
 def test_a_search_finds_what_a_speaker_said(place: Place, memfs: Run) -> None:
