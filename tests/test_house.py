@@ -244,7 +244,8 @@ def test_git_is_started_in_one_place() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_and_is_in_the_readme(name: str) -> None:
-    command = group().get_command(click.Context(group()), name)
+    root = group()
+    command = root.get_command(click.Context(root, **root.context_settings), name)
     assert command
     assert command.help
     assert f"`memfs {name}" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from memfs.bench import baseline, retrieval
-from memfs.cli.commands import bench
+from memfs.cli.group import group
 
 TEXTS = {
     "bread": "We are baking bread with rye flour.",
@@ -35,7 +35,7 @@ def written(tmp_path: Path) -> list[str]:
 def test_search_is_held_against_words_alone_and_vectors_alone_in_the_same_run(
     tmp_path: Path,
 ) -> None:
-    done = CliRunner().invoke(bench.command, [*written(tmp_path), "--json"])
+    done = CliRunner().invoke(group(), ["bench", *written(tmp_path), "--json"])
     found = json.loads(done.stdout)
     assert found["queries"] == 4
     recall = {name: score["recall"]["1"] for name, score in found["by_category"].items()}
@@ -55,7 +55,7 @@ def test_a_search_by_one_of_both_is_held_against_the_bare_engines(
 ) -> None:
     figure = tmp_path / "f.svg"
     command = [*written(tmp_path), "--mode", mode, "--plot", str(figure)]
-    done = CliRunner().invoke(bench.command, command)
+    done = CliRunner().invoke(group(), ["bench", *command])
     assert done.exit_code == 0, done.output
     held = done.stdout.split("\n\n")[1].splitlines()
     assert [line.split("  ")[0] for line in held[1:]] == [

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from memfs.bench import passages, search
-from memfs.cli.commands import bench
 from memfs.cli.commands.bench.search import parse_sizes
+from memfs.cli.group import group
 from memfs.core.errors import MemfsError
 
 NAMES = [
@@ -67,13 +67,13 @@ def test_the_command_prints_a_table_json_and_a_figure_and_keeps_what_it_made(
 ) -> None:
     common = ["search", "--sizes", "30", "--rounds", "5", "--cold", "1", "--cache", str(tmp_path)]
     run = CliRunner()
-    done = run.invoke(bench.command, [*common, "--plot", str(tmp_path / "f.svg")])
+    done = run.invoke(group(), ["bench", *common, "--plot", str(tmp_path / "f.svg")])
     assert done.exit_code == 0, done.output
     assert "memfs search --mode text" in done.stdout
     assert "MEMORY COLD" in done.stdout
     assert "memfs, warm" in (tmp_path / "f.svg").read_text()
     made = (tmp_path / "30/built.json").stat().st_mtime_ns
-    found = json.loads(run.invoke(bench.command, [*common, "--json"]).stdout)
+    found = json.loads(run.invoke(group(), ["bench", *common, "--json"]).stdout)
     assert [timing["name"] for timing in found["timings"]] == NAMES
     assert found["space"][0]["passages"] == 30
     assert (tmp_path / "30/built.json").stat().st_mtime_ns == made, "what is cached is used"
@@ -95,7 +95,7 @@ def test_the_hook_and_retrieval_benchmarks_draw_figures(tmp_path: Path) -> None:
     queries.write_text('{"query": "bread", "relevant": ["a"], "category": "<food>"}\n')
     figure = tmp_path / "f.svg"
     command = ["retrieval", str(corpus), str(queries), "--plot", str(figure)]
-    done = CliRunner().invoke(bench.command, command)
+    done = CliRunner().invoke(group(), ["bench", *command])
     assert done.exit_code == 0, done.output
     assert "&lt;food&gt;" in figure.read_text()
     from memfs.bench import hook

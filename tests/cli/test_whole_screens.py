@@ -199,7 +199,7 @@ def list_commands() -> list[str]:
     """Return the names of all commands, those of groups too: `archive add`."""
     found = []
     root = group()
-    context = click.Context(root)
+    context = click.Context(root, **root.context_settings)
     for name in COMMANDS:
         command = root.get_command(context, name)
         found.append(name)
