@@ -45,7 +45,7 @@ def _play(folder: str) -> None:
     stage.memfs("edit", "human", "--append", "Name: Alice")
     stage.memfs("edit", "system_rules", "--append", "HTTP timeouts are 5 seconds.")
     stage.memfs(
-        "archive", "The payments sandbox resets every night at 02:00 UTC.", "-t", "payments"
+        "archive", "add", "The payments sandbox resets every night at 02:00 UTC.", "-t", "payments"
     )
     stage.title("A session starts: this is what the hook puts into the assistant's context")
     stage.hook("SessionStart", source="startup")
