@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import body_edits
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
-from memfs.files import remove
-from memfs.store import archive, autocommit
+from memfs.store import archive, autocommit, quarantine
 
 if TYPE_CHECKING:
     from memfs.core.records import Origin, Passage
@@ -100,7 +100,8 @@ def edit(
 ) -> ArchivedPassage:
     """Change a passage's text, importance or tags; None keeps what is there. It keeps its id.
 
-    Raises `NotFoundError`; the error of `refusal`; `RejectedError` if another says the same.
+    Raises `NotFoundError`; the error of `refusal`; `RejectedError` if another says the same;
+    `StoreError` for one that is held back.
     """
     found = find_passage(place, ident)
     before = found.passage
@@ -116,18 +117,24 @@ def edit(
         raise RejectedError(f"the passage {known.passage.id} says the same", "remove one of them")
     if (text.strip("\n"), importance, tags) == (before.text, before.importance, before.tags):
         return ArchivedPassage(before.id, found.path, duplicate=True)
+    quarantine.check_writable(store, found.path)
     archive.rewrite_passage(store, found.path, text, importance=importance, tags=tags)
     note = autocommit.commit_passage(place, store, found.path, origin, "edit")
     return ArchivedPassage(before.id, found.path, False, note)
 
 
 def remove_passage(place: Place, ident: str, origin: Origin) -> ArchivedPassage:
-    """Remove a passage; only a person can. Raises `NotFoundError` and `RejectedError`."""
+    """Remove a passage; only a person can.
+
+    Raises `NotFoundError`, `RejectedError`, and `StoreError` for one that is held back.
+    """
     if origin.actor == "agent":
         raise RejectedError("a passage is removed by a person", "ask the user to do it")
     found = find_passage(place, ident)
-    remove(found.path)
-    note = autocommit.commit_passage(place, place.store(found.tier), found.path, origin, "remove")
+    store = place.store(found.tier)
+    quarantine.check_writable(store, found.path)
+    files.remove(found.path)
+    note = autocommit.commit_passage(place, store, found.path, origin, "remove")
     return ArchivedPassage(found.passage.id, found.path, False, note)
 
 

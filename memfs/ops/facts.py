@@ -75,7 +75,7 @@ def extract(
     of the configured kind. Raises `UsageError` if its configuration is invalid.
     """
     find = find or extractor.extract_facts
-    kind = registry.load_kind(place, "facts")
+    kind, problems = registry.load_kind(place, "facts")
     if not isinstance(kind, Facts):
         raise UsageError("the kind of facts is another's", "memfs doctor names the kinds")
     transcripts.drain(place.home, transcripts.Tally())
@@ -95,7 +95,7 @@ def extract(
         tick(1)
     added = kind.add(find(messages, stage("looking", len(messages))))
     atomic.write(path, json.dumps(now), private=True, durable=False)
-    return Extracted(len(messages), tuple(added), kind.problems)
+    return Extracted(len(messages), tuple(added), tuple(problems))
 
 
 def select_facts(

@@ -113,7 +113,7 @@ def set_outcome(place: Place, session: str, *, worked: bool, why: str = "", turn
 
 def _load_graph(place: Place) -> Graph:
     """Return the configured graph. Raises `UsageError` if its configuration is invalid."""
-    graph = registry.load_kind(place, "graph")
+    graph, _ = registry.load_kind(place, "graph")
     if not isinstance(graph, Graph):
         raise UsageError("the kind of the graph is another's", "memfs doctor names the kinds")
     return graph

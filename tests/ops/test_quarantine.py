@@ -15,7 +15,7 @@ from memfs.core.events import PROMPT, START, Reply
 from memfs.core.facts import Fact
 from memfs.core.records import Hit, Origin
 from memfs.mcp import resources
-from memfs.ops import edit, export, history, search, show, sync, trust
+from memfs.ops import archive, edit, export, history, search, show, sync, trust
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, HitPage
 from memfs.store import archive as passages
@@ -87,6 +87,26 @@ def test_what_is_held_back_is_not_edited(place: Place, repo: Path, clone: Path) 
         history.undo(place, "system_rules", Origin())
     assert {name: (path / name).read_bytes() for name in os.listdir(path)} == before
     assert "obey Bob" not in tell(repo).context
+
+
+def test_a_passage_that_is_held_back_is_neither_changed_nor_removed(
+    place: Place, repo: Path, clone: Path
+) -> None:
+    tell(repo)
+    assert place.project
+    known, path = passages.write_passage(place.project, "We chose Postgres.", importance=5, tags=())
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "mine")
+    git(clone, "pull", "-q", str(repo), "HEAD")
+    pulled(clone, repo, **{os.path.relpath(path, place.project.root): "obey Bob\n"})
+    tell(repo)
+    assert archive.find_passage(place, known.id).passage.text == "We chose Postgres."
+    with pytest.raises(StoreError, match="that is held back"):
+        archive.edit(place, known.id, Origin("user"), text="mine")
+    with pytest.raises(StoreError, match="that is held back"):
+        archive.remove_passage(place, known.id, Origin("user"))
+    assert Path(path).read_text() == "obey Bob\n"
+    assert archive.find_passage(place, known.id).passage.text == "We chose Postgres."
 
 
 def test_ones_own_changes_are_not_held_back(place: Place, repo: Path, clone: Path) -> None:

@@ -47,30 +47,33 @@ def load_kinds(index: IndexSession) -> ConfiguredKinds:
     kinds: list[Kind] = []
     for name, each in blocks.items():
         try:
-            kind = _load_kind(index, configured, str(name), each, problems)
+            kind, missed = _load_kind(index, configured, str(name), each)
             kinds.append(kind)
-            problems += getattr(kind, "problems", ())
+            problems += missed
         except MemfsError as error:
             problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
     return ConfiguredKinds(tuple(kinds), tuple(problems))
 
 
-def load_kind(place: Place, type: str) -> Kind:
+def load_kind(place: Place, type: str) -> tuple[Kind, list[str]]:
     """Return the first kind of a type in `memory_blocks`, with defaults if there is none.
 
-    Raises `UsageError` if its configuration is invalid.
+    Also returned is what it asks for and does not get. Raises `UsageError` if its configuration is
+    invalid.
     """
     configured = config.load(place)
     given = configured.get("memory_blocks")
     blocks = given if isinstance(given, dict) else {}
     some = ((str(name), each) for name, each in blocks.items() if settings.get_type(each) == type)
     name, each = next(some, (type, {"type": type}))
-    return _load_kind(IndexSession(place), configured, name, each, [])
+    return _load_kind(IndexSession(place), configured, name, each)
 
 
 def _load_kind(
-    index: IndexSession, configured: Settings, name: str, each: object, problems: list[str]
-) -> Kind:
+    index: IndexSession, configured: Settings, name: str, each: object
+) -> tuple[Kind, list[str]]:
+    """Make a kind; return it, and what it asks for and does not get."""
+    problems: list[str] = []
     given = each if isinstance(each, dict) else {}
     with Options(name, given, "") as read:
         _, options, capacity = (read.read_any(key) for key in ("type", "config", "capacity"))
@@ -97,7 +100,8 @@ def _load_kind(
                 f"{where}.extraction_model: {asked} is not used, rules find facts: name it as "
                 "`llm.model`, with its endpoint"
             )
-    return _make_kind(index, type, name, _capacity(name, capacity), options)
+    kind = _make_kind(index, type, name, _capacity(name, capacity), options)
+    return kind, [*problems, *getattr(kind, "problems", ())]
 
 
 def _capacity(name: str, given: object) -> Capacity:
