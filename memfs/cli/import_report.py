@@ -57,7 +57,7 @@ def print_import(
     if list_only:
         _suggest_command(place, done, options=["--user"] * user + ["--pin"] * pin)
         return
-    _print_signs([item for item in done.items if item.signs])
+    print_signs([item for item in done.items if item.signs])
     added = summary(done, dry_run=dry_run)
     format_remainder(done.note)
     for label in done.unpinned:
@@ -70,6 +70,7 @@ def print_import(
         console.talk(
             "  look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back"
         )
+        console.talk(f"  memfs import --undo {done.id} takes all of it back")
 
 
 def _warn_of_sharing(done: Imported, *, user: bool) -> None:
@@ -81,7 +82,7 @@ def _warn_of_sharing(done: Imported, *, user: bool) -> None:
         )
 
 
-def _print_signs(items: list[ImportItem]) -> None:
+def print_signs(items: list[ImportItem]) -> None:
     """Print the lines that may be written to steer an assistant."""
     for item in items[:_MAX_SIGNS]:
         lines = sorted({sign.line for sign in item.signs})

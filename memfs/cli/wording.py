@@ -46,8 +46,11 @@ def format_day(at: str) -> str:
 
 
 def format_count(number: int, noun: str) -> str:
-    """Write a number with its noun: 1 file, 2 files."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+    """Write a number with its noun: 1 file, 2 files, 2 entries."""
+    if number != 1:
+        ends_in_y = noun.endswith("y") and noun[-2:-1] not in ("a", "e", "o", "u")
+        noun = f"{noun[:-1]}ies" if ends_in_y else f"{noun}s"
+    return f"{number:,} {noun}"
 
 
 def format_size(count: float) -> str:

@@ -49,6 +49,14 @@ def status(path: str) -> os.stat_result | None:
     return found if found.st_mode & files.KIND == files.FILE else None
 
 
+def list_names(folder: str) -> list[str]:
+    """List the names in a folder, sorted; none where it is missing or cannot be read."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
 def read(path: str, cap: int = files.READ_CAP) -> str | None:
     """Return a file's text, at most `cap` bytes; None if there is no regular file."""
     return beginning(path, cap, cap)[0]

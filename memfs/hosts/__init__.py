@@ -24,7 +24,11 @@ COLLECTIONS = {
     "cursor": "cursor_export",
     "specstory": "specstory",
 }
-RECORDED = tuple(sorted({*READERS, *COLLECTIONS, PROGRAM}))  # all whose sessions can be in recall
+# Tools whose sessions come in by `memfs import`.
+IMPORTED = ("claude-mem",)
+RECORDED = tuple(
+    sorted({*READERS, *COLLECTIONS, *IMPORTED, PROGRAM})
+)  # all whose sessions can be in recall
 HOOK = "memfs_hook.py"  # the script of our hook commands
 HOOK_COMMAND = "memfs hook "  # the start of those that name nothing of this machine
 HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead

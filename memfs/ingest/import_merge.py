@@ -24,7 +24,16 @@ from memfs.core import label as labels
 from memfs.core.privacy import public, redact_names, storable
 from memfs.files import atomic, logs
 from memfs.hosts.jsonl import cap
-from memfs.store import archive, chunk_log, clock, recall, session_outcomes, store_paths
+from memfs.store import (
+    archive,
+    chunk_log,
+    clock,
+    import_records,
+    recall,
+    session_outcomes,
+    store_paths,
+)
+from memfs.store.import_records import AddedPart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +54,7 @@ class ImportItem:
 
     A file of lines adds `count` things, with a line for each in `detail`. `path` is where `text`
     (or, for recall, `messages`) is to be written, "" for nowhere. `signs` are lines that are worth
-    a look.
+    a look. `marks` tell what it adds to a file that is there: hashes of lines, ids of messages.
     """
 
     kind: str
@@ -57,6 +66,7 @@ class ImportItem:
     messages: tuple[Message, ...] = ()
     signs: tuple[Sign, ...] = ()
     count: int = 1
+    marks: tuple[str, ...] = ()
 
 
 BLOCKS = ("blocks/", ".md")
@@ -114,6 +124,21 @@ def write(store: Store, item: ImportItem) -> None:
         atomic.write(item.path, item.text, private=store.private, locked=True)
 
 
+def describe_added(store: Store, item: ImportItem) -> AddedPart | None:
+    """Describe what an item adds to a store, so that it can be taken back; None for nothing."""
+    if not item.path:
+        return None
+    inside = item.path.startswith(f"{store.local}/")
+    path = (
+        f"local/{item.path[len(store.local) + 1 :]}" if inside else item.path[len(store.root) + 1 :]
+    )
+    if item.messages:
+        return AddedPart("messages", path, item.marks)
+    if item.marks:
+        return AddedPart("lines", path, item.marks)
+    return AddedPart("file", path, (import_records.hash_text(item.text),))
+
+
 def read_part(name: str, data: bytes) -> tuple[str, str]:
     """Return (text without private parts, why it cannot be imported or "")."""
     try:
@@ -133,9 +158,12 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
 
 
 def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
-    paths = archive.sources(store) if found else []
-    known = {archive.merge_passages(each.text) for path in paths if (each := archive.read(path))}
-    taken = {os.path.basename(path).removesuffix(archive.SUFFIX).casefold() for path in paths}
+    here = [
+        each for path in (archive.sources(store) if found else []) if (each := archive.read(path))
+    ]
+    texts = {archive.merge_passages(each.text) for each in here}
+    known = {each.id: each.source for each in here}
+    taken = {each.id.casefold() for each in here}
     for name, data in found:
         ident = os.path.basename(name).removesuffix(archive.SUFFIX)
         text, wrong = read_part(ident, data)
@@ -148,8 +176,8 @@ def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
             yield ImportItem("passage", ident, "refused", why)
             continue
         folded = archive.merge_passages(passage.text)
-        if folded in known:
-            yield ImportItem("passage", ident, "same")
+        if folded in texts or (passage.source and known.get(ident) == passage.source):
+            yield ImportItem("passage", ident, "same")  # with the same source: changed here
             continue
         odd = (
             store_paths.file_name(ident) != ident
@@ -158,7 +186,7 @@ def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
         )
         if odd or ident.casefold() in taken:
             ident = clock.unique()
-        known.add(folded)
+        texts.add(folded)
         taken.add(ident.casefold())
         month = next(filter(_MONTH.fullmatch, (name.split("/")[1], passage.created_at[:7])), "")
         path = f"{store.root}/archive/{month or clock.now()[:7]}/{ident}{archive.SUFFIX}"
@@ -209,7 +237,8 @@ def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[Import
     if new:
         outcome: Outcome = "merged" if before else "new"
         detail, text = "\n".join(described.values()), before + end + new
-        yield ImportItem(kind, name, outcome, detail, path, text, count=len(described))
+        marks = tuple(map(import_records.hash_text, added))
+        yield ImportItem(kind, name, outcome, detail, path, text, count=len(described), marks=marks)
     else:
         yield ImportItem(kind, name, "same")
 
@@ -276,24 +305,38 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
             )
             continue
         path = f"{store.local}/recall/{short}"
-        if files.is_file(path):
+        if recall.is_read_elsewhere(path):
             yield ImportItem("session", short, "same")
             continue
-        parsed, damaged = recall.parse(data)
-        messages: dict[str, Message] = {}
-        for message in parsed:
-            clean = _clean(message)
-            if clean is None:
-                damaged += 1
-            elif clean.text:
-                messages.setdefault(clean.id, clean)
+        messages, damaged = _clean_messages(data)
         if not messages:
             yield ImportItem(
                 "session", short, "refused", f"cannot import {short}: it holds no messages"
             )
             continue
-        count = f"{len(messages):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
-        yield ImportItem("session", short, "new", count, path, messages=tuple(messages.values()))
+        said = recall.messages(path) if files.is_file(path) else ()
+        known = {message.id: message for message in said}
+        new = tuple(ident for ident in messages if ident not in known)
+        if not new:
+            yield ImportItem("session", short, "same")
+            continue
+        outcome: Outcome = "merged" if known else "new"
+        count = f"{len(new):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
+        whole = tuple({**known, **{ident: messages[ident] for ident in new}}.values())
+        yield ImportItem("session", short, outcome, count, path, messages=whole, marks=new)
+
+
+def _clean_messages(data: bytes) -> tuple[dict[str, Message], int]:
+    """Return the messages of a recall file by their ids, and how many lines are none."""
+    parsed, damaged = recall.parse(data)
+    messages: dict[str, Message] = {}
+    for message in parsed:
+        clean = _clean(message)
+        if clean is None:
+            damaged += 1
+        elif clean.text:
+            messages.setdefault(clean.id, clean)
+    return messages, damaged
 
 
 def _clean(message: Message) -> Message | None:

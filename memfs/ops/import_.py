@@ -7,33 +7,29 @@ same file again changes nothing, so a run that was killed is finished by running
 from __future__ import annotations
 
 import os
+from collections import Counter
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memfs.core import body_edits, frontmatter, injection_signs, merge, merge_lines, yaml_edit
-from memfs.core import changes as compare
 from memfs.core import label as labels
-from memfs.core.block import WARN_AT, Block
 from memfs.core.errors import NotFoundError, StoreError, UsageError
-from memfs.core.privacy import storable
 from memfs.hosts import foreign_memory
-from memfs.ingest import import_merge, import_plan, transcripts
+from memfs.ingest import import_merge, import_plan, importers, tool_members, transcripts
+from memfs.ingest.import_blocks import OP, BlockImport
 from memfs.ingest.import_merge import ImportItem
-from memfs.search import message_documents
 from memfs.store import (
     autocommit,
     blocks,
     clock,
     config,
     export_format,
-    journal,
-    journal_query,
+    import_records,
     lock,
     store_paths,
     writer,
 )
-from memfs.store.writer import Change
+from memfs.store.import_records import AddedPart, ImportRecord
 from memfs.sync import instruction_sections
 
 if TYPE_CHECKING:
@@ -42,11 +38,10 @@ if TYPE_CHECKING:
     from memfs.core.records import JournalEntry, Origin
     from memfs.hosts.foreign_memory import ForeignFile
     from memfs.ingest.import_plan import ImportedFile
+    from memfs.ingest.importers.items import Importer
     from memfs.store.blocks import Place
     from memfs.store.store_paths import Store
-    from memfs.store.writer import Writer
 
-OP = "import"
 _JOURNAL = "local/journal.jsonl"
 
 
@@ -57,7 +52,8 @@ class Imported:
     `config` and `edits` tell what is never imported: settings, and the other store's history.
     `left_out` counts files that are no memory; `unpinned` are blocks that lost their pin because
     the limit of pinned blocks is reached. `note` says why a commit or sync that is configured
-    failed. `files` are those of other tools, where it was not an export.
+    failed. `files` are those of other tools, where it was not an export. `id` takes all of it back.
+    Of a tool's memory, `taken` and `left` (it is of other projects) count by (noun, project).
     """
 
     items: tuple[ImportItem, ...]
@@ -68,6 +64,19 @@ class Imported:
     unpinned: tuple[str, ...]
     note: str
     files: tuple[ImportedFile, ...] = ()
+    id: str = ""
+    taken: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    left: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FoundTool:
+    """The memory of another tool on this machine; `counts` by (noun, project), or a `problem`."""
+
+    name: str
+    path: str
+    counts: Mapping[tuple[str, str], int]
+    problem: str = ""
 
 
 def find_export(paths: tuple[str, ...]) -> str:
@@ -200,24 +209,112 @@ def _choose_tier(place: Place, *, user: bool) -> str:
     return labels.USER if user else labels.PROJECT
 
 
-def _import_members(
-    place: Place, tier: str, found: Mapping[str, bytes], origin: Origin, *, dry_run: bool
+def list_tools(home: str) -> list[FoundTool]:
+    """Return the memory of other tools on this machine. Writes nothing."""
+    found = []
+    for tool in map(importers.get, importers.NAMES):
+        for path in tool.find(home, os.environ):
+            counts: Counter[tuple[str, str]] = Counter()
+            problem = ""
+            try:
+                counts = tool_members.count_items(tool.read(path))
+            except StoreError as error:
+                problem = error.message
+            except OSError as error:
+                problem = error.strerror or str(error)
+            found.append(FoundTool(tool.NAME, path, counts, problem))
+    return found
+
+
+def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
+    """Return the tool, and where it keeps its memory, that `paths` name; [] for something else.
+
+    They name one by its name, or by a file or folder of it. Raises `NotFoundError` for a tool that
+    keeps nothing here, `UsageError` for several paths of which one is a tool's.
+    """
+    if len(paths) == 1 and paths[0] in importers.NAMES and not os.path.lexists(paths[0]):
+        tool = importers.get(paths[0])
+        found = tool.find(home, os.environ)
+        if not found:
+            raise NotFoundError(
+                f"{tool.NAME} keeps nothing where it usually does",
+                "name its file or folder: memfs import PATH",
+            )
+        return [(tool, path) for path in found]
+    known = [(each, path) for path in paths if (each := importers.recognise(path))]
+    if known and len(paths) > 1:
+        raise UsageError(
+            f"{known[0][1]} is the memory of {known[0][0].NAME}, and one is imported alone"
+        )
+    return known
+
+
+def import_tool(
+    place: Place,
+    sources: list[tuple[Importer, str]],
+    origin: Origin,
+    *,
+    user: bool,
+    project: str,
+    dry_run: bool,
 ) -> Imported:
-    """Import a mapping of paths in a store to bytes into a store of a place."""
+    """Import the memory that another tool keeps at paths (see `find_tool`).
+
+    Of several projects that of the place is taken, or the one named `project`; what is of its user
+    goes to their own store.
+    """
+    if user or place.project is None:
+        tier = _choose_tier(place, user=user or place.user is not None)
+        user = tier == labels.USER
+    tool = sources[0][0]
+    items = (item for each, path in sources for item in each.read(path))
+    made = tool_members.collect_members(place, tool.NAME, items, user=user, project=project)
+    done = Imported((), (), False, 0, 0, (), "")
+    ident = import_records.make_id()
+    for tier, members in made.files.items():
+        each = _import_members(place, tier, members, origin, dry_run=dry_run, ident=ident)
+        note = "; ".join(filter(None, (done.note, each.note)))
+        done = replace(
+            each,
+            items=done.items + each.items,
+            entries=done.entries + each.entries,
+            unpinned=done.unpinned + each.unpinned,
+            note=note,
+            id=each.id or done.id,
+        )
+    return replace(done, items=(*made.damage, *done.items), taken=made.counts, left=made.left)
+
+
+def _import_members(
+    place: Place,
+    tier: str,
+    found: Mapping[str, bytes],
+    origin: Origin,
+    *,
+    dry_run: bool,
+    ident: str = "",
+) -> Imported:
+    """Import a mapping of paths in a store to bytes into a store of a place.
+
+    What is added is noted under `ident`, or a new id.
+    """
     store = place.store(tier)
     with ExitStack() as stack:
         store_writer = None
         if not dry_run:
             stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
             store_writer = stack.enter_context(writer.writing(store, place))
-        merging = _Merging(place, store, tier, store_writer)
+        merging = BlockImport(place, store, tier, store_writer)
         items = merging.merge_blocks(found) + import_merge.items(store, found)
         entries, note = [], ""
         if store_writer:
+            ident = _note_import(store, items, [], origin, ident)  # also of what a kill interrupts
             for item in items:
                 import_merge.write(store, item)
             changes = [merging.make_change(change, origin) for change in merging.changes]
             entries = store_writer.commit(changes, origin) if changes else []
+            if entries:
+                ident = _note_import(store, items, entries, origin, ident)
     if store_writer:
         paths = [change.path for change in merging.changes]
         paths += [item.path for item in items if item.text]
@@ -226,141 +323,20 @@ def _import_members(
         notes += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
         note = "; ".join(each for each in notes if each)
     unpinned = tuple(c.label for c in merging.changes if c.label in merging.unpinned)
-    return Imported(tuple(items), tuple(entries), False, 0, 0, unpinned, note)
+    return Imported(
+        tuple(items), tuple(entries), False, 0, 0, unpinned, note, id="" if dry_run else ident
+    )
 
 
-class _Merging:
-    """Merges the blocks of another store into those here."""
-
-    def __init__(self, place: Place, store: Store, tier: str, store_writer: Writer | None) -> None:
-        self.changes: list[Change] = []
-        self.unpinned: list[str] = []
-        self._place, self._store, self._tier, self._writer = place, store, tier, store_writer
-        self._most = config.load(place).number("max_blocks")
-        self._pinned = sum(block.pinned for block in blocks.load(place))
-
-    def merge_blocks(self, found: Mapping[str, bytes]) -> list[ImportItem]:
-        """Merge each block, and add its change to `changes`."""
-        out: list[ImportItem] = []
-        seen: set[str] = set()
-        for name, data in import_merge.list_files(found, import_merge.BLOCKS):
-            label = "/".join(
-                labels.normalise(part)
-                for part in name[len("blocks/") : -len(blocks.SUFFIX)].split("/")
-            )
-            wrong = labels.problem(label)
-            if label in seen:
-                wrong = "another file in it has that label"
-            seen.add(label)
-            if storable(label) != label:
-                label, wrong = storable(label), "its name holds a secret"
-            if wrong:
-                out.append(
-                    ImportItem("block", label, "refused", f"cannot import '{label}': {wrong}")
-                )
-            else:
-                out.append(self._plan_block(label, data))
-        return out
-
-    def make_change(self, change: Change, origin: Origin) -> Change:
-        """Return a change with the managed keys set."""
-        head, _ = frontmatter.split(change.after or "")
-        at = str(self._parse(change.label, "", head).meta.get("updated_at") or "")
-        when = at if _is_future(at) else clock.now()
-        text = yaml_edit.set_keys(change.after or "", change.version, when, origin.actor)
-        return Change(
-            change.tier, change.label, change.path, change.before, text, OP, change.version
-        )
-
-    def _plan_block(self, label: str, data: bytes) -> ImportItem:
-        theirs, wrong = import_merge.read_part(f"'{label}'", data)
-        if wrong:
-            return ImportItem("block", label, "refused", wrong)
-        path, ours, version = self._load_current(label)
-        after = self._merge_block(label, path, ours, theirs)
-        if isinstance(after, str):
-            return ImportItem("block", label, "refused", after)
-        if ours is not None and after.content == self._parse(label, path, ours).content:
-            return ImportItem("block", label, "same")
-        wrong = self._find_refusal(label, path, ours, after)
-        if wrong:
-            return ImportItem("block", label, "refused", wrong)
-        self._pinned += after.pinned and not (ours and self._parse(label, path, ours).pinned)
-        change = Change(self._tier, label, path, ours, after.raw, OP, version + 1)
-        self.changes.append(change)
-        outcome: import_merge.Outcome = "new" if ours is None else "merged"
-        known = set((ours or "").split("\n"))
-        lines = after.raw.split("\n")
-        signs = [
-            sign
-            for sign in injection_signs.find_signs(after.raw)
-            if lines[sign.line - 1] not in known
-        ]
-        return ImportItem(
-            "block", label, outcome, _diff(label, ours, after.raw), signs=tuple(signs)
-        )
-
-    def _load_current(self, label: str) -> tuple[str, str | None, int]:
-        """Return (path, text, version) of a block here; only with a writer is it adopted."""
-        place, tier = self._place, self._tier
-        found = blocks.resolve_label(place, labels.qualify(tier, label))
-        path = found[2] if found else blocks.path_of(place, tier, label)
-        if self._writer and (found or self._writer.get_head(tier, label)):
-            text, version = self._writer.adopt_current(tier, label, path)
-            return path, text, version
-        return path, blocks.read_whole_block(path) if found else None, 0
-
-    def _parse(self, label: str, path: str, text: str) -> Block:
-        return blocks.make(self._tier, label, path, text)
-
-    def _merge_block(self, label: str, path: str, ours: str | None, theirs: str) -> Block | str:
-        """Return the merge of both sides, or the message of what forbids it."""
-        other = self._parse(label, path, theirs)
-        if ours is None:
-            return self._unpin_if_full(label, path, other)
-        mine = self._parse(label, path, ours)
-        if _is_future(str(other.meta.get("updated_at") or "")):  # the newest wins
-            head = yaml_edit.write(other.head, {"updated_at": clock.now()}, "\n")
-            theirs = head + other.body
-        if mine.problem:
-            return f"cannot import '{label}': its front matter here cannot be read ({mine.problem})"
-        base = ours if self._is_untouched(label, ours) else None
-        merged = self._parse(label, path, merge.merge(base, ours, theirs))
-        if base is None and not merge_lines.list_added_lines(mine.body, other.body):
-            merged = self._parse(label, path, merged.head + mine.body)  # they add nothing
-        return merged if mine.pinned else self._unpin_if_full(label, path, merged)
-
-    def _unpin_if_full(self, label: str, path: str, block: Block) -> Block:
-        """Unpin a block if the limit of pinned blocks is reached."""
-        if not block.pinned or self._pinned < self._most:
-            return block
-        self.unpinned.append(label)
-        head = yaml_edit.write(block.head, {"pinned": False}, frontmatter.line_end(block.raw))
-        return self._parse(label, path, head + block.body)
-
-    def _is_untouched(self, label: str, ours: str) -> bool:
-        """Return whether a block is unchanged since `memfs init` made it."""
-        head = journal_query.get_head(self._place, self._tier, label)
-        last = journal.entry_at(self._store, head.offset) if head else None
-        return bool(last and last.op == "create" and last.actor == "system" and last.after == ours)
-
-    def _find_refusal(self, label: str, path: str, ours: str | None, after: Block) -> str:
-        """Return the message of what forbids a change, or ""."""
-        mine = self._parse(label, path, ours or "")
-        if mine.read_only:
-            return f"cannot import '{label}': it is read-only here"
-        adopted = "limit" not in after.meta and after.chars >= WARN_AT * after.limit
-        limit = len(after.value) if adopted else after.limit
-        odd = body_edits.check_limit(
-            label, mine.value, after.value, limit, after.tokens
-        ) or body_edits.check_secret("import", label, after.raw, ours or "")
-        return odd.message if odd else ""
-
-
-def _is_future(at: str) -> bool:
-    """Return whether a time is in the future."""
-    return (message_documents.epoch(at) or 0) > (message_documents.epoch(clock.now()) or 0)
-
-
-def _diff(label: str, before: str | None, after: str) -> str:
-    return compare.of_blocks(before, after, f"{label} here", f"{label} imported")
+def _note_import(
+    store: Store, items: list[ImportItem], entries: list[JournalEntry], origin: Origin, ident: str
+) -> str:
+    """Note what an import added, and return the id under which it can be taken back, "" if none."""
+    added = [part for item in items if (part := import_merge.describe_added(store, item))]
+    added += [AddedPart("block", entry.label, (entry.id,)) for entry in entries]
+    if not added:
+        return ""
+    ident = ident or import_records.make_id()
+    source = origin.reason.removeprefix("from ")
+    import_records.save(store, ImportRecord(ident, clock.now(), source, tuple(added)))
+    return ident

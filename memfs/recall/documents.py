@@ -52,7 +52,9 @@ def _describe(window: ChunkWindow) -> dict[str, object]:
 
 def _build_passage(passage: Passage, path: str) -> dict[str, object]:
     at, time = epoch(passage.created_at), passage.created_at
-    if at is None:  # written by hand: the time of its file
+    if passage.created_at == archive.UNKNOWN:
+        at, time = 0, ""
+    elif at is None:  # written by hand: the time of its file
         found = files.status(path)
         at = int(found.st_mtime) if found else 0
         time = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -65,6 +67,7 @@ def _build_passage(passage: Passage, path: str) -> dict[str, object]:
         "weight": 95 + max(0, min(10, passage.importance)),
         "at": at,
         "time": time,
+        **({"meta": json.dumps({"source": passage.source})} if passage.source else {}),
     }
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".md"
 LONGEST = 100_000  # characters; longer things are documents, not passages
+UNKNOWN = "unknown"  # the date of what was imported from a tool that does not know it
 
 
 def write_passage(

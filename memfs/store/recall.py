@@ -258,11 +258,27 @@ def parse(data: bytes) -> tuple[list[Message], int]:
     return found, len(whole) - len(found)
 
 
+def is_read_elsewhere(path: str) -> bool:
+    """Tell whether the messages of a recall file come from a transcript, or were forgotten.
+
+    Nothing else may add to it.
+    """
+    name = path.removesuffix(SUFFIX)
+    return files.is_file(name + _STATE) or files.is_file(name.partition(".agent-")[0] + _FORGOTTEN)
+
+
 def write_session(path: str, found: list[Message]) -> None:
-    """Write a recall file that is not there yet. The caller holds the ingest lock."""
+    """Write a recall file that no transcript is read into. The caller holds the ingest lock."""
     files.make_folder(os.path.dirname(path), private=True)
     remove_ids(path)
     atomic.write(path, _encode_lines(found).decode("ascii"), private=True, locked=True)
+
+
+def remove_session(path: str) -> None:
+    """Remove a recall file that no transcript is read into. The caller holds the ingest lock."""
+    remove_ids(path)
+    files.remove(path)
+    files.sync_folder(os.path.dirname(path))
 
 
 def rewrite(path: str, change: Callable[[str], str]) -> None:

@@ -60,10 +60,12 @@ def test_memory_moves_from_one_project_to_another(
 + passage {ident}: Green tea at 70 degrees.
 """
     )
+    ident = json.loads(memfs("import", "--list", "--json").out)[0]["id"]
     assert done.err == (
         "  its config.yaml is not taken over; settings are yours\n"
         "✓ 1 block, 1 passage added, 2 here already\n"
         "  look at it: memfs show, memfs log; memfs undo LABEL takes a block back\n"
+        f"  memfs import --undo {ident} takes all of it back\n"
     )
     again = memfs("import", path, "--json")
     assert {item["outcome"] for item in json.loads(again.out)["items"]} == {"same"}

@@ -62,14 +62,16 @@ def test_what_is_taken_is_told(memfs: Run, kept: Path) -> None:
     assert "+Use pnpm.\n" in dry.out
     assert dry.err.endswith("✓ would be: 2 blocks added, 0 here already\n")
     done = memfs("import", "AGENTS.md", str(kept))
+    ident = json.loads(memfs("import", "--list", "--json").out)[0]["id"]
     assert (done.code, done.err) == (
         0,
-        """\
+        f"""\
 ! some are not in the project, but its store is committed: --user: into yours
 ! claude-memory/debugging: runs a command (lines 2, 8)
 ✓ 2 blocks added, 0 here already
   not pinned: most tools read their files by themselves; memfs edit LABEL --pin
   look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back
+  memfs import --undo {ident} takes all of it back
 """,
     )
     assert memfs("show", "agents").out == "Use pnpm.\n"

@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from memfs.cli import console, import_report, layout, options
+from memfs.cli import console, import_report, layout, options, tool_report
 from memfs.cli.edit_output import format_remainder
 from memfs.cli.wording import format_count
 from memfs.ops import import_ as op
+from memfs.ops import import_undo
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memfs.ingest.importers.items import Importer
+    from memfs.store.blocks import Place
 
 
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@click.option("--project", metavar="NAME", default="", help="Of another tool's projects: this one.")
 @click.option("--user", is_flag=True, help="Into your own store, instead of the project's.")
 @click.option("--pin", is_flag=True, help="Blocks of other tools' files: in full in the prompt.")
 @click.option("--anyway", is_flag=True, help="Also if PATH is the export of the other store.")
 @click.option("--dry-run", is_flag=True, help="Show what would be added, and write nothing.")
+@click.option("--undo", metavar="ID", default="", help="Take an import back, all that it added.")
+@click.option("--list", "listed", is_flag=True, help="List the imports that can be taken back.")
 @options.json_option
 def command(
-    paths: tuple[str, ...], user: bool, pin: bool, anyway: bool, dry_run: bool, as_json: bool
+    paths: tuple[str, ...],
+    project: str,
+    user: bool,
+    pin: bool,
+    anyway: bool,
+    dry_run: bool,
+    undo: str,
+    listed: bool,
+    as_json: bool,
 ) -> None:
     """Take memory from elsewhere: an export, or what other tools keep in files.
+
+    PATH is also the name of a tool (claude-mem, server-memory), or a file or folder of one: its
+    observations and notes become passages, its blocks blocks, its conversations sessions. Of its
+    projects the one of this folder is taken.
 
     Without PATH, the files of other tools are looked for, and it is said what each would become:
     CLAUDE.md, AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Cline, Copilot and Windsurf,
@@ -38,6 +62,33 @@ def command(
     code 1. It is somebody's text, and an assistant will read it: look at what was added.
     """
     place = options.place()
+    if undo or listed:
+        if paths or (undo and listed):
+            raise click.UsageError("--undo and --list stand alone")
+        _undo(place, undo, as_json=as_json) if undo else _list(place, as_json=as_json)
+        return
+    tool = op.find_tool(paths, options.home())
+    if tool and (pin or anyway):
+        raise click.UsageError("--pin and --anyway are for files and exports")
+    if project and not tool:
+        raise click.UsageError("--project is for the memory of another tool: memfs import TOOL")
+    if tool:
+        _import_tool(place, tool, user=user, project=project, dry_run=dry_run, as_json=as_json)
+        return
+    _import_files(place, paths, user=user, pin=pin, anyway=anyway, dry_run=dry_run, as_json=as_json)
+
+
+def _import_files(
+    place: Place,
+    paths: tuple[str, ...],
+    *,
+    user: bool,
+    pin: bool,
+    anyway: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import an export, or files of other tools; without paths, tell what there is."""
     export = op.find_export(paths)
     named = f"{len(paths)} files and folders" if len(paths) > 1 else "".join(paths)
     origin = options.get_origin(f"from {os.path.basename(named.rstrip('/')) or named}")
@@ -54,11 +105,53 @@ def command(
     elif export:
         _print_report(done, dry_run=dry_run)
     else:
-        import_report.print_import(
-            place, done, list_only=not paths, dry_run=dry_run, pin=pin, user=user
-        )
+        tools = [] if paths else op.list_tools(options.home())
+        tool_report.print_tools(tools)
+        if done.files or not tools:
+            import_report.print_import(
+                place, done, list_only=not paths, dry_run=dry_run, pin=pin, user=user
+            )
     if paths and any(item.outcome == "refused" for item in done.items):
         console.refuse()
+
+
+def _import_tool(
+    place: Place,
+    sources: list[tuple[Importer, str]],
+    *,
+    user: bool,
+    project: str,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import what a tool keeps, and tell what came of it."""
+    name = sources[0][0].NAME
+    origin = options.get_origin(f"from {name}")
+    done = op.import_tool(place, sources, origin, user=user, project=project, dry_run=dry_run)
+    if as_json:
+        console.as_json(_build_record(done))
+    else:
+        tool_report.print_tool(done, name, dry_run=dry_run)
+    if any(item.outcome == "refused" for item in done.items):
+        console.refuse()
+
+
+def _undo(place: Place, ident: str, *, as_json: bool) -> None:
+    done = import_undo.run(place, ident, options.get_origin(f"undo of the import {ident}"))
+    if as_json:
+        console.as_json(asdict(done))
+    else:
+        tool_report.print_undo(done)
+    if done.kept:
+        console.refuse()
+
+
+def _list(place: Place, *, as_json: bool) -> None:
+    found = import_undo.list_imports(place)
+    if as_json:
+        console.as_json([asdict(each) for each in found])
+    else:
+        tool_report.print_list(found)
 
 
 def _build_record(done: op.Imported) -> dict[str, object]:
@@ -91,7 +184,17 @@ def _build_record(done: op.Imported) -> dict[str, object]:
         "left_out": done.left_out,
         "unpinned": done.unpinned,
         "files": files,
+        "id": done.id,
+        "taken": _list_counts(done.taken),
+        "left": _list_counts(done.left),
     }
+
+
+def _list_counts(counts: Mapping[tuple[str, str], int]) -> list[dict[str, object]]:
+    return [
+        {"noun": noun, "project": project, "count": count}
+        for (noun, project), count in counts.items()
+    ]
 
 
 def _print_report(done: op.Imported, *, dry_run: bool) -> None:
@@ -116,3 +219,4 @@ def _print_report(done: op.Imported, *, dry_run: bool) -> None:
     format_remainder(done.note)
     if added and not dry_run:
         console.talk("  look at it: memfs show, memfs log; memfs undo LABEL takes a block back")
+        console.talk(f"  memfs import --undo {done.id} takes all of it back")

@@ -192,7 +192,10 @@ def _show(number: int, found: Hit | SessionHit, query: str, *, full: bool) -> No
 def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
     who = {"message": f"{hit.host} {hit.who}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
-    parts = [who, format_day(hit.at), where, " ".join(f"#{tag}" for tag in hit.tags)]
+    source = str(hit.metadata.get("source") or "") if hit.kind == "passage" else ""
+    where = f"from {source}" if source else where
+    day = format_day(hit.at) or ("date unknown" if hit.kind == "passage" else "")
+    parts = [who, day, where, " ".join(f"#{tag}" for tag in hit.tags)]
     head = flatten_text("  ".join(part for part in parts if part))
     _print_head(number, head)
     if hit.before:

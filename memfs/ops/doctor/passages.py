@@ -49,5 +49,6 @@ def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
         yield "importance", importance
     if not isinstance(meta.get("tags") or "", str | list):
         yield "tags", meta["tags"]
-    if "created_at" in meta and epoch(str(meta["created_at"])) is None:
+    at = str(meta.get("created_at", archive.UNKNOWN))
+    if at != archive.UNKNOWN and epoch(at) is None:
         yield "created_at", meta["created_at"]

@@ -1,0 +1,26 @@
+"""Other tools' memory: one module for each tool, which is the plugin (see `items.Importer`)."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from memfs.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from memfs.ingest.importers.items import Importer
+
+# In the order in which a file is shown to them: the most particular first.
+NAMES = {"claude-mem": "claude_mem", "server-memory": "server_memory"}
+
+
+def get(name: str) -> Importer:
+    """Return the module of a tool by its name. Raises `UsageError` for an unknown one."""
+    if name not in NAMES:
+        raise UsageError(f"unknown tool '{name}'", f"known tools: {', '.join(NAMES)}")
+    return cast("Importer", import_module(f"{__name__}.{NAMES[name]}"))
+
+
+def recognise(path: str) -> Importer | None:
+    """Return the tool whose memory a file or folder is, by its content; None for none."""
+    return next((tool for tool in map(get, NAMES) if tool.sniff(path)), None)

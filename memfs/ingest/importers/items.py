@@ -1,0 +1,93 @@
+"""What other tools remember, as they hand it over: texts, blocks and sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from memfs.core.records import Message
+
+
+@dataclass(frozen=True)
+class ToolText:
+    """A text that becomes a passage.
+
+    `ident` is what its tool calls it, the same at each import; `noun` is the tool's word for one
+    ("observation"). `at` is UTC in ISO 8601, "" where the tool does not know. `project` is a
+    folder's path or bare name, "" for none; `private` is about the user, for their own store.
+    """
+
+    ident: str
+    noun: str
+    text: str
+    at: str = ""
+    tags: tuple[str, ...] = ()
+    importance: int = 5
+    project: str = ""
+    private: bool = False
+
+
+@dataclass(frozen=True)
+class ToolBlock:
+    """A text that becomes a block under `label`; a `limit` of 0 leaves it to the configuration."""
+
+    label: str
+    noun: str
+    text: str
+    description: str = ""
+    limit: int = 0
+    read_only: bool = False
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    project: str = ""
+    private: bool = False
+
+    @property
+    def ident(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True)
+class ToolSession:
+    """A session, or a conversation, whose messages go to recall. Their host is the tool's name.
+
+    `recorded_by` names an assistant whose transcripts hold the same session under the same id.
+    """
+
+    ident: str
+    noun: str
+    messages: tuple[Message, ...]
+    project: str = ""
+    private: bool = False
+    recorded_by: str = ""
+
+
+@dataclass(frozen=True)
+class UnreadItem:
+    """What could not be read: one thing, or `count` of them, and why."""
+
+    ident: str
+    why: str
+    count: int = 1
+
+
+ToolItem: TypeAlias = ToolText | ToolBlock | ToolSession
+AnyItem: TypeAlias = ToolItem | UnreadItem
+
+
+class Importer(Protocol):
+    """Reads the memory of one tool. It never writes to it, and runs nothing that stands in it."""
+
+    NAME: str  # the word in `memfs import NAME`, and in the source of each passage
+
+    def find(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """List the paths on this machine where the tool keeps its memory, those that exist."""
+
+    def sniff(self, path: str) -> bool:
+        """Tell by its content whether a file or folder is this tool's. Never raises."""
+
+    def read(self, path: str) -> Iterator[AnyItem]:
+        """Yield what is remembered at a path. Raises `OSError`, and `StoreError` with a hint."""

@@ -1,0 +1,155 @@
+"""JSON files of other tools: read within limits, the elements of a large list one by one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import StoreError
+from memfs.files import outside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import IO
+
+LARGEST = 256 << 20  # bytes of a document that is read whole
+LONGEST = 64 << 20  # characters of one element, or line
+_PIECE = 1 << 20
+_SPACE = " \t\r\n"
+_DECODER = json.JSONDecoder()
+
+
+def read_head(path: str, size: int = 4096) -> str:
+    """Return the beginning of a file as text, "" for a folder or what cannot be read."""
+    try:
+        with outside.open_stream(path) as handle:
+            return handle.read(size).decode("utf-8", "replace").lstrip("\ufeff" + _SPACE)
+    except OSError:
+        return ""
+
+
+def load(path: str) -> object:
+    """Parse a JSON file. Raises `OSError`; `StoreError` for one that is too large or damaged."""
+    with outside.open_stream(path) as handle:
+        data = handle.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise StoreError(f"{path} is larger than {LARGEST >> 20} MB", "split it")
+    try:
+        found: object = json.loads(data.decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(
+            f"{path} is not whole JSON: {_describe(error)}", "export it again"
+        ) from None
+    return found
+
+
+def iter_elements(stream: IO[bytes], name: str) -> Iterator[object]:
+    """Yield the elements of a JSON list as they are read, so that a list of gigabytes fits.
+
+    Raises `StoreError` where the list ends early or an element is damaged: those before it count.
+    """
+    buffer = _Buffer(stream)
+    if buffer.peek() != "[":
+        raise StoreError(f"{name} holds no list of JSON", "export it again")
+    buffer.skip(1)
+    while buffer.peek() != "]":
+        try:
+            yield buffer.decode_value()
+        except (ValueError, RecursionError) as error:
+            raise StoreError(
+                f"{name} is damaged after {buffer.count:,} elements: {_describe(error)}",
+                "what is before that is taken; export it again for the rest",
+            ) from None
+        if buffer.peek() == ",":
+            buffer.skip(1)
+        elif buffer.peek() != "]":
+            raise StoreError(
+                f"{name} ends after {buffer.count:,} elements, in the middle of its list",
+                "what is before that is taken; export it again for the rest",
+            )
+
+
+def iter_lines(path: str) -> Iterator[tuple[int, object]]:
+    """Yield (number, value) of the lines of a file of JSON lines; None for a line that is none."""
+    with outside.open_stream(path) as handle:
+        number = 0
+        while line := handle.readline(LONGEST):
+            number += 1
+            text = line.decode("utf-8-sig", "replace").strip()
+            if text:
+                yield number, _parse_line(text)
+
+
+def _parse_line(text: str) -> object:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+class _Buffer:
+    """A window on a stream of JSON text."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._text, self._at = "", 0
+        self._rest, self._ended = b"", False
+        self.count = 0  # values so far
+
+    def peek(self) -> str:
+        """Return the next character that is no white space, "" at the end."""
+        while True:
+            while self._at < len(self._text) and self._text[self._at] in _SPACE + "\ufeff":
+                self._at += 1
+            if self._at < len(self._text) or not self._fill():
+                return self._text[self._at : self._at + 1]
+
+    def skip(self, number: int) -> None:
+        self._at += number
+
+    def decode_value(self) -> object:
+        """Decode the value here. Raises `ValueError`."""
+        self.peek()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except ValueError:
+                if len(self._text) - self._at > LONGEST or not self._fill():
+                    raise
+                continue
+            # A number at the end of the window may go on.
+            if end == len(self._text) and self._fill():
+                continue
+            self._at = end
+            self.count += 1
+            return value
+
+    def _fill(self) -> bool:
+        """Read on, twice as much as is there; False at the end."""
+        if self._ended:
+            return False
+        wanted = max(_PIECE, len(self._text) - self._at)
+        data = self._stream.read(wanted)
+        self._ended = not data
+        whole = self._rest + data
+        cut = len(whole) if self._ended else _find_character_end(whole)
+        self._text = self._text[self._at :] + whole[:cut].decode("utf-8", "replace")
+        self._at, self._rest = 0, whole[cut:]
+        return not self._ended
+
+
+def _find_character_end(data: bytes) -> int:
+    """Return the end of the last whole UTF-8 character of these bytes."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte < 0x80:
+            return len(data)
+        if byte >= 0xC0:
+            need = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) if back >= need else len(data) - back
+    return len(data)
+
+
+def _describe(error: Exception) -> str:
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:100]

@@ -1,0 +1,192 @@
+"""What becomes of what another tool remembers: the files of a store, as an export holds them.
+
+Nothing is written here. Each item goes to the project or to its user's own store, or is left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memfs.core import headings, yaml_edit
+from memfs.core import label as labels
+from memfs.core.errors import StoreError
+from memfs.core.privacy import public
+from memfs.ingest.import_merge import ImportItem
+from memfs.ingest.importers.items import ToolBlock, ToolSession, ToolText, UnreadItem
+from memfs.store import archive, blocks, clock, message_codec, recall, store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from memfs.ingest.importers.items import AnyItem, ToolItem
+    from memfs.store.blocks import Place
+
+_PASSAGE = 2000  # characters of a part of what is too long for one passage
+_LABEL = re.compile(r"[^a-z0-9_/-]+")
+
+
+@dataclass
+class ToolMembers:
+    """The files for each tier, by their paths in a store; what was counted, left and not read.
+
+    `counts` are the items that were taken, by (noun, project), `left` the others: of another
+    project. `damage` says what of the tool's own could not be read.
+    """
+
+    tool: str
+    files: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    left: Counter[tuple[str, str]] = field(default_factory=Counter)
+    damage: list[ImportItem] = field(default_factory=list)
+
+
+def count_items(items: Iterable[AnyItem]) -> Counter[tuple[str, str]]:
+    """Count what a tool remembers by (noun, name of the project)."""
+    return Counter(
+        (item.noun, _name_project(item.project))
+        for item in items
+        if not isinstance(item, UnreadItem)
+    )
+
+
+def collect_members(
+    place: Place, tool: str, items: Iterable[AnyItem], *, user: bool, project: str
+) -> ToolMembers:
+    """Turn a tool's items into files for the stores of a place.
+
+    Into the project's store come its own, those of no project, and those of `project`, a name or
+    folder, if it is given. With `user` everything goes to the user's store.
+    """
+    made = ToolMembers(tool)
+    for item in _read_all(items, made):
+        noun = item.noun, _name_project(item.project)
+        if project and not _is_of_project(item, [project]):
+            made.left[noun] += 1
+            continue
+        tier = labels.USER if user or item.private else labels.PROJECT
+        if tier == labels.PROJECT and not (project or _is_here(place, item)):
+            made.left[noun] += 1
+            continue
+        store = place.user if tier == labels.USER else place.project
+        if store is None:
+            made.left[noun] += 1
+            continue
+        made.counts[noun] += 1
+        files = made.files.setdefault(tier, {})
+        if isinstance(item, ToolText):
+            files.update(_make_passages(tool, item))
+        elif isinstance(item, ToolBlock):
+            files.update(_make_block(tool, item))
+        elif not _is_recorded(store, item):
+            files.update(_make_session(item))
+    return made
+
+
+def _read_all(items: Iterable[AnyItem], made: ToolMembers) -> Iterator[ToolItem]:
+    """Yield the items, and note what could not be read: what was read before counts."""
+    try:
+        for item in items:
+            if isinstance(item, UnreadItem):
+                why = f"cannot read {item.ident}: {item.why}"
+                made.damage.append(ImportItem("file", item.ident, "refused", why, count=item.count))
+            else:
+                yield item
+    except StoreError as error:
+        made.damage.append(ImportItem("file", made.tool, "refused", error.message))
+    except OSError as error:
+        why = f"cannot read all of it: {error.strerror}"
+        made.damage.append(ImportItem("file", made.tool, "refused", why))
+
+
+def _is_here(place: Place, item: ToolItem) -> bool:
+    """Tell whether an item is of the project of a place, or of none."""
+    if place.project is None:
+        return False
+    top = place.project.top
+    main = os.path.dirname(os.path.dirname(place.project.local))  # of a linked worktree
+    return not item.project or _is_of_project(item, [top, main])
+
+
+def _is_of_project(item: ToolItem, projects: list[str]) -> bool:
+    """Tell whether an item is of one of these projects, each a folder or a bare name."""
+    theirs = item.project.replace("\\", "/").rstrip("/")
+    for each in projects:
+        ours = each.replace("\\", "/").rstrip("/")
+        if "/" in theirs and "/" in ours:
+            if f"{theirs}/".startswith(f"{os.path.realpath(ours)}/") or theirs.startswith(ours):
+                return True
+        elif _name_project(theirs).casefold() == _name_project(ours).casefold():
+            return True
+    return False
+
+
+def _name_project(project: str) -> str:
+    return project.replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
+def _make_passages(tool: str, item: ToolText) -> dict[str, bytes]:
+    """Make a file for each passage; its id has the tool, and a hash of what the tool calls it."""
+    text = public(item.text).strip("\n")
+    if not text:
+        return {}
+    parts = [text]
+    if len(text) > archive.LONGEST:
+        cut = headings.split_text(text, _PASSAGE)
+        parts = ["\n\n".join(filter(None, (" > ".join(each.path), each.text))) for each in cut]
+    at = item.at or archive.UNKNOWN
+    head = {
+        "created_at": at,
+        "importance": max(1, min(10, item.importance)),
+        "tags": [" ".join(tag.lower().split()) for tag in (tool, *item.tags) if tag.strip()],
+        "source": _format_source(tool, item),
+    }
+    written = yaml_edit.write("", head, "\n")
+    found = {}
+    for number, part in enumerate(parts):
+        name = "\0".join((tool, item.project, item.ident, str(number), text))
+        ident = f"{tool}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:12]}"
+        month = item.at[:7] or clock.now()[:7]
+        found[f"archive/{month}/{ident}{archive.SUFFIX}"] = f"{written}{part}\n".encode(
+            "utf-8", "replace"
+        )
+    return found
+
+
+def _format_source(tool: str, item: ToolText) -> str:
+    of = f" of {_name_project(item.project)}" if item.project else ""
+    return " ".join(f"{tool}: {item.ident}{of}".split())
+
+
+def _make_block(tool: str, item: ToolBlock) -> dict[str, bytes]:
+    parts = [labels.normalise(_LABEL.sub("-", part.lower())) for part in item.label.split("/")]
+    label = "/".join(part.strip("-") for part in parts if part.strip("-")) or tool
+    head = {
+        "description": " ".join(item.description.split()) or None,
+        "limit": item.limit or None,
+        "read_only": item.read_only,
+        "pinned": item.pinned,
+        "tags": list(item.tags) or None,
+        "source": " ".join(f"{tool}: {item.label}".split()),
+    }
+    text = f"{yaml_edit.write('', head, chr(10))}{item.text.strip(chr(10))}\n"
+    return {f"blocks/{label}{blocks.SUFFIX}": text.encode("utf-8", "replace")}
+
+
+def _is_recorded(store: store_paths.Store, item: ToolSession) -> bool:
+    """Tell whether the assistant's own transcript of a session is in recall."""
+    path = recall.get_path(store, item.recorded_by, item.ident) if item.recorded_by else ""
+    return bool(path) and os.path.exists(path)
+
+
+def _make_session(item: ToolSession) -> dict[str, bytes]:
+    """Make a recall file; messages without a text or an id are left."""
+    lines = [message_codec.encode_message(each) for each in item.messages if each.text.strip()]
+    if not lines:
+        return {}
+    host, name = item.messages[0].host, store_paths.file_name(item.ident)
+    return {f"local/recall/{host}/{name}{recall.SUFFIX}": b"".join(lines)}
