@@ -1,6 +1,8 @@
 """Consolidates a cluttered block without a model: duplicates go, the latest value of a key stays.
 
-Only texts that are equal but for case, spaces and punctuation are duplicates; the first one stays.
+Sections with the same heading become one. A line that a later one takes back in words is put into
+one with it. Only texts that are equal but for case, spaces, punctuation, articles and the s of a
+word are duplicates; the first one stays.
 Under different headings a text may be about two things: there it is a duplicate only where it
 stands under a heading above as well, and is a statement rather than a key or a word or two. Of two
 values for one key (`Editor: vim`, later `Editor: helix`) the later one stays only where the section
@@ -13,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.context import page_scores
+from memfs.context import page_scores, repeated_headings, superseded_lines
 
 if TYPE_CHECKING:
     from memfs.context.page_scores import BlockPart
@@ -26,6 +28,8 @@ _LABELS = frozenset({
     "goal", "update", "change", "feature", "link", "url", "http", "https", "ref", "file",
 })  # fmt: skip
 _MARKS = re.compile(r"[\W_]+")
+_SMALL = frozenset(("a", "an", "the", "we", "i", "our", "my"))  # they do not change what is said
+_ENDING = re.compile(r"(?<=\w\w[^\Ws])s\Z")
 _FEWEST = 3  # words of what says the same under a heading and under one below it
 _EMPTY = re.compile(r"^#{1,6}[ \t][^\n]*\n+(?=#{1,6}[ \t]|\Z)", re.MULTILINE)
 _CODE = re.compile(r"\s*(?:```|~~~)")
@@ -34,12 +38,14 @@ _BLANKS = re.compile(r"\n{3,}")
 
 def consolidate_text(body: str) -> str:
     """Return the consolidated body, or the same one if nothing is to be done. LF line ends."""
-    body = body.replace("\r\n", "\n")
+    given = body
+    body = repeated_headings.join_sections(body.replace("\r\n", "\n"))
     found = page_scores.split_parts(body)
     stays: dict[int, str] = {part.start: part.text for part in found}  # "" for what goes
     sections = _split_sections(body, found)
     for section in sections:
         _keep_latest(section, stays)
+        _take_back(section, stays)
     _drop_repetitions(sections, _list_scopes(body, found), stays)
     out, at = [], 0
     for part in found:
@@ -47,7 +53,7 @@ def consolidate_text(body: str) -> str:
         at = part.end
     text = "".join([*out, body[at:]])
     if text == body:
-        return body
+        return given if body == given.replace("\r\n", "\n") else body
     previous = ""
     while previous != text:  # a heading may have held nothing but headings
         previous, text = text, _EMPTY.sub(_drop_empty, text)
@@ -86,6 +92,14 @@ def _keep_latest(section: list[BlockPart], stays: dict[int, str]) -> None:
         stays[section[place].start] = ""
 
 
+def _take_back(section: list[BlockPart], stays: dict[int, str]) -> None:
+    """Put what a later part takes back into one part with it."""
+    texts = [stays[part.start].rstrip("\n") for part in section]
+    for place, text in superseded_lines.find_superseded(texts).items():
+        ending = section[place].text[len(section[place].text.rstrip("\n")) :]
+        stays[section[place].start] = text + ending if text else ""
+
+
 def _list_scopes(body: str, found: list[BlockPart]) -> dict[int, tuple[str, ...]]:
     """Map the start of each part to the headings above it, the highest first.
 
@@ -120,7 +134,7 @@ def _drop_repetitions(
     seen: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
     for number, section in enumerate(sections):
         for part in section:
-            folded, scope = _fold(stays[part.start]), scopes[part.start]
+            folded, scope = _fold_statement(stays[part.start]), scopes[part.start]
             before = seen.setdefault(folded, [])
             near = any(number == other for other, _ in before)
             if folded and (near or any(_is_covered(part, scope, wide) for _, wide in before)):
@@ -139,3 +153,10 @@ def _is_covered(part: BlockPart, scope: tuple[str, ...], wide: tuple[str, ...]) 
 
 def _fold(text: str) -> str:
     return _MARKS.sub(" ", text.lower()).strip()
+
+
+def _fold_statement(text: str) -> str:
+    """Fold a text; of a statement of some words also articles, pronouns and the s of its words."""
+    words = _fold(text).split()
+    kept = [_ENDING.sub("", word) for word in words if word not in _SMALL]
+    return " ".join(kept if len(kept) >= _FEWEST else words)

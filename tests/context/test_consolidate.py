@@ -27,7 +27,9 @@ def test_what_is_said_twice_comes_once() -> None:
     [
         ("- one\n- two\n- three\n- One.\n- two\n", "- one\n- two\n- three\n"),
         ("- one\n- two\n```\nx\n```\n- four\n\n- one\n", "- one\n- two\n```\nx\n```\n- four\n"),
-        ("## A\n- one\n## B\n- two\n## A\n- three\n- one\n", "## A\n- one\n## B\n- two\n## A\n- three\n"),
+        ("## A\n- one\n## B\n- two\n## A\n- three\n- one\n", "## A\n- one\n- three\n## B\n- two\n"),
+        ("## A\n```\n# A\n```\n\nText.\n\n# B\n# C\n## A\nx\n", "## A\n```\n# A\n```\n\nText.\n\n# B\n# C\n## A\nx\n"),
+        ("Uses pytest for tests.\nx\nWe use pytest for the tests\n", "Uses pytest for tests.\nx\n"),
         ("## A\n- one\n## B\n- two\n## A\n- one\n", "## A\n- one\n## B\n- two\n"),
         (
             "We deploy with Helm.\n# Notes\n- a\n- We deploy with Helm.\n",
@@ -37,6 +39,34 @@ def test_what_is_said_twice_comes_once() -> None:
 )  # fmt: skip
 def test_duplicates_need_not_stand_side_by_side(body: str, tidy: str) -> None:
     assert consolidate_text(body) == tidy
+
+
+def test_a_later_line_takes_an_earlier_one_back() -> None:
+    body = (
+        "Name: Alice\nPrefers Python\nActually prefers TypeScript now\nWorks at Acme Corp\n"
+        "Changed jobs to Beta Inc\nLikes hiking\n"
+    )
+    assert consolidate_text(body) == (
+        "Name: Alice\nPrefers TypeScript (before: Python)\n"
+        "Works at Beta Inc (before: Acme Corp)\nLikes hiking\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Prefers Python\nPrefers TypeScript\n",
+        "Actually prefers TypeScript now\nPrefers Python\n",
+        "Works at Acme Corp\n\n## Bob\nChanged jobs to Beta Inc\n",
+        "- Prefers tabs\nActually prefers spaces\n",
+        "Ana prefers Python\nActually Bob prefers TypeScript\n",
+        "Imports from X\nImports to X\n",
+        "Never use X for tests\nUse X for tests\n",
+        "## A\none\n<!-- BEGIN TOOL -->\n## B\ntwo\n## A\nthree\n<!-- END TOOL -->\n",
+    ],
+)
+def test_without_a_word_of_change_both_lines_stay(body: str) -> None:
+    assert consolidate_text(body) == body
 
 
 def test_other_numbers_are_another_thing() -> None:
