@@ -22,6 +22,7 @@ GROUPS = {
     "find": (
         ("search", "search sessions, archive, blocks and facts"),
         ("recall", "compose what memory holds for a task"),
+        ("web", "see, search and mend it all in your browser"),
         ("last", "see what the last prompts were given, and why"),
         ("archive static", "keep passages and reference texts"),
         ("facts graph", "see what sessions stated, and how they went"),

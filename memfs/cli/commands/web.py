@@ -1,0 +1,37 @@
+"""`memfs web`."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+
+import click
+
+from memfs.cli import console, options
+
+_IDLE = 3600.0  # seconds without a look
+
+
+@click.command("web")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Which port (0: a free one)."
+)
+@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--read-only", is_flag=True, help="Show everything, and change nothing.")
+def command(port: int, no_open: bool, read_only: bool) -> None:
+    """Show what is remembered in your browser, and mend it there.
+
+    The page is served on this machine alone. The address that is printed lets in one browser; no
+    other program, user or web page can read it. It ends with Ctrl-C, or an hour after the last
+    look.
+    """
+    from memfs.web.server import PageServer  # with starlette and uvicorn
+
+    place = options.place()
+    folder = place.project.top if place.project else os.getcwd()
+    page = PageServer([folder], options.home(), port=port, read_only=read_only)
+    console.data(page.access.address)
+    console.talk("  for one browser on this machine; Ctrl-C ends it")
+    if not no_open:
+        webbrowser.open(page.access.address)
+    page.run(_IDLE)

@@ -1,0 +1,1 @@
+"""Floor 10: the page: what is remembered, in a browser on this machine, and the edits of it."""

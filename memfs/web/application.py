@@ -1,0 +1,66 @@
+"""The application: which handler answers which address."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from memfs.core.errors import MemfsError, NotFoundError
+from memfs.web import rendering
+from memfs.web.access import Guard
+from memfs.web.pages import blocks, brief, events
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp
+
+    from memfs.web.site import Site
+
+_STATIC = os.path.join(os.path.dirname(__file__), "static")
+_PAGES = (blocks, brief, events)
+
+
+def make_application(site: Site) -> ASGIApp:
+    """Return the application that shows a site to whoever its access lets in."""
+    pages = [route for page in _PAGES for route in page.ROUTES]
+    application = Starlette(
+        routes=[
+            Route("/", _open_first),
+            Mount("/static", StaticFiles(directory=_STATIC)),
+            Route("/{project}/", _open_blocks),
+            Mount("/{project}", routes=pages),
+        ],
+        exception_handlers={HTTPException: _show_missing, Exception: _show_failure},
+    )
+    application.state.site = site
+    return Guard(application, site.access)
+
+
+def _open_first(request: Request) -> Response:
+    return RedirectResponse(f"/{rendering.get_site(request).projects[0].key}/blocks", 303)
+
+
+def _open_blocks(request: Request) -> Response:
+    return RedirectResponse(f"/{request.path_params['project']}/blocks", 303)
+
+
+def _show_missing(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    what = "there is no such page" if status == 404 else "this address takes no such request"
+    response = rendering.render_error(request, NotFoundError(what))
+    response.status_code = status
+    return response
+
+
+def _show_failure(request: Request, error: Exception) -> Response:
+    what = MemfsError(f"the page failed: {type(error).__name__}", "the terminal has the details")
+    response = rendering.render_error(request, what)
+    response.status_code = 500
+    return response

@@ -1,0 +1,1 @@
+"""One module for each section of the page: its addresses, and what their templates are given."""

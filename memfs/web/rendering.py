@@ -1,0 +1,169 @@
+"""From templates to pages: escaped everywhere, because what is remembered is somebody's text."""
+
+from __future__ import annotations
+
+import functools
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from memfs.core.errors import MemfsError, NotFoundError
+from memfs.core.privacy import storable
+from memfs.web.access import FORM, FORM_FIELD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from memfs.web.site import Project, Site
+
+_HEADING, _PLAIN = Markup('<span class="place">{}</span>'), Markup("{}")
+_MARKS = {"+": Markup("<ins>{}</ins>"), "-": Markup("<del>{}</del>")}
+SECTIONS = (
+    ("blocks", "Blocks"),
+    ("brief", "What the assistant sees"),
+    ("search", "Search"),
+    ("sessions", "Sessions"),
+    ("archive", "Archive"),
+    ("facts", "Facts and rules"),
+    ("timeline", "Timeline"),
+    ("health", "Health"),
+)
+
+
+def get_site(request: Request) -> Site:
+    """Return what the page shows."""
+    site: Site = request.app.state.site
+    return site
+
+
+def get_project(request: Request) -> Project:
+    """Return the project in the address. Raises `NotFoundError`."""
+    return get_site(request).find_project(request.path_params["project"])
+
+
+def get_form(request: Request) -> dict[str, str]:
+    """Return the fields of the form that was sent."""
+    form: dict[str, str] = request.scope[FORM]
+    return form
+
+
+def render(request: Request, name: str, section: str, title: str, /, **values: Any) -> Response:
+    """Return a page of a section, with its title and the values that its template names."""
+    site = get_site(request)
+    status = values.pop("status", 200)
+    project = values.pop("project", None) or get_project(request)
+    page = (
+        _make_environment()
+        .get_template(name)
+        .render(
+            site=site,
+            project=project,
+            section=section,
+            sections=SECTIONS,
+            title=title,
+            base=f"/{project.key}",
+            path=request.url.path,
+            form_field=Markup('<input type="hidden" name="{}" value="{}">').format(
+                FORM_FIELD, site.access.form_token
+            ),
+            notes=site.take_notes(),
+            **values,
+        )
+    )
+    return HTMLResponse(page, status)
+
+
+def redirect(request: Request, path: str) -> Response:
+    """Show another page of the project after a form was done."""
+    return RedirectResponse(f"/{get_project(request).key}/{path}", 303)
+
+
+def show_errors(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Make a handler show an error that it raises as a page."""
+
+    @functools.wraps(handler)
+    def wrapper(request: Request) -> Response:
+        try:
+            return handler(request)
+        except (MemfsError, OSError) as error:
+            return render_error(request, error)
+
+    return wrapper
+
+
+def render_error(request: Request, error: MemfsError | OSError) -> Response:
+    """Return the page of an error: what was wrong, and what to do."""
+    message = error.message if isinstance(error, MemfsError) else str(error)
+    hint = error.hint if isinstance(error, MemfsError) else ""
+    status = 404 if isinstance(error, NotFoundError) else 400
+    project = get_site(request).projects[0]
+    return render(
+        request,
+        "error.html",
+        "",
+        "Not done",
+        message=message,
+        hint=hint,
+        status=status,
+        project=project,
+    )
+
+
+@functools.cache
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("memfs.web", "html"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        count=_format_count, day=_format_day, when=_format_time, diff=_mark_diff, mask=storable
+    )
+    return environment
+
+
+def _format_count(number: int, noun: str = "") -> str:
+    if not noun:
+        return f"{number:,}"
+    if number != 1:
+        noun = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeou" else f"{noun}s"
+    return f"{number:,} {noun}"
+
+
+def _format_day(at: str) -> str:
+    found = _parse(at)
+    return found.strftime("%Y-%m-%d") if found else (at[:10] if at else "date unknown")
+
+
+def _format_time(at: str) -> Markup:
+    """Return a time as an element that says it whole."""
+    found = _parse(at)
+    if found is None:
+        return escape(at or "date unknown")
+    text = found.strftime("%Y-%m-%d %H:%M")
+    return Markup('<time datetime="{}">{}</time>').format(at, text)
+
+
+def _parse(at: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(at).astimezone()
+    except ValueError:
+        return None
+
+
+def _mark_diff(text: str) -> Markup:
+    """Return a unified diff with a mark on each line that came or went."""
+    lines = []
+    for line in text.splitlines():
+        heading = line.startswith(("+++", "---", "@@"))
+        form = _HEADING if heading else _MARKS.get(line[:1], _PLAIN)
+        lines.append(form.format(line))
+    return Markup("\n").join(lines)

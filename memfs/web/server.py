@@ -1,0 +1,96 @@
+"""Serves the page on this machine alone, until it is stopped or nobody has looked for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from memfs.web.access import Access
+from memfs.web.application import make_application
+from memfs.web.site import Project, Site
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+ADDRESS = "127.0.0.1"
+_LOOK = 5.0  # seconds between two looks whether anybody is there
+
+
+class PageServer:
+    """Serves the projects in `folders` on this machine, on a port of its own if it is 0.
+
+    `access` has the address, `projects` their keys. Raises `OSError` for a port that is taken.
+    """
+
+    def __init__(
+        self, folders: list[str], home: str, *, port: int = 0, read_only: bool = False
+    ) -> None:
+        self._listener = _listen(port)
+        self.access = Access(self._listener.getsockname()[1], read_only=read_only)
+        self.projects = [Project(folder) for folder in folders]
+        site = Site(self.projects, home, self.access)
+        self._used = _LastUse(make_application(site))
+        config = uvicorn.Config(
+            self._used, log_level="error", access_log=False, lifespan="off", server_header=False,
+            timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        self._server = uvicorn.Server(config)
+
+    def run(self, idle: float) -> None:
+        """Serve until Ctrl-C or `stop`, or until nobody has looked for `idle` seconds."""
+        try:
+            asyncio.run(self._run(idle))
+        except KeyboardInterrupt:
+            return
+        finally:
+            self._listener.close()
+
+    def stop(self) -> None:
+        """End the server; its thread may take a moment."""
+        self._server.should_exit = True
+
+    async def _run(self, idle: float) -> None:
+        watching = asyncio.create_task(_end_when_idle(self._server, self._used, idle))
+        await self._server.serve(sockets=[self._listener])
+        watching.cancel()
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((ADDRESS, port))
+        listener.listen(64)
+    except OSError as error:
+        listener.close()
+        raise OSError(error.errno, f"port {port}: {error.strerror}") from error
+    return listener
+
+
+class _LastUse:
+    """Notes when the page was used last, and how many requests are open."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.at, self.open = time.monotonic(), 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        self.open += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self.open -= 1
+            self.at = time.monotonic()
+
+
+async def _end_when_idle(server: uvicorn.Server, used: _LastUse, idle: float) -> None:
+    """End the server once nobody looks: an open page keeps it by its news."""
+    while not server.should_exit:
+        await asyncio.sleep(min(_LOOK, idle))
+        if not used.open and time.monotonic() - used.at > idle:
+            server.should_exit = True

@@ -1,0 +1,67 @@
+// What the page does beyond links and forms: keys, a count of characters left, live news.
+// Everything works without it.
+"use strict";
+
+const typing = (target) => target.matches("input, textarea, select, [contenteditable]");
+
+function choose(step) {
+  const entries = [...document.querySelectorAll("main [data-entry]")];
+  if (!entries.length) return;
+  const at = entries.findIndex((each) => each.classList.contains("chosen"));
+  const next = Math.max(0, Math.min(entries.length - 1, at < 0 ? 0 : at + step));
+  entries.forEach((each, place) => each.classList.toggle("chosen", place === next));
+  const link = entries[next].querySelector("a, summary, button");
+  (link || entries[next]).focus({ preventScroll: true });
+  entries[next].scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  const keys = document.getElementById("keys");
+  if (event.key === "/") {
+    event.preventDefault();
+    document.getElementById("find").focus();
+  } else if (event.key === "j") choose(1);
+  else if (event.key === "k") choose(-1);
+  else if (event.key === "e") document.querySelector("[data-edit]")?.click();
+  else if (event.key === "?") keys.open ? keys.close() : keys.showModal();
+});
+
+function countLeft() {
+  const text = document.querySelector("textarea[data-limit]");
+  const left = document.getElementById("left");
+  if (!text || !left) return;
+  const tell = () => {
+    const room = Number(text.dataset.limit) - [...text.value.trimEnd()].length;
+    left.textContent = room >= 0 ? `${room.toLocaleString("en")} characters left`
+      : `${(-room).toLocaleString("en")} characters too many`;
+  };
+  text.addEventListener("input", tell);
+  tell();
+}
+
+// A change on the disk shows itself, unless somebody is writing into a form of the page.
+function follow() {
+  const { base, section } = document.body.dataset;
+  if (!section || !window.EventSource) return;
+  const news = new EventSource(`${base}/events`);
+  let changed = false;
+  document.addEventListener("input", (event) => { changed ||= event.target.closest("main") !== null; });
+  news.addEventListener("change", async (event) => {
+    if (changed || !event.data.split(" ").includes(section)) return;
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    if (!answer.ok || changed) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const open = new Set([...document.querySelectorAll("main details[open] > summary")].map((each) => each.textContent));
+    const main = page.getElementById("main");
+    for (const each of main.querySelectorAll("details > summary")) {
+      if (open.has(each.textContent)) each.parentElement.open = true;
+    }
+    document.getElementById("main").replaceChildren(...main.childNodes);
+    countLeft();
+  });
+  addEventListener("pagehide", () => news.close());
+}
+
+countLeft();
+follow();

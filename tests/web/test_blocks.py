@@ -1,0 +1,111 @@
+"""Blocks in the page: what is shown, and each edit of them."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+
+from memfs.core.body_edits import Append
+from memfs.core.records import Origin
+from memfs.ops import edit, history, show
+from memfs.store.blocks import Place
+from tests.ops.test_purge import SECRET
+from tests.web.conftest import Client
+
+BY = Origin("agent", "claude", "s")
+SCRIPT = "<script>alert(1)</script>"
+
+
+def test_blocks_are_listed_by_tier_with_their_sizes(page: Client) -> None:
+    words = page.get("blocks").words
+    assert words.index("This project") < words.index("persona") < words.index("Yours")
+    assert "of 5,000 characters" in words
+
+
+def test_an_edit_is_shown_before_it_is_saved(page: Client, place: Place) -> None:
+    shown = show.run(place, "persona")
+    form = {"text": "I answer briefly.", "version": str(shown.version), "reason": "too long"}
+    answer = page.do("blocks/persona/edit", form)
+    assert "+I answer briefly." in html.unescape(answer.words)
+    assert show.run(place, "persona").block.value == shown.block.value
+    answer = page.do("blocks/persona/edit", {**form, "save": "1"})
+    assert "persona: version 2 is saved" in answer.words
+    assert show.run(place, "persona").block.value == "I answer briefly."
+    entry = history.log(place, "persona", 1)[0]
+    assert (entry.actor, entry.host, entry.reason) == ("user", "web", "too long")
+
+
+def test_what_somebody_changed_meanwhile_is_not_written_over(page: Client, place: Place) -> None:
+    version = str(show.run(place, "persona").version)
+    edit.run(place, [Append("persona", "Meanwhile.")], BY)
+    form = {"text": "Mine.", "version": version, "save": "1"}
+    answer = page.do("blocks/persona/edit", form)
+    assert answer.status == 400
+    assert "it is at version 2, not 1" in answer.words
+    assert "Mine." in answer.text
+    assert show.run(place, "persona").block.value.endswith("Meanwhile.")
+
+
+def test_refusals_are_those_of_the_command_line(page: Client, place: Place) -> None:
+    for text, why in (("x" * 6000, "the limit is 5,000"), (f"key: {SECRET}", "secret")):
+        answer = page.do("blocks/persona/edit", {"text": text, "version": "1", "save": "1"})
+        assert (answer.status, why in answer.words) == (400, True)
+    assert show.run(place, "persona").version == 1
+
+
+def test_a_block_is_made_described_deleted_and_brought_back(page: Client, place: Place) -> None:
+    new = {"label": "api/retries", "description": "How we retry", "text": "Wait.", "pinned": "on"}
+    assert "api/retries: version 1 is saved" in page.do("blocks/new", new).words
+    keys = {"description": "Retries", "limit": "900", "version": "1"}
+    answer = page.do("blocks/api/retries/keys", keys)
+    assert "5 of 900 characters" in answer.words
+    block = show.run(place, "api/retries").block
+    assert (block.description, block.limit, block.pinned) == ("Retries", 900, False)
+    answer = page.do("blocks/api/retries/delete")
+    assert "api/retries: version 3 is saved" in answer.words
+    assert (
+        "api/retries: delete, version 3, is taken back" in page.do("blocks/api/retries/undo").words
+    )
+    assert show.run(place, "api/retries").block.value == "Wait."
+
+
+def test_an_earlier_version_is_restored(page: Client, place: Place) -> None:
+    before = show.run(place, "persona").block.value
+    edit.run(place, [Append("persona", "More.")], BY)
+    answer = page.do("blocks/persona/restore", {"version": "1"})
+    assert "persona is as it was at 1" in answer.words
+    assert show.run(place, "persona").block.value == before
+
+
+def test_the_users_own_block_is_another_one(page: Client, place: Place) -> None:
+    new = {"label": "notes", "text": "Mine.", "tier": "user"}
+    assert page.do("blocks/new", new).status == 200
+    assert page.do("blocks/new", {**new, "text": "Ours.", "tier": "project"}).status == 200
+    assert "Mine." in page.get("blocks/user:notes").words
+    assert "Ours." in page.get("blocks/project:notes").words
+
+
+def test_hostile_text_is_text(
+    page: Client, place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    block_file("sly", f"---\ndescription: '{SCRIPT}'\n---\n{SCRIPT}\n\"'><img src=x onerror=a>\n")
+    edit.run(place, [Append("persona", SCRIPT)], Origin("agent", "claude", "s", SCRIPT))
+    for path in ("blocks", "blocks/sly", "blocks/sly/edit", "blocks/persona/history", "brief",
+                 "blocks/persona/blame", f"search?q={SCRIPT}", f"blocks/{SCRIPT}"):  # fmt: skip
+        text = page.get(path).text
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+
+
+def test_secrets_are_masked(
+    page: Client, place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    block_file("leak", f"---\ndescription: d\n---\nkey = {SECRET}\n")
+    for path in ("blocks/leak", "blocks/leak/history", "blocks/leak/blame", "brief"):
+        assert SECRET not in page.get(path).text
+
+
+def test_a_number_that_is_none_is_refused(page: Client) -> None:
+    answer = page.do("blocks/persona/keys", {"limit": "many", "version": "1"})
+    assert (answer.status, "expected a number" in answer.words) == (400, True)
