@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs import files
+from memfs import files, hosts
 from memfs.core.errors import LockedError, NotFoundError, UsageError
 from memfs.core.snippet import snippet
 from memfs.ingest import transcripts
@@ -64,6 +64,41 @@ def list_sessions(place: Place, limit: int = 0, host: str = "") -> list[Recorded
     return found[: limit or None]
 
 
+@dataclass(frozen=True)
+class SessionPage:
+    """Some of the sessions in recall, the last written first, and how many there are."""
+
+    sessions: tuple[RecordedSession, ...]
+    total: int
+    hosts: tuple[str, ...]
+
+
+def list_latest(place: Place, first: int, count: int, host: str = "") -> SessionPage:
+    """Return `count` sessions from the place `first` (0) on, of one host or all.
+
+    Only these are opened, however many there are.
+    """
+    listed = [path for path in recall.sources(place.home) if _SIDE not in os.path.basename(path)]
+    found = sorted({os.path.basename(os.path.dirname(path)) for path in listed})
+    wanted = [path for path in listed if host in ("", os.path.basename(os.path.dirname(path)))]
+    wanted.sort(key=_get_written, reverse=True)
+    said = _load_outcomes(place)
+    shown = (_load_session(path, "", said) for path in wanted[first : first + count])
+    return SessionPage(tuple(each for each in shown if each), len(wanted), tuple(found))
+
+
+def open_session(place: Place, host: str, ident: str) -> tuple[RecordedSession, list[Message]]:
+    """Return a session by its host and whole id, with its messages, without its subagents'.
+
+    Raises `NotFoundError`.
+    """
+    path = recall.get_path(place.home, host, ident) if host in hosts.RECORDED and ident else ""
+    found = _load_session(path, "", _load_outcomes(place)) if files.is_file(path) else None
+    if found is None:
+        raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
+    return found, [message for message in recall.messages(path) if not message.side]
+
+
 def find_session(place: Place, ident: str) -> tuple[RecordedSession, str]:
     """Return a session, by its id or a unique prefix, and its file. Raises `NotFoundError`."""
     found = _load_sessions(place, ident)
@@ -98,11 +133,7 @@ def _load_sessions(place: Place, prefix: str = "") -> list[tuple[RecordedSession
     """Return the sessions whose ids have a prefix, each with its file; new messages are read."""
     with suppress(LockedError):  # another process ingests
         transcripts.drain(place.home, transcripts.Tally())
-    said = {
-        each.session: "worked" if each.worked else "failed"
-        for each in session_outcomes.list_outcomes(place.home)
-        if not each.turn and not each.gone
-    }
+    said = _load_outcomes(place)
     found = []
     for path in recall.sources(place.home):
         if _SIDE not in os.path.basename(path):
@@ -110,6 +141,21 @@ def _load_sessions(place: Place, prefix: str = "") -> list[tuple[RecordedSession
             if session is not None:
                 found.append((session, path))
     return found
+
+
+def _get_written(path: str) -> int:
+    """Return when a file was written to last, in nanoseconds; 0 for one that is gone."""
+    found = files.status(path)
+    return found.st_mtime_ns if found else 0
+
+
+def _load_outcomes(place: Place) -> dict[str, str]:
+    """Return what a person said of sessions, by their ids: worked or failed."""
+    return {
+        each.session: "worked" if each.worked else "failed"
+        for each in session_outcomes.list_outcomes(place.home)
+        if not each.turn and not each.gone
+    }
 
 
 def _load_session(path: str, prefix: str, said: dict[str, str]) -> RecordedSession | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+import string
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,8 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.privacy import storable
+from memfs.core.snippet import snippet
+from memfs.search.stopwords import STOP
 from memfs.web.access import FORM, FORM_FIELD
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
     from memfs.web.site import Project, Site
 
+_MARKED = 20  # words of a query
+_UNMARKED = {*STOP, *string.ascii_lowercase}
 _HEADING, _PLAIN = Markup('<span class="place">{}</span>'), Markup("{}")
 _MARKS = {"+": Markup("<ins>{}</ins>"), "-": Markup("<del>{}</del>")}
 SECTIONS = (
@@ -125,7 +131,13 @@ def _make_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        count=_format_count, day=_format_day, when=_format_time, diff=_mark_diff, mask=storable
+        count=_format_count,
+        day=_format_day,
+        when=_format_time,
+        diff=_mark_diff,
+        mask=storable,
+        marked=_mark_words,
+        snippet=_cut_snippet,
     )
     return environment
 
@@ -167,3 +179,20 @@ def _mark_diff(text: str) -> Markup:
         form = _HEADING if heading else _MARKS.get(line[:1], _PLAIN)
         lines.append(form.format(line))
     return Markup("\n").join(lines)
+
+
+def _cut_snippet(text: str, words: str) -> str:
+    return snippet(text, [words.casefold()])
+
+
+def _mark_words(text: str, query: str) -> Markup:
+    """Return a text with the words of a query marked."""
+    plain = (word.strip(".,;:!?()\"'") for word in query.split())
+    words = [re.escape(word) for word in plain if word and word.lower() not in _UNMARKED]
+    if not words:
+        return escape(text)
+    parts = re.split(f"({'|'.join(words[:_MARKED])})", text, flags=re.IGNORECASE)
+    return Markup("").join(
+        Markup("<mark>{}</mark>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(parts)
+    )
