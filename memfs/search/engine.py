@@ -27,6 +27,7 @@ AnyHit = TypeVar("AnyHit", Hit, SessionHit)
 Mode = Literal["hybrid", "text", "semantic"]
 LIMIT = 5  # hits on a page
 TURNS = 3  # shown of each session
+_DAY = 86400  # seconds
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,14 @@ class Engine:
         return HitPage(
             [hit_builder.build_hit(self.text.load_document(each)) for each in addresses], total
         )
+
+    @_convert_damage
+    def count_by_day(self) -> dict[int, int]:
+        """Count the messages of each day (UTC), by the second that it begins with."""
+        days = {"days": {"histogram": {"field": "at", "interval": _DAY, "min_doc_count": 1}}}
+        query = self.text.term_query("kind", "message")
+        found = self.text.searcher.aggregate(query, days)["days"]["buckets"]
+        return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in found}
 
     @_convert_damage
     def rank(

@@ -14,6 +14,7 @@ _LEFT, _LONGEST_LEFT = "left.txt", 16 << 10
 _PRIME = (1 << 61) - 1
 _CAP = 256 << 20  # the texts of all blocks
 _RUN = 64  # bytes of the record of a hook's run
+_RUNS = 512  # records in a file
 
 
 class ShownState:
@@ -156,10 +157,12 @@ def forget_shown(store: Store, session: str) -> None:
 def note_run(local: str, host: str, event: str, milliseconds: float) -> None:
     """Note in a store's local folder that a hook ran in a host just now, and how long it took.
 
-    Written over the record before, which has the same length: to cut a file off first takes ext4
-    forty times as long. It can be lost without harm: not fsynced. Raises `OSError`.
+    Written over an older record of the same length, in the place that the time gives it: to cut a
+    file off, or to look where it ends, takes longer. It can be lost without harm: not fsynced.
+    Raises `OSError`.
     """
-    record = f"{event[:32]} {time.time():.3f} {milliseconds:.1f}".ljust(_RUN - 1) + "\n"
+    now = time.time()
+    record = f"{event[:32]} {now:.3f} {milliseconds:.1f}".encode("ascii", "replace")
     path = f"{local}/hooks/{host}"
     try:
         handle, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT)
@@ -167,16 +170,30 @@ def note_run(local: str, host: str, event: str, milliseconds: float) -> None:
         files.make_folder(f"{local}/hooks", private=True, durable=False)
         handle, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT)
     try:
-        os.write(handle, record.encode("utf-8", "replace"))
+        os.lseek(handle, int(now * 1000) % _RUNS * _RUN, os.SEEK_SET)
+        os.write(handle, record[: _RUN - 1].ljust(_RUN - 1) + b"\n")
     finally:
         os.close(handle)
 
 
+def list_runs(store: Store, host: str) -> list[tuple[str, float, float]]:
+    """Return (event, when, milliseconds) of the last hooks that ran in a host, the oldest first.
+
+    Most of the last few hundred are among them, and always the last one.
+    """
+    text = files.read(f"{store.local}/hooks/{host}", cap=_RUN * _RUNS) or ""
+    found = []
+    for start in range(0, len(text), _RUN):
+        words = text[start : start + _RUN].replace("\0", " ").split()
+        try:
+            event, when, milliseconds = words
+            found.append((event, float(when), float(milliseconds)))
+        except ValueError:
+            continue
+    return sorted(found, key=lambda run: run[1])
+
+
 def last_run(store: Store, host: str) -> tuple[str, float, float] | None:
     """Return (event, when, milliseconds) of the hook that ran last in a host; None: not known."""
-    words = (files.read(f"{store.local}/hooks/{host}", cap=_RUN) or "").split()
-    try:
-        event, when, milliseconds = words
-        return event, float(when), float(milliseconds)
-    except ValueError:
-        return None
+    found = list_runs(store, host)
+    return found[-1] if found else None

@@ -13,6 +13,7 @@ from memfs.recall.index_session import IndexSession
 from memfs.store import blocks
 
 if TYPE_CHECKING:
+    from memfs.ops.trust import TrustReport
     from memfs.store.blocks import Place
     from memfs.web.access import Access
 
@@ -26,6 +27,7 @@ class Project:
     folder: str
     key: str = ""
     index: IndexSession | None = None
+    shown_trust: TrustReport | None = None  # what its user looked at
 
     def __post_init__(self) -> None:
         digest = hashlib.sha256(self.folder.encode("utf-8", "replace")).hexdigest()[:6]

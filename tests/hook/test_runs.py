@@ -29,7 +29,9 @@ def test_each_call_leaves_one_record_for_its_host(place: Place, repo: Path) -> N
     assert abs(time.time() - when) < 60
     assert 1 < milliseconds < 60_000
     [path] = Path(place.home.local, "hooks").iterdir()
-    assert (path.stat().st_size, path.stat().st_mode & 0o777) == (64, 0o600)
+    assert path.stat().st_size % 64 == 0
+    assert path.stat().st_size <= 64 * 512
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_call_that_failed_is_one_that_ran(place: Place, repo: Path) -> None:

@@ -41,9 +41,11 @@ def about(place: Place, home: Path, title: str = "Claude Code") -> list[Finding]
 def ran(place: Place, host: str, ago: float) -> None:
     """Leave the record of a hook that ran some seconds ago."""
     sessions.note_run(place.home.local, host, "Stop", 31.4)
+    found = sessions.last_run(place.home, host)
+    assert found
+    event, when, spent = found
     path = Path(place.home.local, "hooks", host)
-    event, when, spent = path.read_text().split()
-    path.write_text(f"{event} {float(when) - ago:.3f} {spent}".ljust(63) + "\n")
+    path.write_text(f"{event} {when - ago:.3f} {spent}".ljust(63) + "\n")
 
 
 def transcript(home: Path, repo: Path) -> Path:

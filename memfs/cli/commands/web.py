@@ -8,6 +8,7 @@ import webbrowser
 import click
 
 from memfs.cli import console, options
+from memfs.core.errors import RejectedError
 
 _IDLE = 3600.0  # seconds without a look
 
@@ -27,6 +28,10 @@ def command(port: int, no_open: bool, read_only: bool) -> None:
     """
     from memfs.web.server import PageServer  # with starlette and uvicorn
 
+    if options.get_origin().actor == "agent" and not read_only:
+        raise RejectedError(
+            "a page that changes memory is for a person", "memfs web --read-only only shows it"
+        )
     place = options.place()
     folder = place.project.top if place.project else os.getcwd()
     page = PageServer([folder], options.home(), port=port, read_only=read_only)

@@ -1,0 +1,129 @@
+"""What happened in a memory over time: messages, edits, its growth, its cost, and its hooks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from memfs import files, hosts
+from memfs.core import tokens
+from memfs.store import blocks, clock, journal_query, prompt_log, sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from memfs.core.records import JournalEntry
+    from memfs.recall.index_session import IndexSession
+    from memfs.store.blocks import Place
+
+DAYS = 371  # that are shown: 53 weeks
+_ENTRIES = 5000  # of the journal, the last ones
+_PROMPTS = 2000  # the last ones
+_DAY = 86400  # seconds
+
+
+@dataclass(frozen=True)
+class DayActivity:
+    """One day (UTC, 2026-05-03): messages in sessions, and edits of blocks."""
+
+    day: str
+    messages: int
+    edits: int
+
+
+@dataclass(frozen=True)
+class SessionCost:
+    """What memory added to the prompts of a session; `tokens` are estimated."""
+
+    host: str
+    session: str
+    prompts: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class HookTimes:
+    """The last runs of the hooks in one assistant, in milliseconds."""
+
+    host: str
+    runs: int
+    median: float
+    p95: float
+    last: float
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All of it. `growth` has (day, characters in blocks after it); `failures` are hook errors."""
+
+    days: tuple[DayActivity, ...]
+    growth: tuple[tuple[str, int], ...]
+    costs: tuple[SessionCost, ...]
+    hooks: tuple[HookTimes, ...]
+    failures: int
+
+
+def run(index: IndexSession, days: int = DAYS) -> Timeline:
+    """Return what happened in the last `days` days. Raises `MemfsError`."""
+    place = index.place
+    entries = journal_query.list_entries(place)[-_ENTRIES:]
+    said = index.ask("text", lambda engine: engine.count_by_day())
+    return Timeline(
+        tuple(_count_days(said, entries, days)),
+        tuple(_measure_growth(place, entries)),
+        tuple(_measure_costs(place)),
+        tuple(each for name in hosts.NAMES if (each := _measure_hooks(place, name))),
+        _count_failures(place),
+    )
+
+
+def _count_days(
+    said: dict[int, int], entries: Sequence[JournalEntry], days: int
+) -> Iterable[DayActivity]:
+    messages = Counter({_format_day(second): count for second, count in said.items()})
+    edits = Counter(entry.at[:10] for entry in entries)
+    last = int(clock.seconds()) // _DAY * _DAY
+    for number in range(days - 1, -1, -1):
+        day = _format_day(last - number * _DAY)
+        yield DayActivity(day, messages[day], edits[day])
+
+
+def _format_day(second: int) -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime("%Y-%m-%d")
+
+
+def _measure_growth(place: Place, entries: Sequence[JournalEntry]) -> Iterable[tuple[str, int]]:
+    """Yield the size of all blocks at the end of each day with edits, from what it is now."""
+    size = sum(block.chars for block in blocks.load(place))
+    found: dict[str, int] = {}
+    for entry in reversed(entries):
+        found.setdefault(entry.at[:10], size)
+        size -= len(entry.after or "") - len(entry.before or "")
+    return ((day, max(0, size)) for day, size in reversed(found.items()))
+
+
+def _measure_costs(place: Place) -> Iterable[SessionCost]:
+    prompts: Counter[tuple[str, str]] = Counter()
+    added: Counter[tuple[str, str]] = Counter()
+    for record in reversed(prompt_log.read(place.home, _PROMPTS)):
+        key = record.host, record.session
+        prompts[key] += 1
+        added[key] += tokens.estimate(record.text) if record.text else 0
+    return (SessionCost(*key, number, added[key]) for key, number in reversed(prompts.items()))
+
+
+def _measure_hooks(place: Place, host: str) -> HookTimes | None:
+    found = sessions.list_runs(place.home, host)
+    if not found:
+        return None
+    times = sorted(milliseconds for _, _, milliseconds in found)
+    median, p95 = (times[min(len(times) - 1, int(len(times) * part))] for part in (0.5, 0.95))
+    return HookTimes(host, len(times), median, p95, found[-1][1])
+
+
+def _count_failures(place: Place) -> int:
+    return sum(
+        (files.read(f"{store.local}/hook.log") or "").count("\n") for store in place.stores()
+    )
