@@ -6,7 +6,7 @@ import http.client
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -79,13 +79,14 @@ class Client:
         return self.send("GET", answer.headers["location"])
 
 
-def serve(folders: list[Path], home: Path, *, read_only: bool = False) -> Iterator[Client]:
+@contextmanager
+def serve(folders: list[Path], home: Path, *, read_only: bool = False) -> Iterator[PageServer]:
     """Serve the projects in folders while a test runs."""
     server = PageServer([str(folder) for folder in folders], str(home), read_only=read_only)
     thread = threading.Thread(target=server.run, args=(60.0,))
     thread.start()
     try:
-        yield Client(server.access, server.projects[0].key)
+        yield server
     finally:
         server.stop()
         thread.join()
@@ -95,11 +96,13 @@ def serve(folders: list[Path], home: Path, *, read_only: bool = False) -> Iterat
 def page(place: Place, repo: Path, home: Path) -> Iterator[Client]:
     """The page of a project with a store, and of its user."""
     assert place.project
-    yield from serve([repo], home)
+    with serve([repo], home) as server:
+        yield Client(server.access, server.projects[0].key)
 
 
 @pytest.fixture
 def read_only(place: Place, repo: Path, home: Path) -> Iterator[Client]:
     """The same page, started with `--read-only`."""
     assert place.project
-    yield from serve([repo], home, read_only=True)
+    with serve([repo], home, read_only=True) as server:
+        yield Client(server.access, server.projects[0].key)

@@ -1,0 +1,85 @@
+"""A first week, as a person would click it: with scripts, and without."""
+
+from __future__ import annotations
+
+import pytest
+
+from memfs.core.body_edits import Append
+from memfs.ops import edit, sessions, show, trust
+from memfs.store import store_paths
+from memfs.store.blocks import Place
+from tests.ops.imports import BY
+from tests.web.browser.conftest import Visitor
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None:
+    visitor.open()
+    visit = visitor.open(scripts=scripts)
+    page = visit.go("blocks")
+    page.get_by_role("link", name="persona").click()
+    page.get_by_role("link", name="Edit", exact=True).click()
+    page.get_by_label("Text").fill("I answer in one sentence.")
+    page.get_by_role("button", name="Look at the change").click()
+    assert page.locator("pre.diff ins").first.inner_text() == "+I answer in one sentence."
+    page.get_by_role("button", name="Save this").click()
+    assert "is saved" in page.get_by_role("status").first.inner_text()
+    page.get_by_role("link", name="History").click()
+    page.get_by_role("button", name="Undo the last edit").click()
+    assert "is taken back" in page.get_by_role("status").first.inner_text()
+    assert "short" in show.run(week, "persona").block.value
+
+    page.get_by_label("Search everything").fill("gateway lock")
+    page.get_by_label("Search everything").press("Enter")
+    page.get_by_role("link", name="session s-").first.click()
+    assert page.locator(".target").count() == 1
+    page.get_by_label("Find in this session").fill("turn 7")
+    page.get_by_role("button", name="Find", exact=True).click()
+    assert "1 place" in page.get_by_role("heading", level=2).first.inner_text()
+    count = len(sessions.list_sessions(week))
+    page.get_by_text("How it came out; forget it").click()
+    page.get_by_role("button", name="Forget this session").click()
+    page.get_by_role("button", name="Forget it").click()
+    assert len(sessions.list_sessions(week)) == count - 1
+
+    assert week.project
+    trust.revoke(week)
+    visit.go("health/trust")
+    page.get_by_role("button", name="Give this to my assistants").click()
+    assert store_paths.is_trusted(week.project)
+    assert not visit.complaints
+
+
+def test_an_edit_elsewhere_appears_by_itself(visitor: Visitor, week: Place) -> None:
+    visit = visitor.open()
+    page = visit.go("blocks/persona")
+    page.wait_for_timeout(1500)  # the news begin after the page
+    edit.run(week, [Append("persona", "Added by somebody else.")], BY)
+    page.get_by_text("Added by somebody else.").first.wait_for(timeout=10_000)
+    assert not visit.complaints
+
+
+def test_what_is_being_written_is_not_replaced(visitor: Visitor, week: Place) -> None:
+    page = visitor.open().go("blocks/persona/edit")
+    page.wait_for_timeout(1500)
+    page.get_by_label("Text").fill("My own words.")
+    edit.run(week, [Append("persona", "Added by somebody else.")], BY)
+    page.wait_for_timeout(2500)
+    assert page.get_by_label("Text").input_value() == "My own words."
+
+
+def test_keys_move_and_open(visitor: Visitor) -> None:
+    page = visitor.open().go("blocks")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert page.locator("[data-entry].chosen").count() == 1
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/blocks/*")
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("e")
+    page.wait_for_url("**/edit")
+    page.locator("h1").click()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "find"

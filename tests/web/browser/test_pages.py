@@ -1,0 +1,58 @@
+"""Every page in a real browser: nothing is wrong with it for anybody."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.web.browser.conftest import Visitor
+
+PAGES = (
+    "blocks", "blocks/new", "blocks/persona", "blocks/persona/edit", "blocks/persona/history",
+    "blocks/persona/blame", "brief", "prompts", "search", "search?q=gateway+lock", "sessions",
+    "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline",
+    "health", "health/trust", "health/secrets", "health/imports",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_has_a_finding_of_axe_or_a_complaint(visitor: Visitor, theme: str) -> None:
+    visit = visitor.open(theme=theme)
+    found = {}
+    for path in PAGES:
+        visit.go(path)
+        if violations := visit.find_violations():
+            found[path] = violations
+    assert not found
+    assert not visit.complaints
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 390])
+def test_no_page_scrolls_sideways(visitor: Visitor, width: int) -> None:
+    visit = visitor.open(width=width)
+    wide = []
+    for path in PAGES:
+        visit.go(path)
+        if visit.is_too_wide():
+            wide.append(path)
+    assert not wide
+
+
+def test_text_of_twice_the_size_fits(visitor: Visitor) -> None:
+    visit = visitor.open(width=1024)
+    wide = []
+    for path in PAGES:
+        visit.go(path)
+        visit.page.evaluate("document.documentElement.style.setProperty('font-size', '200%')")
+        if visit.is_too_wide():
+            wide.append(path)
+    assert not wide
+
+
+def test_every_page_is_whole_without_scripts(visitor: Visitor) -> None:
+    visitor.open()
+    visit = visitor.open(scripts=False)
+    for path in PAGES:
+        page = visit.go(path)
+        assert page.locator("main h1").count() == 1, path
+        assert page.locator("nav a[aria-current=page]").count() == 1, path
+    assert not visit.complaints
