@@ -74,17 +74,22 @@ def queries(count: int) -> list[str]:
     return found
 
 
-def store(path: str, count: int, tick: Callable[[int], object]) -> blocks.Place:
-    """Make a project whose recall holds `count` passages, sessions of 500; nothing is indexed."""
+def store(
+    path: str, count: int, tick: Callable[[int], object], length: int = SESSION
+) -> blocks.Place:
+    """Make a project whose recall holds `count` passages in sessions of `length` each.
+
+    Nothing is indexed.
+    """
     place = project.make(path)
     messages: list[Message] = []
     files.make_folder(f"{place.home.local}/recall/bench", private=True)
     for number, text in enumerate(passages(count)):
-        session = f"s{number // SESSION:05}"
-        at = f"2026-{number // SESSION % 12 + 1:02}-{number % 28 + 1:02}T10:00:00Z"
+        session = f"s{number // length:05}"
+        at = f"2026-{number // length % 12 + 1:02}-{number % 28 + 1:02}T10:00:00Z"
         role = "assistant" if number % 2 else "user"
         messages.append(Message(f"m{number}", session, "bench", path, "", at, role, text))
-        if len(messages) == SESSION or number == count - 1:
+        if len(messages) == length or number == count - 1:
             recall.write_session(
                 f"{place.home.local}/recall/bench/{session}{recall.SUFFIX}", messages
             )

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs import files, hosts
+from memfs import files
 from memfs.core.errors import LockedError, NotFoundError, UsageError
 from memfs.core.snippet import snippet
 from memfs.ingest import transcripts
-from memfs.store import recall, session_outcomes
+from memfs.store import recall, session_outcomes, store_paths
 
 if TYPE_CHECKING:
     from memfs.core.records import Message
@@ -92,7 +92,8 @@ def open_session(place: Place, host: str, ident: str) -> tuple[RecordedSession, 
 
     Raises `NotFoundError`.
     """
-    path = recall.get_path(place.home, host, ident) if host in hosts.RECORDED and ident else ""
+    named = ident and host and store_paths.file_name(host) == host  # it stands in a path
+    path = recall.get_path(place.home, host, ident) if named else ""
     found = _load_session(path, "", _load_outcomes(place)) if files.is_file(path) else None
     if found is None:
         raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")

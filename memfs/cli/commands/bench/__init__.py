@@ -23,7 +23,7 @@ class _BenchGroup(LazyGroup):
 command = _BenchGroup(
     "bench",
     __name__,
-    ("hook", "retrieval", "recall", "precision", "ingest", "search"),
+    ("hook", "retrieval", "recall", "precision", "ingest", "search", "web"),
     "Measure memfs on this machine, each figure against its floor in the same run.",
 )
 

@@ -1,0 +1,147 @@
+"""The pages of `memfs web`, each against reading the same rows without a page."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.bench import passages, program
+from memfs.core.body_edits import Create
+from memfs.core.records import Origin
+from memfs.ops import edit, search, sessions, show, timeline, trust
+from memfs.recall import index_sources
+from memfs.recall.index_session import IndexSession
+from memfs.search.engine import Filter
+from memfs.store import blocks, scratch_store, store_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from memfs.recall.index_sources import Stage
+    from memfs.store.blocks import Place
+
+_LENGTH = 100  # messages of a session
+_BLOCKS, _CHARS = 10, 3900
+_UNTIMED = 2  # rounds
+_QUERY = "close the file after the error"
+
+
+@dataclass(frozen=True)
+class PageTiming:
+    """A page in ms, the rows that it shows in ms (0: none), and their ratio."""
+
+    name: str
+    median: float
+    p95: float
+    rows: float
+    ratio: float
+
+
+def run(rounds: int, items: int, stage: Stage) -> list[PageTiming]:
+    """Time the pages of a store with `items` messages, in sessions of 100, `rounds` times each.
+
+    The page is the installed program; the rows are read in this process by the same operations.
+    """
+    with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
+        user = program.make_user(folder, "user", "service:\n  mode: off")
+        path = f"{folder}/project"
+        place = passages.store(path, items, stage("writing", items), _LENGTH)
+        for number in range(_BLOCKS):
+            new = Create(f"block{number}", "A block of the measurement", "x " * (_CHARS // 2))
+            edit.run(place, [new], Origin("user"))
+        index_sources.sync(place, embed=True, stage=stage)
+        with scratch_store.home(user["MEMFS_HOME"]):
+            trust.accept(blocks.Place(store_paths.find(path), None))
+        began = time.perf_counter()
+        with _serve(user, path) as ask:
+            first = (time.perf_counter() - began) * 1000
+            timed = _time_pages(place, ask, rounds, stage("timing", rounds))
+    start = PageTiming("start until the first page", first, first, 0.0, 0.0)
+    return [*timed, start]
+
+
+def _time_pages(
+    place: Place, ask: Callable[[str], object], rounds: int, tick: Callable[[int], object]
+) -> list[PageTiming]:
+    index = IndexSession(place)
+    cases: dict[str, tuple[str, Callable[[], object]]] = {
+        "blocks": ("blocks", lambda: show.show_all(place)),
+        "one block": ("blocks/block0", lambda: show.run(place, "block0")),
+        "sessions": ("sessions", lambda: sessions.list_latest(place, 0, 50)),
+        "one session": (
+            "sessions/bench/s00001",
+            lambda: sessions.open_session(place, "bench", "s00001"),
+        ),
+        "search": (f"search?q={_QUERY.replace(' ', '+')}", lambda: _search(index)),
+        "timeline": ("timeline", lambda: timeline.run(index)),
+    }
+    pages: dict[str, list[float]] = {name: [] for name in cases}
+    rows: dict[str, list[float]] = {name: [] for name in cases}
+    for number in range(rounds + _UNTIMED):
+        for name, (path, read) in cases.items():
+            timed = _time(lambda path=path: ask(path)), _time(read)  # type: ignore[misc]
+            if number >= _UNTIMED:
+                pages[name].append(timed[0])
+                rows[name].append(timed[1])
+        tick(number >= _UNTIMED)
+    return [_summarize(name, sorted(pages[name]), sorted(rows[name])) for name in cases]
+
+
+def _search(index: IndexSession) -> object:
+    return search.run(index, _QUERY, mode=None, only=Filter(), limit=100, page=1)
+
+
+def _time(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return (time.perf_counter() - start) * 1000
+
+
+def _summarize(name: str, pages: list[float], rows: list[float]) -> PageTiming:
+    median, floor = pages[len(pages) // 2], rows[len(rows) // 2]
+    p95 = pages[min(len(pages) - 1, int(len(pages) * 0.95))]
+    return PageTiming(name, median, p95, floor, median / floor)
+
+
+@contextmanager
+def _serve(user: dict[str, str], folder: str) -> Iterator[Callable[[str], object]]:
+    """Serve a project, and yield a function that gets one of its pages."""
+    command = [sys.executable, "-m", "memfs", "web", "--no-open"]
+    with subprocess.Popen(  # noqa: S603 - our own program
+        command, env=user, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as page:
+        try:
+            line = page.stdout.readline().strip() if page.stdout else ""
+            found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/\S+)", line)
+            if not found:
+                raise RuntimeError("memfs web does not print its address")
+            port = int(found[1])
+            cookie = _get(port, found[2], "")[1]
+            _, base = _get(port, "/", cookie)
+            _get(port, base, cookie)
+
+            def ask(path: str) -> object:
+                return _get(port, f"{base.rpartition('/')[0]}/{path}", cookie)
+
+            yield ask
+        finally:
+            page.terminate()
+
+
+def _get(port: int, path: str, cookie: str) -> tuple[str, str]:
+    """Get a page; return (its text, the cookie or place that it gives). Raises `RuntimeError`."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as line:
+        line.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+        answer = line.getresponse()
+        text = answer.read().decode()
+        if answer.status not in (200, 303):
+            raise RuntimeError(f"{path}: {answer.status} {text[:200]}")
+        given = answer.getheader("set-cookie", "").partition(";")[0]
+        return text, given or answer.getheader("location", "")
