@@ -3,7 +3,7 @@
 A file that is added, removed or replaced changes its folder; so does each write of memfs, which
 records how far it read. Running sessions are among the latest files, whose signatures are read
 each time. The rest, an old session's file that another program changes in place, is noticed when
-all signatures are read again: after a second.
+all signatures are read again.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
 
     Signs = list[tuple[str, Signature | None]]
 
-_LATEST = 16  # files whose signatures are read each time
 _AGAIN = 1.0  # seconds after which all signatures are read
+_LATEST = 16  # files whose signatures are read each time
 _SETTLED = 3.0  # seconds; two changes closer together may leave the same signature
 
 
 class RecallSnapshot:
     """The recall files of a store with their signatures."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, again: float = 0.0) -> None:
+        """`again` is the number of seconds after which all signatures are read; 0: usual."""
+        self._store, self._again = store, again or _AGAIN
         self._top = f"{store.local}/recall"
         self._folders: Signs = []
         self._files: Signs = []
@@ -45,7 +46,7 @@ class RecallSnapshot:
         return self._files
 
     def _refresh(self) -> None:
-        self._expiry = time.monotonic() + _AGAIN
+        self._expiry = time.monotonic() + self._again
         now = time.time_ns()
         self._folders = _sign_paths([self._top])
         self._folders += _sign_paths([f"{self._top}/{name}" for name in _list_hosts(self._top)])

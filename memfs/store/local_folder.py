@@ -73,6 +73,14 @@ def is_ours(store: "Store") -> bool:
     return True
 
 
+def list_projects() -> list[str]:
+    """List the folders of the projects that have a store whose local folder was made here."""
+    folder = f"{store_paths.user_root()}/{_KNOWN}"
+    known = (files.read(f"{folder}/{name}") or "" for name in files.names(folder))
+    tops = {os.path.dirname(os.path.dirname(local)) for local in known if local}
+    return sorted(top for top in tops if store_paths.is_store(f"{top}/{store_paths.NAME}"))
+
+
 def disown_folder(store: "Store") -> None:
     """Forget the token of a local folder: it counts as somebody else's from now on."""
     token = _read_token(store)

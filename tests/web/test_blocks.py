@@ -93,7 +93,9 @@ def test_hostile_text_is_text(
     edit.run(place, [Append("persona", SCRIPT)], Origin("agent", "claude", "s", SCRIPT))
     for path in ("blocks", "blocks/sly", "blocks/sly/edit", "blocks/persona/history", "brief",
                  "blocks/persona/blame", f"search?q={SCRIPT}", f"blocks/{SCRIPT}"):  # fmt: skip
-        text = page.get(path).text
+        answer = page.get(path)
+        text = answer.text
+        assert answer.status == (400 if path.endswith(f"blocks/{SCRIPT}") else 200)
         assert "<script>alert" not in text
         assert "<img src=x" not in text
 

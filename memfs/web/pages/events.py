@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from sse_starlette.sse import EventSourceResponse
 from starlette.routing import Route
 
+from memfs import files
 from memfs.files import signatures
-from memfs.store import archive, blocks, facts, recall
+from memfs.recall.recall_snapshot import RecallSnapshot
+from memfs.store import blocks, facts
 from memfs.web.rendering import get_project
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 _PAUSE = 1.0  # seconds between two looks
+_AGAIN = 15.0  # seconds between two looks at old sessions
+_KEPT = ("archive", "static")
 
 
 async def follow_changes(request: Request) -> Response:
@@ -29,34 +33,50 @@ async def follow_changes(request: Request) -> Response:
 
 
 async def _watch(request: Request) -> AsyncIterator[dict[str, str]]:
-    project = get_project(request)
-    before = await asyncio.to_thread(sign_sections, project.find_place())
+    look = SectionSigns(get_project(request).find_place())
+    before = await asyncio.to_thread(look.sign_sections)
     while not await request.is_disconnected():
         await asyncio.sleep(_PAUSE)
-        now = await asyncio.to_thread(sign_sections, project.find_place())
+        now = await asyncio.to_thread(look.sign_sections)
         changed = [section for section, sign in now.items() if sign != before[section]]
         before = now
         if changed:
             yield {"event": "change", "data": " ".join(changed)}
 
 
-def sign_sections(place: Place) -> dict[str, object]:
-    """Return what differs for each section once its files have changed."""
-    stores = place.stores()
-    files = [signatures.sign_file(path) for _, _, path in blocks.paths(place)]
-    given = [signatures.sign_file(f"{store.local}/given.log") for store in stores]
-    said = [signatures.sign_file(path) for path in recall.sources(place.home)]
-    passages = [signatures.sign_file(path) for store in stores for path in archive.sources(store)]
-    stated = [signatures.sign_file(path) for store in stores for path in facts.sources(store)]
-    return {
-        "blocks": files,
-        "brief": [files, given],
-        "sessions": said,
-        "archive": passages,
-        "facts": stated,
-        "timeline": [files, said],
-        "health": files,
-    }
+class SectionSigns:
+    """Signs what the sections of a place show; a look costs little however much there is."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._recall = RecallSnapshot(place.home, _AGAIN)
+
+    def sign_sections(self) -> dict[str, object]:
+        """Return what differs for each section once its files have changed."""
+        stores = self._place.stores()
+        texts = [signatures.sign_file(path) for _, _, path in blocks.paths(self._place)]
+        given = [signatures.sign_file(f"{store.local}/given.log") for store in stores]
+        said = list(self._recall.list_files())
+        kept = [_sign_folders(f"{store.root}/{name}") for store in stores for name in _KEPT]
+        stated = [signatures.sign_file(path) for store in stores for path in facts.sources(store)]
+        return {
+            "blocks": texts,
+            "brief": [texts, given],
+            "sessions": said,
+            "archive": kept,
+            "facts": stated,
+            "timeline": [texts, said],
+            "health": texts,
+        }
+
+
+def _sign_folders(top: str) -> list[tuple[str, int]]:
+    """Return when a folder and those in it were changed: files in them are replaced, not edited."""
+    if not files.is_folder(top):
+        return []
+    below = [f"{top}/{name}" for name, is_folder in files.entries(top) if is_folder]
+    found = ((path, files.status(path)) for path in [top, *sorted(below)])
+    return [(path, status.st_mtime_ns) for path, status in found if status]
 
 
 ROUTES = [Route("/events", follow_changes)]
