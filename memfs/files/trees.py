@@ -74,6 +74,29 @@ def walk(
         waiting.extend(reversed(below))
 
 
+def list_times(folder: str) -> list[tuple[int, str]]:
+    """List (when it was written, in nanoseconds; name) of the files in a folder, unsorted.
+
+    A tenth of the time that the status of each takes. Nothing where there is no such folder.
+    """
+    try:
+        handle = files.open_folder(folder)
+    except (FileNotFoundError, files.LinkError):
+        return []
+    try:
+        with os.scandir(handle) as found:
+            listed = [
+                (entry.stat(follow_symlinks=False), entry.name)
+                for entry in found
+                if entry.is_file(follow_symlinks=False)
+            ]
+    except OSError as error:
+        raise files.name_errors(error, folder) from None
+    finally:
+        os.close(handle)
+    return [(status.st_mtime_ns, name) for status, name in listed]
+
+
 def _list_others(folder: str) -> list[tuple[str, str]]:
     """List (name, kind) of the entries of a folder that are neither file nor folder, sorted."""
     if signatures.sign_files(folder) is not None:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core.errors import LockedError, NotFoundError, UsageError
 from memfs.core.snippet import snippet
+from memfs.files import trees
 from memfs.ingest import transcripts
 from memfs.store import recall, session_outcomes, store_paths
 
 if TYPE_CHECKING:
     from memfs.core.records import Message
     from memfs.store.blocks import Place
+    from memfs.store.store_paths import Store
 
 _SIDE = ".agent-"  # in the file names of subagents' chains
 _NAMED = 3  # sessions that an error names
@@ -78,10 +80,9 @@ def list_latest(place: Place, first: int, count: int, host: str = "") -> Session
 
     Only these are opened, however many there are.
     """
-    listed = [path for path in recall.sources(place.home) if _SIDE not in os.path.basename(path)]
-    found = sorted({os.path.basename(os.path.dirname(path)) for path in listed})
-    wanted = [path for path in listed if host in ("", os.path.basename(os.path.dirname(path)))]
-    wanted.sort(key=_get_written, reverse=True)
+    listed = [(host_name, path) for _, host_name, path in _list_by_time(place.home)]
+    found = sorted({host_name for host_name, _ in listed})
+    wanted = [path for host_name, path in listed if host in ("", host_name)]
     said = _load_outcomes(place)
     shown = (_load_session(path, "", said) for path in wanted[first : first + count])
     return SessionPage(tuple(each for each in shown if each), len(wanted), tuple(found))
@@ -144,10 +145,21 @@ def _load_sessions(place: Place, prefix: str = "") -> list[tuple[RecordedSession
     return found
 
 
-def _get_written(path: str) -> int:
-    """Return when a file was written to last, in nanoseconds; 0 for one that is gone."""
-    found = files.status(path)
-    return found.st_mtime_ns if found else 0
+def _list_by_time(store: Store) -> list[tuple[int, str, str]]:
+    """List (when it was written, in nanoseconds; host; path) of sessions' files, the last first."""
+    top = f"{store.local}/recall"
+    names = (
+        [name for name, is_folder in files.entries(top) if is_folder]
+        if files.is_folder(top)
+        else []
+    )
+    found = [
+        (at, host, f"{top}/{host}/{name}")
+        for host in names
+        for at, name in trees.list_times(f"{top}/{host}")
+        if name.endswith(recall.SUFFIX) and not name.startswith(".") and _SIDE not in name
+    ]
+    return sorted(found, reverse=True)
 
 
 def _load_outcomes(place: Place) -> dict[str, str]:
