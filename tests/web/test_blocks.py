@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
-from memfs.ops import edit, history, show
+from memfs.ops import edit, history, show, trust
 from memfs.store.blocks import Place
 from tests.ops.test_purge import SECRET
 from tests.web.conftest import Client
@@ -111,3 +111,9 @@ def test_secrets_are_masked(
 def test_a_number_that_is_none_is_refused(page: Client) -> None:
     answer = page.do("blocks/persona/keys", {"limit": "many", "version": "1"})
     assert (answer.status, "expected a number" in answer.words) == (400, True)
+
+
+def test_what_trust_holds_back_is_shown_as_held_back(page: Client, place: Place) -> None:
+    assert "held back" not in page.get("blocks").words
+    trust.revoke(place)
+    assert "held back" in page.get("blocks").words

@@ -11,6 +11,7 @@ from memfs.core import label as labels
 from memfs.core.body_edits import Create, Delete, Describe, Rejected, Rethink
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.ops import edit, history, show
+from memfs.store import store_paths
 from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
 from memfs.web.site import make_origin
 
@@ -33,13 +34,15 @@ _ENTRIES = 50  # of a history, on a page
 @show_errors
 def list_blocks(request: Request) -> Response:
     """Show all blocks by tier."""
-    shown = show.show_all(get_project(request).find_place())
+    place = get_project(request).find_place()
+    shown = show.show_all(place)
+    held = place.project is not None and not store_paths.is_trusted(place.project)
     tiers = [
         (name, about, [each for each in shown if each.block.tier == tier])
         for tier, name, about in _TIERS
     ]
     tiers = [each for each in tiers if each[2]] or tiers[:1]
-    return render(request, "blocks.html", "blocks", "Blocks", tiers=tiers)
+    return render(request, "blocks.html", "blocks", "Blocks", tiers=tiers, held=held)
 
 
 @show_errors
