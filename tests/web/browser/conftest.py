@@ -1,6 +1,6 @@
 """A real browser before the page: Chromium, driven by Playwright's Python package.
 
-`MEMFS_CHROMIUM` names the program, `MEMFS_AXE` axe-core's script (see docs/testing.md).
+`MEMFSCHROMIUM` names the program, `MEMFS_AXE` axe-core's script (see docs/testing.md).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.ops.imports import BY
 from tests.web.conftest import serve
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-_CHROMIUM = os.environ.get("MEMFS_CHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), "")
+CHROMIUM = os.environ.get("MEMFSCHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), "")
 AXE = os.environ.get("MEMFS_AXE", ".ci/cache/hosts/node_modules/axe-core/axe.min.js")
 ROOT = Path(__file__).parents[3]
 
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def browser() -> Iterator[Browser]:
     """Chromium without a window."""
     with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield opened
         opened.close()
 
