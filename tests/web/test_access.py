@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 
 from memfs.ops import show
@@ -44,6 +47,26 @@ def test_without_its_cookie_nothing_is_shown(page: Client, cookie: str | None) -
     for path in ("/", f"{page.base}/blocks", "/static/style.css", f"{page.base}/events"):
         answer = page.send("GET", path, Cookie=given)
         assert (answer.status, "memfs web" in answer.text) == (403, True)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
+def test_another_user_of_the_machine_sees_nothing(page: Client) -> None:
+    asking = (
+        "import http.client, sys\n"
+        "line = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1]))\n"
+        "line.request('GET', sys.argv[2])\n"
+        "print(line.getresponse().status)\n"
+    )
+    command = [
+        "/usr/bin/env",
+        "python3",
+        "-c",
+        asking,
+        str(page.access.port),
+        f"{page.base}/blocks",
+    ]
+    asked = subprocess.run(command, user=65534, cwd="/", capture_output=True, text=True, check=True)
+    assert asked.stdout == "403\n"
 
 
 def test_the_token_is_good_once_and_leaves_the_address(page: Client) -> None:
