@@ -12,16 +12,15 @@ import io
 import json
 import os
 import stat
-import struct
 import tarfile
 import zipfile
-import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.errors import UNREADABLE, NotFoundError, StoreError
-from memfs.files import atomic, outside
+from memfs.files import archive_members, atomic, outside
+from memfs.files.archive_members import MeteredStream, UnpackMeter
 from memfs.store import store_paths
 
 if TYPE_CHECKING:
@@ -31,27 +30,9 @@ if TYPE_CHECKING:
 FORMAT = 1
 MANIFEST = "manifest.json"
 MOST_BYTES = 512 << 20  # unpacked
-MOST_FILES = 100_000
 LONGEST_NAME = 300  # characters
-_RATIO = 200  # unpacked to packed; what people write comes to 60 at most
-_FREE = 16 << 20  # bytes for which the ratio does not matter
-_CHUNK = 1 << 20
-_ODD = "it is a link or a device, or else no plain file"
 _SPARSE = ("GNU.sparse.", "SCHILY.realsize", "SCHILY.filetype")  # its bytes are not those in it
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _FIRST = (1980, 1, 1, 0, 0, 0)  # the time of every member: the same memory is the same bytes
-_BROKEN = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    struct.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    LookupError,
-    OverflowError,
-)
 
 
 @dataclass(frozen=True)
@@ -70,10 +51,10 @@ class Bundle:
 def pack(members: Mapping[str, bytes], tier: str, counts: Mapping[str, int]) -> bytes:
     """Return the zip of these files. Raises `StoreError` for what `read` would not take."""
     total = sum(map(len, members.values()))
-    if total > MOST_BYTES or len(members) >= MOST_FILES:
+    if total > MOST_BYTES or len(members) >= archive_members.MOST_FILES:
         raise StoreError(
-            f"cannot export {len(members):,} files of {total >> 20:,} MB: at most {MOST_FILES:,} "
-            f"of {MOST_BYTES >> 20} MB can be imported again",
+            f"cannot export {len(members):,} files of {total >> 20:,} MB: at most "
+            f"{archive_members.MOST_FILES:,} of {MOST_BYTES >> 20} MB can be imported again",
             "leave out --all, or copy the folder itself",
         )
     manifest = {
@@ -86,7 +67,11 @@ def pack(members: Mapping[str, bytes], tier: str, counts: Mapping[str, int]) -> 
     whole = {**members, MANIFEST: text.encode()}
     packed = _zip(whole, zipfile.ZIP_DEFLATED)
     # What repeats itself so much would look like a bomb to `read`: it is stored as it is.
-    return packed if total <= _get_unpack_limit(len(packed)) else _zip(whole, zipfile.ZIP_STORED)
+    return (
+        packed
+        if total <= archive_members.get_unpack_limit(len(packed), MOST_BYTES)
+        else _zip(whole, zipfile.ZIP_STORED)
+    )
 
 
 def _zip(members: Mapping[str, bytes], method: int) -> bytes:
@@ -98,11 +83,6 @@ def _zip(members: Mapping[str, bytes], method: int) -> bytes:
             info.external_attr = (stat.S_IFREG | 0o600) << 16
             archive.writestr(info, data, method, 9)
     return out.getvalue()
-
-
-def _get_unpack_limit(packed: int) -> int:
-    """Return the most bytes that a file of `packed` bytes may unpack to."""
-    return min(MOST_BYTES, max(_FREE, packed * _RATIO))
 
 
 def check_target(path: str, *, force: bool) -> None:
@@ -131,7 +111,7 @@ def read(path: str) -> Bundle:
         raise StoreError(f"{path} is not a file") from error
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise NotFoundError(f"there is no file {path}") from error
-    except (*_BROKEN, OSError) as error:
+    except (*archive_members.DAMAGE, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         what = " ".join(str(error).split())[:120] or type(error).__name__
@@ -144,81 +124,37 @@ def read(path: str) -> Bundle:
 def _read_members(handle: IO[bytes], packed: int) -> Iterator[tuple[str, bytes]]:
     head = handle.read(4)
     handle.seek(0)
+    meter = UnpackMeter(packed, MOST_BYTES)
     if head.startswith(b"PK"):
-        yield from _read_zip(handle, _Meter(packed))
+        yield from _read_zip(handle, meter)
     elif head.startswith(b"\x1f\x8b"):
         with gzip.GzipFile(fileobj=handle) as unpacked:
-            yield from _read_tar(unpacked, _Meter(packed))
+            yield from _read_tar(unpacked, meter)
     else:
-        yield from _read_tar(handle, _Meter(packed))
+        yield from _read_tar(handle, meter)
 
 
-class _Meter:
-    """Counts unpacked bytes and files, whatever the headers say, and raises at the limit."""
-
-    def __init__(self, packed: int) -> None:
-        self._most = _get_unpack_limit(packed)
-        self._bytes = self._files = 0
-
-    def file(self) -> None:
-        self._files += 1
-        if self._files > MOST_FILES:
-            raise StoreError(f"more than {MOST_FILES:,} files are in it", "nothing was written")
-
-    def count(self, more: int) -> None:
-        self._bytes += more
-        if self._bytes > self._most:
-            raise StoreError(
-                f"more than {self._most >> 20:,} MB are in it, unpacked: too much for its size",
-                "nothing was written",
-            )
-
-
-class _Metered(io.RawIOBase):
-    """A stream whose bytes are counted: also those of headers and of files that are left out."""
-
-    def __init__(self, stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> None:
-        self._stream, self._meter = stream, meter
-
-    def read(self, size: int = -1) -> bytes:
-        parts = []
-        while size:
-            data = self._stream.read(_CHUNK if size < 0 else min(size, _CHUNK))
-            if not data:
-                break
-            self._meter.count(len(data))
-            parts.append(data)
-            size -= len(data) if size > 0 else 0
-        return b"".join(parts)
-
-
-def _read_zip(handle: IO[bytes], meter: _Meter) -> Iterator[tuple[str, bytes]]:
+def _read_zip(handle: IO[bytes], meter: UnpackMeter) -> Iterator[tuple[str, bytes]]:
     with zipfile.ZipFile(handle) as found:
         for info in found.infolist():
-            meter.file()
+            meter.count_file()
             name = info.orig_filename
-            folder = name.endswith("/")
-            kind = stat.S_IFMT(info.external_attr >> 16)
-            if kind not in (0, stat.S_IFDIR if folder else stat.S_IFREG) or (
-                folder and info.file_size
-            ):
-                _refuse(name, _ODD)
-            if info.flag_bits & 1 or info.compress_type not in _METHODS:
-                _refuse(name, "it is encrypted, or packed in a way that is not known")
-            if folder:
+            if wrong := archive_members.find_zip_problem(info):
+                _refuse(name, wrong)
+            if name.endswith("/"):
                 _check_name(name[:-1])
                 continue
             with found.open(info) as member:
-                yield name, _Metered(member, meter).read()
+                yield name, MeteredStream(member, meter).read()
 
 
-def _read_tar(stream: IO[bytes] | gzip.GzipFile, meter: _Meter) -> Iterator[tuple[str, bytes]]:
-    metered = _Metered(stream, meter)
+def _read_tar(stream: IO[bytes] | gzip.GzipFile, meter: UnpackMeter) -> Iterator[tuple[str, bytes]]:
+    metered = MeteredStream(stream, meter)
     with tarfile.open(fileobj=metered, mode="r|", errorlevel=2) as found:
         for info in found:
-            meter.file()
+            meter.count_file()
             if _is_odd(info):
-                _refuse(info.name, _ODD)
+                _refuse(info.name, archive_members.ODD)
             if info.isdir():
                 if info.name not in (".", "./"):
                     _check_name(info.name.removeprefix("./"))
