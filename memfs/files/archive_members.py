@@ -8,10 +8,10 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import StoreError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _typeshed import SupportsRead
 

@@ -1,7 +1,8 @@
 """SQLite files of other programs, read while those run. Nothing is written to them or beside them.
 
 A live database is not one file: what was written last is in its `-wal`. It is read where it is if
-its owner has it open; else a copy of its parts is, because opening it would write beside it.
+its owner has it open, or closed it cleanly. Else a copy of its parts is, because opening it would
+write beside it.
 """
 
 from __future__ import annotations
@@ -79,6 +80,22 @@ class Database:
         for values in self._query(query, where[1:] if where[0] else ()):
             yield Row(dict(zip(wanted, values, strict=True)))
 
+    def list_keys(self, table: str, column: str, prefix: str) -> Iterator[str]:
+        """Yield the texts of a column that begin with a prefix, in order, and read nothing else.
+
+        With an index on the column that takes as long as there are such texts, however large the
+        table is. Raises `OSError`.
+        """
+        if table not in self.list_tables() or column not in self.list_columns(table):
+            return
+        name = _quote(column)
+        query = (
+            f"SELECT {name} FROM {_quote(table)} WHERE {name} >= ? AND {name} < ? ORDER BY {name}"  # noqa: S608 - names
+        )
+        for (key,) in self._query(query, (prefix, prefix + "\U0010ffff")):
+            if isinstance(key, str):
+                yield key
+
     def _query(self, query: str, parameters: Sequence[str]) -> Iterator[tuple[object, ...]]:
         try:
             yield from self._connection.execute(query, parameters)
@@ -100,9 +117,17 @@ def open_database(path: str) -> Iterator[Database]:
     """Open a database of another program, consistent while that runs. Raises `OSError`."""
     if outside.status(path) is None:
         raise FileNotFoundError(errno.ENOENT, "there is no such file", path)
+    path = os.path.realpath(path)  # its other parts are beside the file, not beside a link to it
     if not _is_write_ahead(path) or os.path.lexists(f"{path}-shm"):
         with closing(_connect(path)) as connection:
             yield Database(connection, path)
+        return
+    if not any(os.path.lexists(path + part) for part in _PARTS[1:]):
+        before = _get_version(path)
+        with closing(_connect(path, option="&immutable=1")) as connection:
+            yield Database(connection, path)
+        if _get_version(path) != before:
+            raise OSError(errno.EIO, "its owner wrote to it at the same time: try again", path)
         return
     with tempfile.TemporaryDirectory(prefix="memfs-") as folder:
         for part in _PARTS:
@@ -116,16 +141,22 @@ def open_database(path: str) -> Iterator[Database]:
             yield Database(connection, path)
 
 
+def _get_version(path: str) -> tuple[int, int]:
+    """Return what changes whenever a file that all is in is written to."""
+    found = outside.status(path)
+    return (found.st_size, found.st_mtime_ns) if found else (0, 0)
+
+
 def _is_write_ahead(path: str) -> bool:
     with outside.open_stream(path) as handle:
         return handle.read(20)[18:] == _WAL_FORMAT
 
 
-def _connect(path: str, named: str = "") -> sqlite3.Connection:
+def _connect(path: str, named: str = "", option: str = "") -> sqlite3.Connection:
     """Open a database and begin to read: all queries see one state of it."""
     connection = None
     try:
-        connection = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=_WAIT)
+        connection = sqlite3.connect(f"file:{quote(path)}?mode=ro{option}", uri=True, timeout=_WAIT)
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         connection.execute("PRAGMA trusted_schema = OFF")

@@ -25,7 +25,7 @@ COLLECTIONS = {
     "specstory": "specstory",
 }
 # Tools whose sessions come in by `memfs import`.
-IMPORTED = ("claude-mem",)
+IMPORTED = ("claude-mem", "chatgpt", "claude-ai", "cline", "roo", "kilo", "cursor-ide")
 RECORDED = tuple(
     sorted({*READERS, *COLLECTIONS, *IMPORTED, PROGRAM})
 )  # all whose sessions can be in recall

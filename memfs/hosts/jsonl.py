@@ -105,19 +105,27 @@ def tags(*names: str) -> re.Pattern[str]:
 
 
 def remove_elements(injected: re.Pattern[str], text: str) -> str:
-    """Remove elements (see `tags`). Not by one expression, which takes quadratic time."""
-    rest = []
+    """Return a text without elements (see `tags`)."""
+    return "".join(part for tag, part in split_elements(injected, text) if not tag).strip()
+
+
+def split_elements(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
+    """Yield (name, what is inside) of elements (see `tags`), and ("", text) of what is between.
+
+    Not by one expression, which takes quadratic time.
+    """
     unclosed = set()
     start = at = 0
-    while found := injected.search(text, at):
+    while found := pattern.search(text, at):
         at, tag = found.end(), found.group(1)
         close = -1 if tag in unclosed else text.find(f"</{tag}>", at)
         if close < 0:
             unclosed.add(tag)
             continue
-        rest.append(text[start : found.start()])
+        yield "", text[start : found.start()]
+        yield tag, text[at:close]
         start = at = close + len(tag) + 3
-    return "".join([*rest, text[start:]]).strip()
+    yield "", text[start:]
 
 
 def call(tool_input: object) -> str:

@@ -83,7 +83,8 @@ def collect_members(
         elif isinstance(item, ToolBlock):
             files.update(_make_block(tool, item))
         elif not _is_recorded(store, item):
-            files.update(_make_session(item))
+            for name, lines in _make_session(item).items():  # which several files may hold parts of
+                files[name] = files.get(name, b"") + lines
     return made
 
 
@@ -118,7 +119,7 @@ def _is_of_project(item: ToolItem, projects: list[str]) -> bool:
     for each in projects:
         ours = each.replace("\\", "/").rstrip("/")
         if "/" in theirs and "/" in ours:
-            if f"{theirs}/".startswith(f"{os.path.realpath(ours)}/") or theirs.startswith(ours):
+            if f"{theirs}/".startswith((f"{os.path.realpath(ours)}/", f"{ours}/")):
                 return True
         elif _name_project(theirs).casefold() == _name_project(ours).casefold():
             return True

@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from memfs.ingest.importers.items import Importer
 
 # In the order in which a file is shown to them: the most particular first.
-NAMES = {"claude-mem": "claude_mem", "server-memory": "server_memory"}
+NAMES = {
+    "claude-mem": "claude_mem",
+    "server-memory": "server_memory",
+    "chatgpt": "chatgpt",
+    "claude-ai": "claude_ai",
+    "cline": "cline",
+    "roo": "roo",
+    "kilo": "kilo",
+    "cursor-ide": "cursor_ide",
+}
 
 
 def get(name: str) -> Importer:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from memfs.hosts.jsonl import replace_surrogates, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 32_503_680_000  # seconds, the year 3000: larger numbers are milliseconds
@@ -29,6 +33,27 @@ def parse_object(value: object) -> dict[str, object]:
         except (ValueError, RecursionError):
             return {}
     return {str(key): each for key, each in value.items()} if isinstance(value, dict) else {}
+
+
+def get_object(fields: Mapping[str, object], name: str) -> dict[str, object]:
+    """Return the object in a field; {} for anything else."""
+    value = fields.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def list_objects(fields: Mapping[str, object], name: str) -> list[dict[str, object]]:
+    """Return the objects of the list in a field; [] for anything else."""
+    value = fields.get(name)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def list_branch(parents: Mapping[str, str], leaf: str) -> list[str]:
+    """Return the way from the root of a tree to one of its leaves; a circle is left in time."""
+    found: dict[str, None] = {}
+    while leaf in parents and leaf not in found:
+        found[leaf] = None
+        leaf = parents[leaf]
+    return [*reversed(found)]
 
 
 def parse_time(*values: object) -> str:

@@ -10,7 +10,8 @@ from memfs.files import outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import IO
+
+    from _typeshed import SupportsRead
 
 LARGEST = 256 << 20  # bytes of a document that is read whole
 LONGEST = 64 << 20  # characters of one element, or line
@@ -43,23 +44,22 @@ def load(path: str) -> object:
     return found
 
 
-def iter_elements(stream: IO[bytes], name: str) -> Iterator[object]:
+def iter_elements(stream: SupportsRead[bytes], name: str) -> Iterator[object]:
     """Yield the elements of a JSON list as they are read, so that a list of gigabytes fits.
 
-    Raises `StoreError` where the list ends early or an element is damaged: those before it count.
+    A document that is one object is yielded as one element. Raises `StoreError` where the list ends
+    early or an element is damaged: those before it count.
     """
     buffer = _Buffer(stream)
-    if buffer.peek() != "[":
+    first = buffer.peek()
+    if first == "{":
+        yield _decode_element(buffer, name)
+        return
+    if first != "[":
         raise StoreError(f"{name} holds no list of JSON", "export it again")
     buffer.skip(1)
     while buffer.peek() != "]":
-        try:
-            yield buffer.decode_value()
-        except (ValueError, RecursionError) as error:
-            raise StoreError(
-                f"{name} is damaged after {buffer.count:,} elements: {_describe(error)}",
-                "what is before that is taken; export it again for the rest",
-            ) from None
+        yield _decode_element(buffer, name)
         if buffer.peek() == ",":
             buffer.skip(1)
         elif buffer.peek() != "]":
@@ -67,6 +67,16 @@ def iter_elements(stream: IO[bytes], name: str) -> Iterator[object]:
                 f"{name} ends after {buffer.count:,} elements, in the middle of its list",
                 "what is before that is taken; export it again for the rest",
             )
+
+
+def _decode_element(buffer: _Buffer, name: str) -> object:
+    try:
+        return buffer.decode_value()
+    except (ValueError, RecursionError) as error:
+        raise StoreError(
+            f"{name} is damaged after {buffer.count:,} elements: {_describe(error)}",
+            "what is before that is taken; export it again for the rest",
+        ) from None
 
 
 def iter_lines(path: str) -> Iterator[tuple[int, object]]:
@@ -91,7 +101,7 @@ def _parse_line(text: str) -> object:
 class _Buffer:
     """A window on a stream of JSON text."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: SupportsRead[bytes]) -> None:
         self._stream = stream
         self._text, self._at = "", 0
         self._rest, self._ended = b"", False

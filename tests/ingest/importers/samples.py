@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -70,8 +71,162 @@ def make_server_memory(folder: Path, text: str = "Timeout is 5 seconds") -> Path
     return path
 
 
+def make_zip(path: Path, files: Mapping[str, object]) -> Path:
+    """Make a zip of JSON files."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, value in files.items():
+            archive.writestr(name, value if isinstance(value, bytes) else json.dumps(value))
+    return path
+
+
+def make_chatgpt_node(
+    parent: str | None, role: str, text: str, **more: object
+) -> dict[str, object]:
+    """Make a node of a conversation's tree."""
+    message = {
+        "author": {"role": role},
+        "content": {"content_type": "text", "parts": [text]},
+        "create_time": 1767225600.5,
+        "metadata": {},
+    } | more
+    return {"parent": parent, "children": [], "message": message}
+
+
+def make_chatgpt_conversation(**more: object) -> dict[str, object]:
+    """Make a conversation in which the first prompt was edited."""
+    instructions = {
+        "content_type": "user_editable_context",
+        "user_profile": "The user said:\n```Ana, Lisbon```",
+        "user_instructions": "",
+    }
+    return {
+        "conversation_id": "c-1",
+        "title": "Gears",
+        "create_time": 1767225600.0,
+        "current_node": "answer",
+        "mapping": {
+            "root": {"parent": None, "children": ["context"], "message": None},
+            "context": make_chatgpt_node("root", "user", "", content=instructions),
+            "first": make_chatgpt_node("context", "user", "Which bycicle?"),
+            "prompt": make_chatgpt_node("context", "user", "Which bicycle? 世界"),
+            "answer": make_chatgpt_node("prompt", "assistant", "The one with 8 gears."),
+        },
+    } | more
+
+
+def make_chatgpt(folder: Path, text: str = "Which bicycle? 世界") -> Path:
+    conversation = make_chatgpt_conversation()
+    nodes = conversation["mapping"]
+    assert isinstance(nodes, dict)
+    nodes["prompt"] = make_chatgpt_node("context", "user", text)
+    nodes["context"]["message"]["content"]["user_profile"] = f"```Ana. {text}```"
+    return make_zip(folder / "export.zip", {"conversations.json": [conversation], "user.json": {}})
+
+
+def make_claude_ai_conversation(**more: object) -> dict[str, object]:
+    """Make a conversation of two messages."""
+    blocks = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "In October."}]
+    asked = {"uuid": "m-1", "sender": "human", "text": "When do I plant garlic? 世界"}
+    answer = {"uuid": "m-2", "sender": "assistant", "text": "old", "content": blocks}
+    return {
+        "uuid": "c-1",
+        "name": "Garlic",
+        "created_at": "2026-01-01T10:00:00Z",
+        "chat_messages": [asked, {**answer, "created_at": "2026-01-01T10:00:05.25Z"}],
+    } | more
+
+
+def make_claude_ai(folder: Path, text: str = "Plain words. 世界") -> Path:
+    document = {"uuid": "d-1", "filename": "plan.md", "content": text, "created_at": "2026-01-01"}
+    project = {"uuid": "p-1", "name": "Garden", "prompt_template": "Be brief.", "docs": [document]}
+    said = [{"type": "text", "text": text}]
+    message = {"uuid": "m-1", "sender": "human", "content": said}
+    conversation = make_claude_ai_conversation(chat_messages=[message])
+    write_json(folder / "projects.json", [project])
+    write_json(folder / "conversations.json", [conversation])
+    return folder
+
+
+def make_task(folder: Path, text: str, name: str = "1767225600000", **item: object) -> Path:
+    """Make the folder of one task."""
+    call = {"type": "tool_use", "name": "write_to_file", "input": {"path": "a.md", "content": "A"}}
+    result = {"type": "tool_result", "content": [{"type": "text", "text": "It is saved."}]}
+    details = (
+        "<environment_details>\n# Current Workspace Directory (/w) Files\n</environment_details>"
+    )
+    messages = [
+        {"role": "user", "content": [{"type": "text", "text": f"<task>\n{text}\n</task>"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "I will write it."}, call]},
+        {"role": "user", "content": [result, {"type": "text", "text": details}]},
+    ]
+    write_json(folder / f"tasks/{name}/api_conversation_history.json", messages)
+    if item:
+        write_json(folder / f"tasks/{name}/history_item.json", {"id": name, **item})
+    return folder
+
+
+def make_cline(folder: Path, text: str = "Write the note 世界") -> Path:
+    top = make_task(folder / "globalStorage/saoudrizwan.claude-dev", text)
+    item = {"id": "1767225600000", "cwdOnTaskInitialization": str(folder.parent / "repo")}
+    write_json(top / "state/taskHistory.json", [item])
+    return top
+
+
+def make_roo(folder: Path, text: str = "Write the note 世界") -> Path:
+    return make_task(folder / "roo", text, workspace=str(folder.parent / "repo"))
+
+
+def make_kilo(folder: Path, text: str = "Write the note 世界") -> Path:
+    top = folder / "globalStorage/kilocode.kilo-code"
+    return make_task(top, text, workspace=str(folder.parent / "repo"))
+
+
+def make_vscode_state(path: Path, items: Mapping[str, object], rows: Mapping[str, object]) -> Path:
+    """Make a database of an editor: settings, and, where there are any, Cursor's rows."""
+    tables = "CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);"
+    if rows:
+        tables += "CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);"
+    make_database(path, tables)
+    with closing(sqlite3.connect(path)) as base:
+        for insert, values in (
+            ("INSERT INTO ItemTable VALUES (?, ?)", items),
+            ("INSERT INTO cursorDiskKV VALUES (?, ?)", rows),
+        ):
+            pairs = [(key, json.dumps(value)) for key, value in values.items()]
+            if pairs:
+                base.executemany(insert, pairs)
+        base.commit()
+    return path
+
+
+def make_cursor_ide(folder: Path, text: str = "Why does it fail? 世界") -> Path:
+    turns = [{"bubbleId": "b-1", "type": 1}, {"bubbleId": "b-2", "type": 2}]
+    tool = {"name": "read_file", "rawArgs": '{"path": "a.py"}', "result": '{"contents": "A = 1"}'}
+    composer = {"name": "Fix", "createdAt": 1767225600000, "fullConversationHeadersOnly": turns}
+    workspace = folder / "User/workspaceStorage/w-1"
+    write_json(workspace / "workspace.json", {"folder": f"file://{folder.parent}/repo"})
+    tied = {"composer.composerData": {"allComposers": [{"composerId": "c-1"}]}}
+    make_vscode_state(workspace / "state.vscdb", tied, {})
+    return make_vscode_state(
+        folder / "User/globalStorage/state.vscdb",
+        {"cursorAuth/accessToken": "a token"},
+        {
+            "composerData:c-1": composer,
+            "bubbleId:c-1:b-1": {"type": 1, "text": text},
+            "bubbleId:c-1:b-2": {"type": 2, "text": "", "toolFormerData": tool},
+        },
+    )
+
+
 # By tool: makes its memory in a folder, with a text of ours in one of its items.
 SAMPLES: dict[str, Callable[..., Path]] = {
     "claude-mem": make_claude_mem,
     "server-memory": make_server_memory,
+    "chatgpt": make_chatgpt,
+    "claude-ai": make_claude_ai,
+    "cline": make_cline,
+    "roo": make_roo,
+    "kilo": make_kilo,
+    "cursor-ide": make_cursor_ide,
 }

@@ -1,0 +1,213 @@
+"""The folders of tasks that Cline keeps, and its forks: one reader for all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memfs.core.errors import StoreError
+from memfs.core.records import Identity
+from memfs.files import outside
+from memfs.hosts.jsonl import text_of
+from memfs.ingest.importers import json_files, task_messages, vscode_folders
+from memfs.ingest.importers.field_values import list_objects, parse_object, parse_time
+from memfs.ingest.importers.items import ToolSession, UnreadItem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from memfs.core.records import Message
+    from memfs.ingest.importers.items import AnyItem
+
+_EXTENSIONS = {
+    "saoudrizwan.claude-dev": "cline",
+    "rooveterinaryinc.roo-cline": "roo",
+    "kilocode.kilo-code": "kilo",
+}
+_SHOWN = "ui_messages.json"
+_FILES = ("api_conversation_history.json", "claude_messages.json", _SHOWN)  # the best first
+_FORKED = "history_item.json"  # which Cline itself does not write
+_FOLDERS = (
+    "workspace",
+    "cwdOnTaskInitialization",
+    "cwd",
+    "workspace_root",
+    "shadowGitConfigWorkTree",
+)
+_LOOKED_AT = 100  # folders, to recognise one of a task
+_LARGEST = 16 << 20  # bytes of a list of tasks
+
+_Fields = dict[str, object]
+
+
+@dataclass(frozen=True)
+class TaskTool:
+    """The importer of one of these extensions, by its name (see `items.Importer`)."""
+
+    name: str
+
+    def find(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """List the folders of the extension in every editor, and Cline's own."""
+        extensions = [each for each, name in _EXTENSIONS.items() if name == self.name]
+        found = [
+            f"{folder}/globalStorage/{each}"
+            for folder in vscode_folders.list_user_folders(home, environment)
+            for each in extensions
+        ]
+        if self.name == "cline":
+            own = environment.get("CLINE_DIR") or f"{home}/.cline"
+            found.append(environment.get("CLINE_DATA_DIR") or f"{own}/data")
+        return [path for path in found if next(_iter_tasks(path), "")]
+
+    def sniff(self, path: str) -> bool:
+        """Tell whether a folder is the extension's, one of its tasks, or all of them."""
+        return os.path.isdir(path) and _identify(path) == self.name
+
+    def read(self, path: str) -> Iterator[AnyItem]:
+        """Yield a session for each task."""
+        history: dict[str, _Fields] = {}
+        above = ""
+        for folder in _iter_tasks(path):
+            if os.path.dirname(folder) != above:
+                above = os.path.dirname(folder)
+                history = _read_history(above)
+            yield from self._read_task(folder, history.get(os.path.basename(folder), {}))
+
+    def _read_task(self, folder: str, known: _Fields) -> Iterator[AnyItem]:
+        ident = os.path.basename(folder)
+        about = [_read_object(f"{folder}/{name}") for name in (_FORKED, f"{ident}.json")]
+        about.append(known)
+        project = next(
+            (text for each in about for key in _FOLDERS if (text := text_of(each.get(key)))), ""
+        )
+        start = parse_time(
+            int(ident) if len(ident) == 13 and ident.isdecimal() else 0,
+            *(each.get(key) for each in about for key in ("started_at", "ts")),
+        )
+        times = _read_times(f"{folder}/{_SHOWN}")
+        for name in (*_FILES, f"{ident}.messages.json"):
+            if outside.status(f"{folder}/{name}") is None:
+                continue
+            reading = _TaskReading(Identity(ident, ""), self.name, start, project)
+            try:
+                reading.read(f"{folder}/{name}", times)
+            except StoreError as error:
+                yield UnreadItem(f"task {ident}", error.message)
+            except OSError as error:
+                yield UnreadItem(f"task {ident}", error.strerror or str(error))
+            if reading.messages:
+                yield reading.make_session()
+                return
+
+
+class _TaskReading:
+    """The messages of one task, under ids that stay when the task goes on."""
+
+    def __init__(self, identity: Identity, host: str, start: str, project: str) -> None:
+        self._identity, self._host = identity, host
+        self._at, self._project = start, project
+        self._counts: Counter[str] = Counter()
+        self.messages: list[Message] = []
+
+    def read(self, path: str, times: Mapping[int, str]) -> None:
+        """Read the messages of a file. Raises `OSError`, `StoreError`: those before count."""
+        with outside.open_stream(path) as stream:
+            elements = json_files.iter_elements(stream, os.path.basename(path))
+            for number, message in enumerate(_iter_messages(elements)):
+                given = parse_time(message.get("ts"), message.get("timestamp"))
+                self._at = given or times.get(number, "") or self._at
+                self._project = self._project or task_messages.find_workspace(message)
+                for turn in task_messages.read_message(message):
+                    first = not self.messages and message.get("type") == "say"
+                    self._add(turn._replace(role="user") if first else turn)
+
+    def _add(self, turn: task_messages.TaskTurn) -> None:
+        """Add what was said. Its id is a hash: a rewritten history has other numbers."""
+        if not turn.text.strip():
+            return
+        data = "\0".join(turn).encode("utf-8", "replace")
+        name = hashlib.sha256(data).hexdigest()[:16]
+        self._counts[name] += 1
+        ident = f"{name}.{self._counts[name]}"
+        self.messages.append(
+            self._identity.make_message(
+                self._host, ident, self._at, turn.role, turn.text, turn.tool
+            )
+        )
+
+    def make_session(self) -> ToolSession:
+        messages = tuple(each._replace(project=self._project) for each in self.messages)
+        return ToolSession(self._identity.session, "task", messages, self._project)
+
+
+def _iter_messages(elements: Iterator[object]) -> Iterator[_Fields]:
+    """Yield the objects of a list, or of the list `messages` in the one object."""
+    for element in elements:
+        if isinstance(element, dict) and "messages" in element:
+            yield from list_objects(element, "messages")
+        elif isinstance(element, dict):
+            yield element
+
+
+def _identify(path: str) -> str:
+    """Return the extension whose folder this is: by its name, or by what only forks write."""
+    parts = os.path.abspath(path).replace("\\", "/").split("/")
+    named = next((_EXTENSIONS[part.lower()] for part in parts if part.lower() in _EXTENSIONS), "")
+    task = next(_iter_tasks(path), "")
+    if not task or named:
+        return named if task else ""
+    forked = f"{task}/{_FORKED}", f"{os.path.dirname(task)}/_index.json"
+    return "roo" if any(outside.status(each) for each in forked) else "cline"
+
+
+def _iter_tasks(path: str) -> Iterator[str]:
+    """Yield the folders of tasks at a path: it is one, or has them, or is the extension's."""
+    if _is_task(path):
+        yield path.rstrip("/")
+        return
+    for top in (f"{path}/tasks", f"{path}/sessions", path):
+        names = outside.list_names(top)
+        if top == path and not any(_is_task(f"{top}/{name}") for name in names[:_LOOKED_AT]):
+            continue
+        for name in names:
+            if _is_task(f"{top}/{name}"):
+                yield f"{top}/{name}"
+
+
+def _is_task(folder: str) -> bool:
+    names = (*_FILES, f"{os.path.basename(folder.rstrip('/'))}.messages.json")
+    return any(outside.status(f"{folder}/{name}") for name in names)
+
+
+def _read_history(tasks: str) -> dict[str, _Fields]:
+    """Return what the lists of tasks beside a folder say of each."""
+    listed = list_objects(_read_object(f"{tasks}/_index.json"), "entries")
+    path = f"{os.path.dirname(tasks)}/state/taskHistory.json"
+    try:
+        with outside.open_stream(path) as stream:
+            found = json_files.iter_elements(stream, path)
+            listed += [each for each in found if isinstance(each, dict)]
+    except (OSError, StoreError):
+        pass  # without it a task is of no known folder
+    return {text_of(each.get("id")): each for each in listed}
+
+
+def _read_times(path: str) -> dict[int, str]:
+    """Return when messages were sent, by their number: Cline notes it beside what it shows."""
+    times: dict[int, str] = {}
+    try:
+        with outside.open_stream(path) as stream:
+            for each in json_files.iter_elements(stream, path):
+                index = each.get("conversationHistoryIndex") if isinstance(each, dict) else None
+                if isinstance(each, dict) and isinstance(index, int):
+                    times.setdefault(index + 1, parse_time(each.get("ts")))
+    except (OSError, StoreError):
+        pass  # the time is that of the task then
+    return times
+
+
+def _read_object(path: str) -> _Fields:
+    return parse_object(json_files.read_head(path, _LARGEST))
