@@ -47,6 +47,9 @@ def print_tool(done: Imported, name: str, *, dry_run: bool) -> None:
     format_remainder(done.note)
     for label in done.unpinned:
         console.talk(f"! {label} is not pinned: enough blocks are (max_blocks)")
+    if done.own:
+        what = format_count(done.own, "session")
+        console.talk(f"  {what} in your own store, which no project shows: memfs -C ~ session list")
     if added and not dry_run:
         console.talk("  look at it: memfs search, memfs archive list, memfs session list")
         console.talk(f"  memfs import --undo {done.id} takes all of it back")

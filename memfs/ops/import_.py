@@ -53,7 +53,8 @@ class Imported:
     `left_out` counts files that are no memory; `unpinned` are blocks that lost their pin because
     the limit of pinned blocks is reached. `note` says why a commit or sync that is configured
     failed. `files` are those of other tools, where it was not an export. `id` takes all of it back.
-    Of a tool's memory, `taken` and `left` (it is of other projects) count by (noun, project).
+    Of a tool's memory, `taken` and `left` (it is of other projects) count by (noun, project), and
+    `own` the sessions that went to the user's store instead of the project's.
     """
 
     items: tuple[ImportItem, ...]
@@ -67,6 +68,7 @@ class Imported:
     id: str = ""
     taken: Mapping[tuple[str, str], int] = field(default_factory=dict)
     left: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    own: int = 0
 
 
 @dataclass(frozen=True)
@@ -274,6 +276,7 @@ def import_tool(
     for tier, members in made.files.items():
         each = _import_members(place, tier, members, origin, dry_run=dry_run, ident=ident)
         note = "; ".join(filter(None, (done.note, each.note)))
+        sessions = sum(item.kind == "session" and item.path != "" for item in each.items)
         done = replace(
             each,
             items=done.items + each.items,
@@ -281,6 +284,7 @@ def import_tool(
             unpinned=done.unpinned + each.unpinned,
             note=note,
             id=each.id or done.id,
+            own=done.own + sessions * (tier == labels.USER and place.project is not None),
         )
     return replace(done, items=(*made.damage, *done.items), taken=made.counts, left=made.left)
 

@@ -92,7 +92,7 @@ def _find_last(nodes: _Fields, parents: Mapping[str, str]) -> str:
         name: parse_time(get_object(get_object(nodes, name), "message").get("create_time"))
         for name in ends
     }
-    return max(ends, key=lambda name: times[name], default="")
+    return max(reversed(ends), key=lambda name: times[name], default="")
 
 
 def _make_message(message: _Fields, identity: Identity, name: str, at: str) -> Message | None:
