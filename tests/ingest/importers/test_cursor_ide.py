@@ -1,0 +1,207 @@
+"""Sessions of Cursor's editor become sessions of the project that was open."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memfs.core.records import Message
+from memfs.ingest import importers
+from memfs.ingest.importers.vscode_folders import parse_folder
+from memfs.store import recall
+from memfs.store.blocks import Place
+from tests.ingest.importers.importing import import_path, list_details, read_memory
+from tests.ingest.importers.samples import make_cursor_ide, make_vscode_state, write_json
+
+CREATED = 1767225600000
+
+
+def read_session(place: Place, name: str = "c-1") -> list[Message]:
+    return list(recall.messages(recall.get_path(place.home, "cursor-ide", name)))
+
+
+def make_state(folder: Path, **composers: object) -> Path:
+    """Make a database of sessions by their ids."""
+    rows = {f"composerData:{name.replace('_', '-')}": each for name, each in composers.items()}
+    return make_vscode_state(folder / "globalStorage/state.vscdb", {}, rows)
+
+
+def test_turns_in_rows_of_their_own_are_read_in_order(place: Place, tmp_path: Path) -> None:
+    path = make_cursor_ide(tmp_path / "tool")
+    done = import_path(place, path.parent.parent)
+    assert dict(done.taken) == {("session", "repo"): 1}
+    assert [(each.id, each.role, each.tool, each.text) for each in read_session(place)] == [
+        ("b-1", "user", "", "Why does it fail? 世界"),
+        ("b-2.tool", "tool", "read_file", "path: a.py"),
+        ("b-2.result", "tool", "result", "contents: A = 1"),
+    ]
+    assert {each.at for each in read_session(place)} == {"2026-01-01T00:00:00Z"}
+    assert {each.project for each in read_session(place)} == {f"{tmp_path}/repo"}
+    assert "a token" not in read_memory(place)
+
+
+def test_turns_in_their_session_are_read(place: Place, tmp_path: Path) -> None:
+    turns = [
+        {"type": 1, "text": "How?", "createdAt": 1},
+        {"type": 2, "text": "", "codeBlocks": [{"languageId": "sh", "content": "make\n"}]},
+        {"type": 2, "thinking": {"text": "Hm."}},
+    ]
+    path = make_state(tmp_path, c_1={"createdAt": CREATED, "conversation": turns})
+    import_path(place, path)
+    assert [(each.id, each.role, each.text) for each in read_session(place)] == [
+        ("@0", "user", "How?"),
+        ("@1", "assistant", "```sh\nmake\n```"),
+    ]
+
+
+def test_chats_of_the_time_before_sessions_are_read(place: Place, tmp_path: Path) -> None:
+    bubbles = [{"type": "user", "text": "Why?"}, {"type": "ai", "rawText": "So."}, 7]
+    tabs = [{"tabId": "t-1", "lastSendTime": CREATED, "bubbles": bubbles}, {"tabId": None}]
+    workspace = tmp_path / "workspaceStorage/w-1"
+    write_json(workspace / "workspace.json", {"folder": f"file://{tmp_path}/repo"})
+    chats = {"workbench.panel.aichat.view.aichat.chatdata": {"tabs": tabs}}
+    make_vscode_state(workspace / "state.vscdb", chats, {})
+    done = import_path(place, make_state(tmp_path, c_1={}))
+    assert dict(done.taken) == {("chat", "repo"): 1}
+    assert [each.text for each in read_session(place, "t-1")] == ["Why?", "So."]
+
+
+@pytest.mark.parametrize(
+    "tie",
+    [
+        {"workspaceIdentifier": {"id": "w-1"}},
+        {"workspaceIdentifier": {"id": "gone", "uri": {"fsPath": "/home/ana/other"}}},
+        {"conversation": [{"type": 1, "text": "x", "workspaceUris": ["file:///home/ana/other"]}]},
+        {"conversation": [{"type": 1, "text": "x", "workspaceProjectDir": "/home/ana/other"}]},
+        {"conversation": [{"type": 1, "text": "x", "cwd": "/home/ana/other"}]},
+    ],
+)
+def test_a_session_of_another_folder_is_left(
+    place: Place, tmp_path: Path, tie: dict[str, object]
+) -> None:
+    uri = {"folder": "vscode-remote://ssh-remote%2Bhost/home/ana/other"}
+    write_json(tmp_path / "workspaceStorage/w-1/workspace.json", uri)
+    composer = {"conversation": [{"type": 1, "text": "x"}], **tie}
+    done = import_path(place, make_state(tmp_path, c_1=composer))
+    assert dict(done.left) == {("session", "other"): 1}
+    assert not recall.sources(place.home)
+
+
+def test_a_table_ties_sessions_to_folders(place: Place, tmp_path: Path) -> None:
+    write_json(tmp_path / "workspaceStorage/w-1/workspace.json", {"folder": "file:///other"})
+    path = make_state(tmp_path, c_1={"conversation": [{"type": 1, "text": "x"}]})
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE TABLE composerHeaders (composerId TEXT, workspaceId TEXT)")
+        base.execute("INSERT INTO composerHeaders VALUES ('c-1', 'w-1')")
+        base.commit()
+    assert dict(import_path(place, path).left) == {("session", "other"): 1}
+
+
+def test_a_session_whose_transcript_is_there_comes_once(place: Place, tmp_path: Path) -> None:
+    said = Message("m", "c-1", "cursor", "", "", "", "user", "Why does it fail?")
+    recall.write_session(recall.get_path(place.home, "cursor", "c-1"), [said])
+    done = import_path(place, make_cursor_ide(tmp_path / "tool"))
+    assert not done.items
+
+
+def test_of_a_session_that_goes_on_the_new_turns_are_added(place: Place, tmp_path: Path) -> None:
+    path = make_cursor_ide(tmp_path / "tool")
+    import_path(place, path)
+    turns = [{"bubbleId": f"b-{number}"} for number in (1, 2, 3)]
+    with closing(sqlite3.connect(path)) as base:
+        composer = json.dumps({"fullConversationHeadersOnly": turns})
+        base.execute("INSERT INTO cursorDiskKV VALUES ('composerData:c-1', ?)", (composer,))
+        bubble = json.dumps({"type": 1, "text": "More"})
+        base.execute("INSERT INTO cursorDiskKV VALUES ('bubbleId:c-1:b-3', ?)", (bubble,))
+        base.commit()
+    done = import_path(place, path)
+    assert [item.outcome for item in done.items] == ["merged"]
+    assert [each.id for each in read_session(place)][-1] == "b-3"
+
+
+def test_odd_types_in_every_field_do_no_harm(place: Place, tmp_path: Path) -> None:
+    odd: list[object] = [7, None, True, [], [{}], {"a": [1]}, "text", 1e300]
+    rows: dict[str, object] = {
+        "composerData:kept": {"conversation": [{"type": 1, "text": "Kept"}]},
+        "composerData:": {"conversation": [{"type": 1, "text": "of no id"}]},
+    }
+    for number, value in enumerate(odd):
+        turn = dict.fromkeys(("type", "text", "codeBlocks", "toolFormerData", "cwd"), value)
+        tool = dict.fromkeys(("name", "rawArgs", "params", "result"), value)
+        turns: list[object] = [turn, {**turn, "bubbleId": value}, {"toolFormerData": tool}, value]
+        keys = ("createdAt", "workspaceIdentifier", "subagentInfo", "conversationMap")
+        composer = {**dict.fromkeys(keys, value), "conversation": turns}
+        rows[f"composerData:{number}"] = composer
+        rows[f"composerData:v{number}"] = value
+        rows[f"composerData:h{number}"] = {"fullConversationHeadersOnly": [{"bubbleId": "b"}]}
+        rows[f"bubbleId:h{number}:b"] = value
+        tied = {
+            "composer.composerData": value,
+            "workbench.panel.aichat.view.aichat.chatdata": value,
+        }
+        workspace = tmp_path / f"workspaceStorage/{number}"
+        write_json(workspace / "workspace.json", {"folder": value})
+        make_vscode_state(workspace / "state.vscdb", tied, {})
+    import_path(place, make_vscode_state(tmp_path / "globalStorage/state.vscdb", {}, rows))
+    assert [each.text for each in read_session(place, "kept")] == ["Kept"]
+
+
+def test_a_turn_that_is_too_large_is_named_and_the_others_come_in(
+    place: Place, tmp_path: Path
+) -> None:
+    path = make_cursor_ide(tmp_path / "tool")
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("INSERT INTO cursorDiskKV VALUES ('bubbleId:c-1:b-2', zeroblob(70000000))")
+        base.commit()
+    done = import_path(place, path)
+    assert "too large" in list_details(done, "refused")[0]
+    assert [each.id for each in read_session(place)] == ["b-1"]
+
+
+def test_a_view_in_place_of_the_table_is_not_run(tmp_path: Path) -> None:
+    path = make_state(tmp_path)
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE VIEW cursorDiskKV AS SELECT 'composerData:x' AS key, 1 AS value")
+        base.commit()
+    assert importers.recognise(str(path)) is None
+
+
+@pytest.mark.parametrize("ident", ["../../x", "a" * 300, "a\nb", "CON", "\x1b[31m"])
+def test_a_hostile_id_names_no_file_elsewhere(place: Place, tmp_path: Path, ident: str) -> None:
+    composer = {"conversation": [{"type": 1, "text": "x"}]}
+    rows = {f"composerData:{ident}": composer}
+    import_path(place, make_vscode_state(tmp_path / "globalStorage/state.vscdb", {}, rows))
+    (path,) = recall.sources(place.home)
+    assert Path(path).parent == Path(place.home.local) / "recall/cursor-ide"
+
+
+def test_the_database_is_found_where_cursor_has_it(home: Path) -> None:
+    for top in (".config/Cursor", "Library/Application Support/Cursor"):
+        make_state(home / top / "User", c_1={})
+    make_vscode_state(home / ".config/Code/User/globalStorage/state.vscdb", {"a": 1}, {})
+    assert importers.get("cursor-ide").find(str(home), {}) == [
+        str(home / top / "User/globalStorage/state.vscdb")
+        for top in (".config/Cursor", "Library/Application Support/Cursor")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("file:///home/ana/a%20b", "/home/ana/a b"),
+        ("file:///c%3A/Users/ana/shop", "c:/Users/ana/shop"),
+        ("vscode-remote://ssh-remote%2Bhost/home/ana/shop", "/home/ana/shop"),
+        ("/home/ana/shop", "/home/ana/shop"),
+        ("c:\\Users\\ana", "c:\\Users\\ana"),
+        ("https://example.org/shop", ""),
+        ("shop", ""),
+        ("", ""),
+        ("file://", ""),
+    ],
+)
+def test_the_folder_of_a_uri(uri: str, path: str) -> None:
+    assert parse_folder(uri) == path
