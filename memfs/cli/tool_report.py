@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MAX_PROJECTS = 3  # that are named
 _MAX_REFUSED = 10
+_MAX_LABELS = 5
 
 
 def print_tools(found: Sequence[FoundTool]) -> None:
@@ -42,16 +43,21 @@ def print_tool(done: Imported, name: str, *, dry_run: bool) -> None:
     console.talk(f"{name}: {format_counts(done.taken) or 'nothing for this store'}")
     if done.left:
         console.talk(f"  left: {format_counts(done.left)}; --project NAME takes those of one")
+    for (noun, why), number in done.omitted.items():
+        console.talk(f"  not taken: {format_count(number, noun)}, {why}")
     import_report.print_signs([item for item in done.items if item.signs])
     added = import_report.summary(done, dry_run=dry_run)
     format_remainder(done.note)
-    for label in done.unpinned:
-        console.talk(f"! {label} is not pinned: enough blocks are (max_blocks)")
     if done.own:
         what = format_count(done.own, "session")
         console.talk(f"  {what} in your own store, which no project shows: memfs -C ~ session list")
+    if done.unpinned:
+        named = ", ".join(done.unpinned[:_MAX_LABELS])
+        more = len(done.unpinned) - _MAX_LABELS
+        named += f" and {more:,} more" if more > 0 else ""
+        console.talk(f"! not pinned, for enough blocks are (max_blocks): {named}")
     if added and not dry_run:
-        console.talk("  look at it: memfs search, memfs archive list, memfs session list")
+        console.talk("  look at it: memfs show --list, memfs archive list, memfs session list")
         console.talk(f"  memfs import --undo {done.id} takes all of it back")
 
 

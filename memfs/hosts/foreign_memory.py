@@ -102,26 +102,34 @@ def find(path: str, top: str, home: str) -> list[ForeignFile]:
     return [_describe_file(each, top, home, root) for each in found]
 
 
+def is_known(folder: str) -> bool:
+    """Tell whether a folder holds, or is part of, the files of a known tool."""
+    return any(True for _ in _list_files(os.path.abspath(folder)))
+
+
 def _list_files(folder: str) -> Iterator[str]:
     """Yield the files of every kind in a folder, which may itself be (in) a kind's folder."""
     for auto in (folder, f"{folder}/memory"):
         if _AUTO.search(f"{_to_slashes(auto)}/{INDEX}"):
-            yield from _walk(auto, _MD)
+            yield from walk_folder(auto, _MD)
     above = folder
     for _ in range(_DEEPEST + 1):
         for kind in KINDS:
             path = f"{above}/{kind.path}"
             if kind.ends and _is_below(path, folder):
-                yield from _walk(path, kind.ends)
+                yield from walk_folder(path, kind.ends)
             elif kind.ends and _is_below(folder, path):
-                yield from _walk(folder, kind.ends)
+                yield from walk_folder(folder, kind.ends)
             elif not kind.ends and _is_below(path, folder) and _is_file(path):
                 yield path
         above = os.path.dirname(above)
 
 
-def _walk(top: str, ends: tuple[str, ...]) -> Iterator[str]:
-    """Yield files below a folder, by name; a link to a folder is yielded, and not followed."""
+def walk_folder(top: str, ends: tuple[str, ...]) -> Iterator[str]:
+    """Yield files below a folder, by name; a link to a folder is yielded, and not followed.
+
+    What is hidden is left out, and what cannot be read is yielded, too.
+    """
     unread: list[OSError] = []
     for folder, below, names in os.walk(top, onerror=unread.append):
         below[:] = sorted(name for name in below if not name.startswith("."))
@@ -137,16 +145,16 @@ def _describe_file(path: str, top: str, home: str, root: str) -> ForeignFile:
         shown = kept = name[len(_to_slashes(top)) :].lstrip("/")
         label, private = _identify(kept, inside=True)
         if private:  # in its user's store, beside those of other projects
-            label = _make_label(label, os.path.basename(top))
+            label = make_label(label, os.path.basename(top))
     else:
         below_home = _is_below(path, home)
         shown = f"~{name[len(_to_slashes(home)) :]}" if below_home else name
         label, private = _identify(name, inside=False)
         kept = ""
     base = os.path.basename(name)
-    label = label or _make_label("notes", os.path.dirname(kept), os.path.splitext(base)[0])
+    label = label or make_label("notes", os.path.dirname(kept), os.path.splitext(base)[0])
     kept = kept or f"{label.partition('/')[0]}: {base}"  # without the user's folders
-    return ForeignFile(path, shown, kept, label, private, _find_problem(path, root))
+    return ForeignFile(path, shown, kept, label, private, find_problem(path, root))
 
 
 def _identify(name: str, *, inside: bool) -> tuple[str, bool]:
@@ -164,34 +172,35 @@ def _identify(name: str, *, inside: bool) -> tuple[str, bool]:
         if middle and end:
             if kind.label == AUTO:
                 return _label_topic(rest), False
-            return _make_label(kind.label, before if inside else "", rest[: -len(end)]), False
+            return make_label(kind.label, before if inside else "", rest[: -len(end)]), False
     for kind in sorted(KINDS, key=lambda kind: -len(kind.path)):
         if not kind.ends and name.endswith(f"/{kind.path}"):
             folder = name[: -len(kind.path)] if inside else ""
-            return _make_label(kind.label, folder), kind.private
+            return make_label(kind.label, folder), kind.private
     return "", False
 
 
 def _label_topic(rest: str) -> str:
     """Return the label of a file of Claude Code's own memory; its index has the kind's label."""
-    return AUTO if rest == INDEX else _make_label(AUTO, os.path.splitext(rest)[0])
+    return AUTO if rest == INDEX else make_label(AUTO, os.path.splitext(rest)[0])
 
 
-def _make_label(kind: str, *names: str) -> str:
-    """Return a valid label: the kind, then the names of folders and file.
+def make_label(kind: str, *names: str) -> str:
+    """Return a valid label: the kind ("" for none), then the names of folders and file.
 
     Names that a label cannot hold are cleaned, and get a hash that keeps them distinct.
     """
     parts = [part for name in names for part in name.split("/") if part]
     clean = [_clean(part) for part in parts]
-    room = labels.MAX_DEPTH - 1 - kind.count("/")
+    room = labels.MAX_DEPTH - len(kind.split("/") if kind else ())
     if len(clean) > room:
         first = len(clean) - room + 1
         clean = ["-".join(clean[:first]), *clean[first:]]
-    label = "/".join([kind, *clean])
+    label = "/".join(filter(None, [kind, *clean]))
     if not labels.problem(label):
         return label
-    return f"{kind}/{'-'.join(clean)[:_CUT].strip('-_')}-{_hash_name('/'.join(parts))}"
+    short = f"{'-'.join(clean)[:_CUT].strip('-_')}-{_hash_name('/'.join(parts))}"
+    return f"{kind}/{short}" if kind else short
 
 
 def _clean(name: str) -> str:
@@ -205,7 +214,7 @@ def _hash_name(name: str) -> str:
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:6]
 
 
-def _find_problem(path: str, root: str) -> str:
+def find_problem(path: str, root: str) -> str:
     """Return why a path cannot be read, "" if it can."""
     real = os.path.realpath(path)
     if not _is_below(real, os.path.realpath(root)):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,18 +15,19 @@ from memfs.core import headings, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.privacy import public
+from memfs.hosts import foreign_memory
 from memfs.ingest.import_merge import ImportItem
-from memfs.ingest.importers.items import ToolBlock, ToolSession, ToolText, UnreadItem
-from memfs.store import archive, blocks, clock, message_codec, recall, store_paths
+from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolSession, ToolText, UnreadItem
+from memfs.store import archive, blocks, clock, config, message_codec, recall, store_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from memfs.ingest.importers.items import AnyItem, ToolItem
     from memfs.store.blocks import Place
 
 _PASSAGE = 2000  # characters of a part of what is too long for one passage
-_LABEL = re.compile(r"[^a-z0-9_/-]+")
+_MOST_TAGS = 30  # of one passage
 
 
 @dataclass
@@ -35,13 +35,15 @@ class ToolMembers:
     """The files for each tier, by their paths in a store; what was counted, left and not read.
 
     `counts` are the items that were taken, by (noun, project), `left` the others: of another
-    project. `damage` says what of the tool's own could not be read.
+    project. `omitted` are those that are no memory, by (noun, why). `damage` says what of the
+    tool's own could not be read.
     """
 
     tool: str
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     left: Counter[tuple[str, str]] = field(default_factory=Counter)
+    omitted: Counter[tuple[str, str]] = field(default_factory=Counter)
     damage: list[ImportItem] = field(default_factory=list)
 
 
@@ -50,7 +52,7 @@ def count_items(items: Iterable[AnyItem]) -> Counter[tuple[str, str]]:
     return Counter(
         (item.noun, _name_project(item.project))
         for item in items
-        if not isinstance(item, UnreadItem)
+        if not isinstance(item, UnreadItem | OmittedItem)
     )
 
 
@@ -63,6 +65,7 @@ def collect_members(
     folder, if it is given. With `user` everything goes to the user's store.
     """
     made = ToolMembers(tool)
+    get_limit = config.load(place).get_limit
     for item in _read_all(items, made):
         noun = item.noun, _name_project(item.project)
         if project and not _is_of_project(item, [project]):
@@ -81,7 +84,7 @@ def collect_members(
         if isinstance(item, ToolText):
             files.update(_make_passages(tool, item))
         elif isinstance(item, ToolBlock):
-            files.update(_make_block(tool, item))
+            files.update(_make_block(tool, item, files, get_limit))
         elif not _is_recorded(store, item):
             for name, lines in _make_session(item).items():  # which several files may hold parts of
                 files[name] = files.get(name, b"") + lines
@@ -95,6 +98,8 @@ def _read_all(items: Iterable[AnyItem], made: ToolMembers) -> Iterator[ToolItem]
             if isinstance(item, UnreadItem):
                 why = f"cannot read {item.ident}: {item.why}"
                 made.damage.append(ImportItem("file", item.ident, "refused", why, count=item.count))
+            elif isinstance(item, OmittedItem):
+                made.omitted[item.noun, item.why] += item.count
             else:
                 yield item
     except StoreError as error:
@@ -136,14 +141,14 @@ def _make_passages(tool: str, item: ToolText) -> dict[str, bytes]:
     if not text:
         return {}
     parts = [text]
-    if len(text) > archive.LONGEST:
+    if len(text) > (_PASSAGE if item.document else archive.LONGEST):
         cut = headings.split_text(text, _PASSAGE)
         parts = ["\n\n".join(filter(None, (" > ".join(each.path), each.text))) for each in cut]
     at = item.at or archive.UNKNOWN
     head = {
         "created_at": at,
         "importance": max(1, min(10, item.importance)),
-        "tags": [" ".join(tag.lower().split()) for tag in (tool, *item.tags) if tag.strip()],
+        "tags": list(dict.fromkeys(filter(None, map(_clean_tag, (tool, *item.tags)))))[:_MOST_TAGS],
         "source": _format_source(tool, item),
     }
     written = yaml_edit.write("", head, "\n")
@@ -158,24 +163,47 @@ def _make_passages(tool: str, item: ToolText) -> dict[str, bytes]:
     return found
 
 
+def _clean_tag(tag: str) -> str:
+    return " ".join(tag.lower().split())
+
+
 def _format_source(tool: str, item: ToolText) -> str:
     of = f" of {_name_project(item.project)}" if item.project else ""
     return " ".join(f"{tool}: {item.ident}{of}".split())
 
 
-def _make_block(tool: str, item: ToolBlock) -> dict[str, bytes]:
-    parts = [labels.normalise(_LABEL.sub("-", part.lower())) for part in item.label.split("/")]
-    label = "/".join(part.strip("-") for part in parts if part.strip("-")) or tool
+def _make_block(
+    tool: str, item: ToolBlock, others: Mapping[str, bytes], get_limit: Callable[[str], int]
+) -> dict[str, bytes]:
+    """Make the file of a block; one that is too long, of a tool without limits, is passages.
+
+    It holds what its tool had, but for line ends at the end. Of `others` that are made already none
+    is written over.
+    """
+    label = labels.normalise(item.label)
+    if labels.problem(label):
+        label = foreign_memory.make_label("", item.label) or tool
+    text, about = public(item.text).rstrip("\n"), public(item.description)
     head = {
-        "description": " ".join(item.description.split()) or None,
+        "description": " ".join(about.split()) or None,
         "limit": item.limit or None,
         "read_only": item.read_only,
         "pinned": item.pinned,
         "tags": list(item.tags) or None,
         "source": " ".join(f"{tool}: {item.label}".split()),
     }
-    text = f"{yaml_edit.write('', head, chr(10))}{item.text.strip(chr(10))}\n"
-    return {f"blocks/{label}{blocks.SUFFIX}": text.encode("utf-8", "replace")}
+    data = f"{yaml_edit.write('', head, chr(10))}{text}\n".encode("utf-8", "replace")
+    if len(data) > blocks.LARGEST or (not item.limit and len(text) > get_limit(label)):
+        text = "\n\n".join(filter(None, (about, text)))
+        whole = ToolText(
+            item.label, item.noun, text, item.at, item.tags, project=item.project, document=True
+        )
+        return _make_passages(tool, whole)
+    path = f"blocks/{label}{blocks.SUFFIX}"
+    if others.get(path, data) != data:
+        mark = hashlib.sha256(data).hexdigest()[:6]
+        path = f"blocks/{foreign_memory.make_label('', f'{label}-{mark}')}{blocks.SUFFIX}"
+    return {path: data}
 
 
 def _is_recorded(store: store_paths.Store, item: ToolSession) -> bool:

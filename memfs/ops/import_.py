@@ -53,8 +53,9 @@ class Imported:
     `left_out` counts files that are no memory; `unpinned` are blocks that lost their pin because
     the limit of pinned blocks is reached. `note` says why a commit or sync that is configured
     failed. `files` are those of other tools, where it was not an export. `id` takes all of it back.
-    Of a tool's memory, `taken` and `left` (it is of other projects) count by (noun, project), and
-    `own` the sessions that went to the user's store instead of the project's.
+    Of a tool's memory, `taken` and `left` (it is of other projects) count by (noun, project),
+    `omitted` (it is no memory) by (noun, why), and `own` the sessions that went to the user's store
+    instead of the project's.
     """
 
     items: tuple[ImportItem, ...]
@@ -69,6 +70,7 @@ class Imported:
     taken: Mapping[tuple[str, str], int] = field(default_factory=dict)
     left: Mapping[tuple[str, str], int] = field(default_factory=dict)
     own: int = 0
+    omitted: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,13 @@ def import_tool(
             id=each.id or done.id,
             own=done.own + sessions * (tier == labels.USER and place.project is not None),
         )
-    return replace(done, items=(*made.damage, *done.items), taken=made.counts, left=made.left)
+    return replace(
+        done,
+        items=(*made.damage, *done.items),
+        taken=made.counts,
+        left=made.left,
+        omitted=made.omitted,
+    )
 
 
 def _import_members(
@@ -310,15 +318,16 @@ def _import_members(
             store_writer = stack.enter_context(writer.writing(store, place))
         merging = BlockImport(place, store, tier, store_writer)
         items = merging.merge_blocks(found) + import_merge.items(store, found)
-        entries, note = [], ""
+        entries, note, noted = [], "", ""
         if store_writer:
-            ident = _note_import(store, items, [], origin, ident)  # also of what a kill interrupts
+            ident = ident or import_records.make_id()
+            noted = _note_import(store, items, [], origin, ident)  # also of what a kill interrupts
             for item in items:
                 import_merge.write(store, item)
             changes = [merging.make_change(change, origin) for change in merging.changes]
             entries = store_writer.commit(changes, origin) if changes else []
             if entries:
-                ident = _note_import(store, items, entries, origin, ident)
+                noted = _note_import(store, items, entries, origin, ident)
     if store_writer:
         paths = [change.path for change in merging.changes]
         paths += [item.path for item in items if item.text]
@@ -327,20 +336,17 @@ def _import_members(
         notes += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
         note = "; ".join(each for each in notes if each)
     unpinned = tuple(c.label for c in merging.changes if c.label in merging.unpinned)
-    return Imported(
-        tuple(items), tuple(entries), False, 0, 0, unpinned, note, id="" if dry_run else ident
-    )
+    return Imported(tuple(items), tuple(entries), False, 0, 0, unpinned, note, id=noted)
 
 
 def _note_import(
     store: Store, items: list[ImportItem], entries: list[JournalEntry], origin: Origin, ident: str
 ) -> str:
-    """Note what an import added, and return the id under which it can be taken back, "" if none."""
+    """Note what an import added, and return the id by which it is taken back, "" for nothing."""
     added = [part for item in items if (part := import_merge.describe_added(store, item))]
     added += [AddedPart("block", entry.label, (entry.id,)) for entry in entries]
     if not added:
         return ""
-    ident = ident or import_records.make_id()
     source = origin.reason.removeprefix("from ")
     import_records.save(store, ImportRecord(ident, clock.now(), source, tuple(added)))
     return ident

@@ -132,7 +132,7 @@ class _Undoing:
                 self.kept.append((entry.label, "it was edited since"))
                 continue
             changes.append(self._restore(entry, path, version))
-            self.removed["block" if entry.before is None else "edit of a block"] += 1
+            self.removed["block" if entry.before is None else "block edit"] += 1
         return changes
 
     @staticmethod

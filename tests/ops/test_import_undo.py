@@ -34,7 +34,7 @@ def test_blocks_get_the_text_that_they_had(place: Place, tmp_path: Path) -> None
     done = run(place, made(tmp_path, persona="---\npinned: true\n---\nTheirs.\n", new="New.\n"))
     assert "Theirs." in path.read_text(encoding="utf-8")
     undone = undo_import(place, done)
-    assert dict(undone.removed) == {"block": 1, "edit of a block": 1}
+    assert dict(undone.removed) == {"block": 1, "block edit": 1}
     assert read_stores(place) == before
 
 

@@ -18,6 +18,7 @@ class ToolText:
     `ident` is what its tool calls it, the same at each import; `noun` is the tool's word for one
     ("observation"). `at` is UTC in ISO 8601, "" where the tool does not know. `project` is a
     folder's path or bare name, "" for none; `private` is about the user, for their own store.
+    A `document` that is long is cut at its headings.
     """
 
     ident: str
@@ -28,11 +29,15 @@ class ToolText:
     importance: int = 5
     project: str = ""
     private: bool = False
+    document: bool = False
 
 
 @dataclass(frozen=True)
 class ToolBlock:
-    """A text that becomes a block under `label`; a `limit` of 0 leaves it to the configuration."""
+    """A text that becomes a block under `label`.
+
+    A `limit` of 0 leaves it to the configuration, and a text that is longer becomes passages.
+    """
 
     label: str
     noun: str
@@ -44,6 +49,7 @@ class ToolBlock:
     tags: tuple[str, ...] = ()
     project: str = ""
     private: bool = False
+    at: str = ""
 
     @property
     def ident(self) -> str:
@@ -74,8 +80,17 @@ class UnreadItem:
     count: int = 1
 
 
+@dataclass(frozen=True)
+class OmittedItem:
+    """`count` things that are no memory, or no longer: their tool's word for one, and why."""
+
+    noun: str
+    why: str
+    count: int = 1
+
+
 ToolItem: TypeAlias = ToolText | ToolBlock | ToolSession
-AnyItem: TypeAlias = ToolItem | UnreadItem
+AnyItem: TypeAlias = ToolItem | UnreadItem | OmittedItem
 
 
 class Importer(Protocol):

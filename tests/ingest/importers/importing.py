@@ -13,7 +13,7 @@ from memfs.ops.import_undo import Unimported
 from memfs.store.blocks import Place
 
 BY = Origin("user", reason="from a tool")
-_DERIVED = ("local/index", "local/journal", "local/heads", "lock")
+_DERIVED = ("local/index", "local/journal", "local/heads")
 
 
 def import_path(
@@ -44,7 +44,8 @@ def read_stores(place: Place) -> dict[str, bytes]:
     for store in place.stores():
         for path in sorted(Path(store.root).rglob("*")):
             name = path.relative_to(store.root).as_posix()
-            if path.is_file() and not any(each in name for each in _DERIVED):
+            derived = name.endswith("lock") or any(each in name for each in _DERIVED)
+            if path.is_file() and not derived:
                 found[f"{store.tier}/{name}"] = path.read_bytes()
     return found
 
