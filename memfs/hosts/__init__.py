@@ -25,7 +25,10 @@ COLLECTIONS = {
     "specstory": "specstory",
 }
 # Tools whose sessions come in by `memfs import`.
-IMPORTED = ("claude-mem", "chatgpt", "claude-ai", "cline", "roo", "kilo", "cursor-ide")
+IMPORTED = (
+    "claude-mem", "mem0", "letta", "letta-code", "chatgpt", "claude-ai", "cline", "roo", "kilo",
+    "cursor-ide",
+)  # fmt: skip
 RECORDED = tuple(
     sorted({*READERS, *COLLECTIONS, *IMPORTED, PROGRAM})
 )  # all whose sessions can be in recall

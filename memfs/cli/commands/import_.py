@@ -44,7 +44,7 @@ def command(
 ) -> None:
     """Take memory from elsewhere: an export, or what other tools keep in files.
 
-    PATH is also the name of a tool (claude-mem, server-memory, cline, roo, kilo, cursor-ide), or a
+    PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others: see the README), or a
     file or folder of one: its observations and notes become passages, its blocks blocks, its
     conversations sessions. Of its projects the one of this folder is taken. An export of ChatGPT or
     Claude.ai goes into your own store.
@@ -188,6 +188,10 @@ def _build_record(done: op.Imported) -> dict[str, object]:
         "id": done.id,
         "taken": _list_counts(done.taken),
         "left": _list_counts(done.left),
+        "omitted": [
+            {"noun": noun, "why": why, "count": count}
+            for (noun, why), count in done.omitted.items()
+        ],
     }
 
 

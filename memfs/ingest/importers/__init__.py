@@ -20,6 +20,9 @@ NAMES = {
     "roo": "roo",
     "kilo": "kilo",
     "cursor-ide": "cursor_ide",
+    "mem0": "mem0",
+    "letta": "letta",
+    "letta-code": "letta_code",
 }
 
 

@@ -219,6 +219,102 @@ def make_cursor_ide(folder: Path, text: str = "Why does it fail? 世界") -> Pat
     )
 
 
+_MEM0 = """
+CREATE TABLE history (id TEXT PRIMARY KEY, memory_id TEXT, old_memory TEXT, new_memory TEXT,
+    event TEXT, created_at DATETIME, updated_at DATETIME, is_deleted INTEGER, actor_id TEXT,
+    role TEXT);
+CREATE TABLE messages (id TEXT PRIMARY KEY, session_scope TEXT, role TEXT, content TEXT, name TEXT,
+    created_at DATETIME);
+INSERT INTO history VALUES ('h1', '02d1c631-624c-4e3f-946d-1c734e6367c2', NULL, 'Alice prefers Go',
+    'ADD', '2026-01-01T00:00:01.445441+00:00', '2026-01-01T00:00:01.445441+00:00', 0, NULL, 'user');
+INSERT INTO history VALUES ('h2', '71b39274-e3ed-4a00-8df0-6b0d40d45bf1', NULL, 'The timeout is 5',
+    'ADD', '2026-01-01T00:00:02.505114+00:00', NULL, 0, NULL, NULL);
+INSERT INTO history VALUES ('h3', '02d1c631-624c-4e3f-946d-1c734e6367c2', 'Alice prefers Go',
+    'Alice prefers Rust 世界', 'UPDATE', '2026-01-01T00:00:01.445441+00:00',
+    '2026-01-01T00:00:03.612749+00:00', 0, NULL, 'user');
+INSERT INTO history VALUES ('h4', '00ce0470-eae0-40bf-bb69-4d559df1d20c', NULL, 'To be forgotten',
+    'ADD', '2026-01-01T00:00:04+00:00', '2026-01-01T00:00:04+00:00', 0, NULL, 'user');
+INSERT INTO history VALUES ('h5', '00ce0470-eae0-40bf-bb69-4d559df1d20c', 'To be forgotten', NULL,
+    'DELETE', NULL, NULL, 1, NULL, 'user');
+INSERT INTO messages VALUES ('m1', 'run_id=r9&user_id=bob', 'user', 'I deploy on Fridays', NULL,
+    '2026-01-01T00:00:05+00:00');
+"""
+
+
+def make_mem0(folder: Path, text: str = "The timeout is 5") -> Path:
+    return make_database(folder / "history.db", _MEM0.replace("The timeout is 5", text))
+
+
+def letta_message(role: str, text: str, **more: object) -> dict[str, object]:
+    """Return a message as an agent file has it."""
+    at = "2026-01-01T00:00:00.245211+00:00"
+    content = [{"type": "text", "text": text, "signature": None}]
+    return {"role": role, "content": content, "created_at": at, "tool_calls": None, **more}
+
+
+def letta_file(*blocks: dict[str, object], messages: list[dict[str, object]]) -> dict[str, object]:
+    """Return an agent file of the second generation with one agent that has these blocks."""
+    listed = [{"id": f"block-{number}", **block} for number, block in enumerate(blocks)]
+    agent = {
+        "name": "shop-agent",
+        "tool_ids": ["tool-0"],
+        "block_ids": [each["id"] for each in listed],
+        "tool_exec_environment_variables": {"TOKEN": SECRET_TEXT},
+        "secrets": None,
+        "id": "agent-0",
+        "messages": messages,
+    }
+    skills = [{"name": "pdf", "files": {"SKILL.md": "How to read one"}}]
+    return {"agents": [agent], "blocks": listed, "files": [], "tools": [], "skills": skills}
+
+
+def make_letta(folder: Path, text: str = "Timeout is 5 seconds. 世界") -> Path:
+    call = {"id": "call_2", "function": {"name": "memory_insert", "arguments": '{"label": "x"}'}}
+    found = letta_file(
+        {"label": "human", "value": "\nName: Alice", "limit": 5000, "description": "The user"},
+        {"label": "project_rules", "value": text, "limit": 100_000, "read_only": True},
+        messages=[
+            letta_message("system", "You are. - AGENT_ID: agent-47a71c8d-6652-4bab"),
+            letta_message("user", "What is our timeout?"),
+            letta_message("assistant", "It is 5 seconds.", tool_calls=[call]),
+            letta_message("tool", '{"status": "OK", "message": "noted"}', tool_call_id="call_2"),
+        ],
+    )
+    return write_json(folder / "agent.af", found)
+
+
+def make_letta_code(folder: Path, text: str = "HTTP timeouts are 5 seconds. 世界") -> Path:
+    """Make the folder of its local backend, with one agent and one conversation."""
+    ident = "agent-local-e0a1ccb6"
+    write_json(folder / "agents/YWdlbnQ.json", {"id": ident, "name": "Memo", "system": "(cut)"})
+    for name, body in (
+        ("system/persona.md", "I keep the notes."),
+        ("system/shop/rules.md", text),
+        ("reference/gateway.md", "The gateway closes at 6 seconds."),
+        ("skills/pdf/SKILL.md", "How to read one."),
+        (".git/HEAD", "ref: refs/heads/main"),
+    ):
+        path = folder / f"memfs/{ident}/memory" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"---\ndescription: About {name}\n---\n{body}\n", encoding="utf-8")
+    talk = folder / "conversations/Y29udg"
+    write_json(talk / "conversation.json", {"id": "local-conv-1", "agent_id": ident})
+    write_json(talk / "messages.jsonl", letta_code_message("ui-msg-1", "What is our timeout?"))
+    return folder
+
+
+def letta_code_message(ident: str, text: str, role: str = "user") -> dict[str, object]:
+    """Return a message as the local backend writes it, with what it puts before a person's words."""
+    at = "2026-01-01T00:00:01.000Z"
+    folder = "<system-reminder>\n- **Current working directory**: /home/d/repo\n</system-reminder>"
+    content = [{"type": "text", "text": each} for each in (folder, text)]
+    noted = {"created_at": at, "conversation_id": "local-conv-1"}
+    return {
+        "id": ident, "role": role, "metadata": noted, "content": content,
+        "timestamp": 1767225601000,
+    }  # fmt: skip
+
+
 # By tool: makes its memory in a folder, with a text of ours in one of its items.
 SAMPLES: dict[str, Callable[..., Path]] = {
     "claude-mem": make_claude_mem,
@@ -229,4 +325,7 @@ SAMPLES: dict[str, Callable[..., Path]] = {
     "roo": make_roo,
     "kilo": make_kilo,
     "cursor-ide": make_cursor_ide,
+    "mem0": make_mem0,
+    "letta": make_letta,
+    "letta-code": make_letta_code,
 }
