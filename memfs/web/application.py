@@ -14,7 +14,17 @@ from starlette.staticfiles import StaticFiles
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.web import rendering
 from memfs.web.access import Guard
-from memfs.web.pages import blocks, brief, events, health, search, sessions, timeline
+from memfs.web.pages import (
+    archive,
+    blocks,
+    brief,
+    events,
+    facts,
+    health,
+    search,
+    sessions,
+    timeline,
+)
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,7 +34,7 @@ if TYPE_CHECKING:
     from memfs.web.site import Site
 
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
-_PAGES = (blocks, brief, events, health, search, sessions, timeline)
+_PAGES = (archive, blocks, brief, events, facts, health, search, sessions, timeline)
 
 
 def make_application(site: Site) -> ASGIApp:

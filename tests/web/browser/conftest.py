@@ -15,9 +15,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from memfs.core.body_edits import Append, Create
+from memfs.core.facts import Fact
 from memfs.core.records import Message
 from memfs.ops import archive, edit
-from memfs.store import recall
+from memfs.store import facts, recall
 from memfs.store.blocks import Place
 from memfs.web.server import PageServer
 from tests.ops.imports import BY
@@ -129,6 +130,9 @@ def week(place: Place) -> Place:
             for turn in range(30)
         ]  # fmt: skip
         recall.write_session(recall.get_path(place.home, "claude", f"s-{number}"), said)
+    fact = Fact("f" * 16, "The gateway times out after 5 s", 0.9, "decision", ("gateway",),
+                host="claude", session="gone", message="m0", at="2026-04-01T10:00:00Z")  # fmt: skip
+    facts.write_facts(place.home, [fact])
     return place
 
 

@@ -26,6 +26,8 @@ PAGES = {
     "search": "search?q=how+long+do+we+wait+between+attempts",
     "sessions": "sessions",
     "session": "sessions/claude/checkout-2",
+    "archive": "archive",
+    "facts": "facts",
     "timeline": "timeline",
     "health": "health",
 }
@@ -68,6 +70,7 @@ def make_project(folder: Path) -> tuple[Path, dict[str, str]]:
         ("archive", "add", "The payments sandbox resets every night at 02:00 UTC.", "-t", "payments"),
     ):  # fmt: skip
         _run(project, env, *words)
+    _run(project, env, "facts", "extract")
     for event, more in (
         ("SessionStart", {"source": "startup"}),
         ("UserPromptSubmit", {"prompt": "why was the order list so slow, and what did we do?"}),

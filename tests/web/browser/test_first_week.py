@@ -42,6 +42,10 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     page.get_by_role("button", name="Forget it").click()
     assert len(sessions.list_sessions(week)) == count - 1
 
+    visit.go("facts")
+    page.get_by_role("button", name="Accept", exact=True).click()
+    assert "accepted: The gateway times out" in page.get_by_role("status").first.inner_text()
+
     assert week.project
     trust.revoke(week)
     visit.go("health/trust")
