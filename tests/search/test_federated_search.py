@@ -105,7 +105,7 @@ def test_an_index_without_vectors_is_searched_by_words(own: Engine, guide: Engin
     words = Engine(guide.text, None)
     for mode in ("hybrid", "semantic"):
         searches = [IndexSearch(own, None), IndexSearch(words, None)]
-        found = federated_search.search(searches, QUERY, mode=mode, limit=9)  # type: ignore[arg-type]
+        found = federated_search.search(searches, QUERY, mode=mode, limit=9)
         assert "guide-retry" in ids(found)
 
 
