@@ -9,8 +9,8 @@ DEFAULTS: dict[str, object] = {
     "enabled": True,  # false, said anywhere: hooks, tools and the service do nothing
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # by label: see BLOCK
-    # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself
-    "hooks": {"recall": "auto"},
+    # recall: off, auto, or hits for a prompt at most; sources: off or auto, for data sources
+    "hooks": {"recall": "auto", "sources": "auto"},
     # Idle minutes until it ends; mode, and whether large jobs wait for power and memory: auto, off.
     "service": {"mode": "auto", "idle": 30, "pause": "auto"},
     "embedding": BUNDLED,  # the model: see `model_kind`

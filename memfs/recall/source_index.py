@@ -102,6 +102,18 @@ def sync(
         return None
 
 
+def is_current(source: DataSource) -> bool:
+    """Tell whether no file of a source has changed since its index was brought in line."""
+    state = load_state(source)
+    return state is not None and SourceWalk(source, _load_listings(source)).stamp == state.stamp
+
+
+def count_missing_vectors(place: Place, source: DataSource) -> int:
+    """Return about how many documents of a source have no vectors of its model yet."""
+    model = _load_model(place, source).files
+    return _count_missing(source, model) if model else 0
+
+
 def find_model(place: Place, source: DataSource) -> ModelFiles | None:
     """Return the model whose vectors of a source are searched; None: by words alone."""
     return model_config.get_active_model(source.index, _load_model(place, source))
