@@ -24,6 +24,7 @@ GROUPS = {
         ("recall", "compose what memory holds for a task"),
         ("last", "see what the last prompts were given, and why"),
         ("archive static", "keep passages and reference texts"),
+        ("source", "have folders of documents searched, too"),
         ("facts graph", "see what sessions stated, and how they went"),
     ),
     "sessions": (

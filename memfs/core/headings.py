@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*\Z")
+_UNDERLINE = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -132,10 +133,19 @@ def _mark_code_lines(text: str) -> Iterator[tuple[str, bool]]:
 def split_markdown(text: str) -> Iterator[Section]:
     """Yield the sections of a Markdown text."""
     level, title, head, start = 0, "", "", 1
-    number, body = 0, []
+    ended = 0  # lines; `splitlines` ends them at other characters, too
+    body: list[str] = []
     for line, code in _mark_code_lines(text):
-        number += 1
+        number, ended = ended + 1, ended + line.endswith("\n")
         heading = None if code else _HEADING.match(line.rstrip())
+        under = None if code else _UNDERLINE.fullmatch(line.rstrip())
+        if under and _is_underlined(body):
+            above = body.pop()
+            if level or body:
+                yield Section(level, title, head, "".join(body), start)
+            start, level, title = number - 1, 1 if under[1] else 2, above.strip()
+            head, body = above + line, []
+            continue
         if not heading:
             body.append(line)
             continue
@@ -144,6 +154,18 @@ def split_markdown(text: str) -> Iterator[Section]:
         start, level, title = number, len(heading.group(1)), _CLOSING.sub("", heading.group(2))
         head, body = line, []
     yield Section(level, title, head, "".join(body), start)
+
+
+def _is_underlined(body: list[str]) -> bool:
+    """Tell whether a line of `=` or `-` makes the last line, which stands alone, a heading."""
+    if not body or (len(body) > 1 and body[-2].strip()):
+        return False
+    last = body[-1]
+    return (
+        bool(last.strip())
+        and len(last) - len(last.lstrip(" ")) < 4
+        and last.strip()[0] not in "-*+>|#<`~="
+    )
 
 
 def _split_pieces(text: str, most: int) -> Iterator[str]:

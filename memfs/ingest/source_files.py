@@ -37,10 +37,11 @@ LARGE = "larger than 2 MB (a PDF: 50 MB)"
 
 
 class SourceFile(NamedTuple):
-    """A file of a source, and its signature."""
+    """A file of a source, its signature, and when it or its mode changed (nanoseconds)."""
 
     path: str
     signature: Signature
+    changed: int
 
 
 class FolderListing(NamedTuple):
@@ -77,7 +78,10 @@ class SourceWalk:
         for path in source.paths:
             self._add_root(path)
         left = (sorted(self.left.items()), self.missing, sorted(self.unreadable.items()))
-        lines = [repr(left), *(f"{each.path} {each.signature}" for each in self.files)]
+        lines = [
+            repr(left),
+            *(f"{each.path} {each.signature} {each.changed}" for each in self.files),
+        ]
         data = "\n".join(lines).encode("utf-8", "surrogateescape")
         self.stamp = blake2b(data, digest_size=16).hexdigest()
 
@@ -155,4 +159,4 @@ class SourceWalk:
         elif status.st_size > (LARGEST_PDF if path.lower().endswith(PDF) else LARGEST):
             self.left[LARGE] += 1
         else:
-            self.files.append(SourceFile(path, Signature(status)))
+            self.files.append(SourceFile(path, Signature(status), status.st_ctime_ns))

@@ -22,7 +22,7 @@ from memfs.recall import index_sources, model_config
 from memfs.search import catalog, indexer, vector_manifest
 from memfs.search.catalog import IndexSource
 from memfs.search.lexical import FOLDER
-from memfs.store import clock, local_folder, lock
+from memfs.store import clock, lock
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -91,9 +91,7 @@ def sync(
     """
     store = _get_store(place, source)
     try:
-        local_folder.make(store)
-        files.make_folder(store.sources, private=True)
-        with lock.hold_lock(store, wait, _name_lock(store, source)):
+        with lock.hold_lock(store, wait, _name_lock(store, source.name)):
             try:
                 return _sync(place, source, stage, embed=embed)
             except DamagedError:
@@ -127,11 +125,10 @@ def open_engine(place: Place, source: DataSource, model: ModelFiles | None) -> E
     return index_sources.open_engine(_get_store(place, source), source.index, model)
 
 
-def remove(place: Place, source: DataSource) -> None:
+def remove(store: Store, name: str) -> None:
     """Remove the index of a source, and with it all that is kept of it. Raises `LockedError`."""
-    store = _get_store(place, source)
-    with lock.hold_lock(store, name=_name_lock(store, source)):
-        trees.remove(source.index)
+    with lock.hold_lock(store, name=_name_lock(store, name)):
+        trees.remove(f"{store.sources}/{name}")
 
 
 def measure_size(source: DataSource) -> int:
@@ -281,5 +278,5 @@ def _get_store(place: Place, source: DataSource) -> Store:
     return place.store(source.tier)
 
 
-def _name_lock(store: Store, source: DataSource) -> str:
-    return f"{os.path.basename(store.sources)}/{source.name}.lock"
+def _name_lock(store: Store, name: str) -> str:
+    return f"{os.path.basename(store.sources)}.{name}.lock"

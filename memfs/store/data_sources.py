@@ -93,6 +93,11 @@ def refuse_sources(place: "Place") -> list[str]:
     return found
 
 
+def list_names(store: "Store") -> list[str]:
+    """List the names in the configuration of a store, those of refused sources too."""
+    return list(_read_section(store))
+
+
 def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
     """Return the source that a store's configuration describes, or why it cannot be used."""
     if wrong := check_name(name):
@@ -101,8 +106,7 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
         return "it is no mapping with paths"
     found: dict[str, tuple[str, ...]] = {}
     for key in ("paths", "glob", "exclude"):
-        texts = value.get(key)
-        texts = [texts] if isinstance(texts, str) else texts or []
+        texts = value.get(key) or []
         if not isinstance(texts, list) or not all(_is_text(each) for each in texts):
             return f"its {key} is no list of texts"
         if len(texts) > MOST:

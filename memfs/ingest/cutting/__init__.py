@@ -73,6 +73,8 @@ def cut_file(path: str, name: str, size: int, overlap: int) -> list[FileChunk]:
     module = import_module(f"{__name__}.{_MODULES.get(suffix, 'plain_text')}")
     try:
         content: FileContent = module.read(data if suffix == PDF else text, suffix)
+    except LeftOutError:
+        raise
     except Exception as error:  # libraries raise all kinds for what is malformed
         raise LeftOutError(f"malformed: {type(error).__name__}") from error
     _check_secrets("".join(each.line + each.body for each in content.sections))
