@@ -200,7 +200,7 @@ class FederatedIndexes:
         """Remove a damaged index; return whether nobody else is writing it."""
         each.engine, each.expiry = None, 0.0
         try:
-            load_source_index().remove(self.place, each.source)
+            load_source_index().remove(self.place.store(each.source.tier), each.source.name)
         except LockedError:
             return False
         return True

@@ -135,8 +135,7 @@ def test_a_damaged_index_is_made_anew(sourced: Place) -> None:
 def test_a_source_that_another_process_indexes_is_searched_as_it_is(sourced: Place) -> None:
     assert found(sourced) == [ARCHIVED, SOURCED]
     index = IndexSession(sourced)
-    name = next(Path(sourced.home.local).glob("**/guide.lock")).relative_to(sourced.home.local)
-    with lock.hold_lock(sourced.home, name=str(name)):
+    with lock.hold_lock(sourced.home, name="sources.guide.lock"):
         assert found(index) == [ARCHIVED, SOURCED]
         assert "'guide'" in index.note
 

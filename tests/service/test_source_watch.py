@@ -111,7 +111,7 @@ def test_a_source_without_an_index_is_queued(watching: Watching, notes: Path, pl
     watching.sources.update(store)
     watching.await_queued(store)
     (source,) = data_sources.list_sources(place)
-    source_index.remove(place, source)
+    source_index.remove(place.store(source.tier), source.name)
     watching.sources.update(store)
     watching.await_queued(store)
     assert notes.exists()
