@@ -136,6 +136,7 @@ ELSEWHERE = {
     "agent/conversations.py": {"os.listdir"},  # a folder that a person names
     "sync/instruction_sections.py": {"os.stat", "os.rmdir"},  # instruction files of the project
     "mcp/stdio.py": {"os.open"},  # the null device
+    "ingest/source_files.py": {"os.scandir", "os.lstat"},  # a source's folders, outside of a store
     "ingest/import_plan.py": {"os.listdir", "os.stat"},  # another tool's memory
     "knowledge/session_graph/database.py": {
         "sqlite3.connect",

@@ -161,10 +161,11 @@ class Memory(BlockEdits):
         limit: int = 5,
         page: int = 1,
     ) -> list[Hit]:
-        """Return a page of hits in recall, archive, blocks, facts and static, best first.
+        """Return a page of hits in recall, archive, blocks, facts, static and data sources.
 
-        By words and meaning if no `mode` says otherwise, by words alone where `embedding` is none
-        or the model cannot be used. `since` and `until` are days: 2026-05-03, yesterday, 7d.
+        The best come first. By words and meaning if no `mode` says otherwise, by words alone where
+        `embedding` is none or the model cannot be used. `since` and `until` are days: 2026-05-03,
+        yesterday, 7d.
         The index stays open: the next search opens only what changed.
         """
         only = _add_days(only, since, until)

@@ -22,9 +22,9 @@ GROUPS = {
     "find": (
         ("search", "search sessions, archive, blocks and facts"),
         ("recall", "compose what memory holds for a task"),
-        ("web", "see, search and mend it all in your browser"),
-        ("last", "see what the last prompts were given, and why"),
+        ("web last", "see it all in a browser; what prompts were given"),
         ("archive static", "keep passages and reference texts"),
+        ("source", "have folders of documents searched, too"),
         ("facts graph", "see what sessions stated, and how they went"),
     ),
     "sessions": (

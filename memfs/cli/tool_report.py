@@ -50,7 +50,7 @@ def print_tool(done: Imported, name: str, *, dry_run: bool) -> None:
     format_remainder(done.note)
     if done.own:
         what = format_count(done.own, "session")
-        console.talk(f"  {what} in your own store, which no project shows: memfs -C ~ session list")
+        console.talk(f"  {what} in your own store: searches in every project find them")
     if done.unpinned:
         named = ", ".join(done.unpinned[:_MAX_LABELS])
         more = len(done.unpinned) - _MAX_LABELS

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 RULES = 1500  # UTF-16 units that standing rules take at most
 _READ = "core_memory_read"
+_SOURCE, _SOURCE_BUDGET = "source", 1200  # the kind of a data source's hit; UTF-16 units
 _UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
 # The tools that the brief names; the others are described by their definitions alone.
 TOOLS = (
@@ -103,10 +104,19 @@ def format_updates(
     changed = [key for key, raw in now.items() if shown.get(key) != raw]
     gone = [key for key in shown if key not in now]
     pairs = [(_make_block(shown, key), _make_block(now, key)) for key in [*changed, *gone]]
-    reminder = brief_layout.hits(recalled, recall_budget) if recalled else ""
+    reminder = _format_recalled(recalled, recall_budget) if recalled else ""
     room = brief_layout.BUDGET - brief_layout.units(reminder) - 1
     changes = brief_layout.render_changes(pairs, names(None, tools=tools), room)
     return "\n".join(part for part in (changes, reminder) if part)
+
+
+def _format_recalled(recalled: "Sequence[Recalled]", budget: int) -> str:
+    """Return what is recalled, and below it what comes from data sources."""
+    sourced = [hit for hit in recalled if hit.kind == _SOURCE]
+    if not sourced:
+        return brief_layout.hits(recalled, budget)
+    said = brief_layout.hits([hit for hit in recalled if hit.kind != _SOURCE], budget)
+    return said + brief_layout.hits(sourced, _SOURCE_BUDGET, brief_layout.SOURCED)
 
 
 def create_scratch_block(place: Place) -> None:

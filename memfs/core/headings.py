@@ -10,10 +10,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*\Z")
+_UNDERLINE = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -24,13 +25,30 @@ class TextPart(NamedTuple):
     text: str
 
 
-class _Section(NamedTuple):
-    """A heading (of level 0: none, the beginning of a text) and what follows up to the next."""
+class Section(NamedTuple):
+    """A heading (of level 0: none, the beginning of a text) and what follows up to the next.
+
+    `number` is the line (from 1) of the heading, of level 0 that of the body.
+    """
 
     level: int
     title: str
     line: str
     body: str
+    number: int = 1
+
+
+class NumberedPart(NamedTuple):
+    """A part of a text with its first and last line (from 1).
+
+    `goes_on`: it is of the same section as the part before.
+    """
+
+    path: tuple[str, ...]
+    text: str
+    first: int
+    last: int
+    goes_on: bool = False
 
 
 def split_text(text: str, most: int) -> list[TextPart]:
@@ -39,11 +57,16 @@ def split_text(text: str, most: int) -> list[TextPart]:
     A heading's part holds what is below it as far as that fits; else each heading in it has its
     own. What is too long without a heading is cut between paragraphs, lines, or anywhere.
     """
-    sections = list(_split_sections(text))
+    return [TextPart(each.path, each.text) for each in split_sections(split_markdown(text), most)]
+
+
+def split_sections(parts: Iterable[Section], most: int) -> list[NumberedPart]:
+    """Cut the sections of a text as `split_text` does, into parts that know their lines."""
+    sections = list(parts)
     lengths = [len(each.line) + len(each.body) for each in sections]
     ends = list(accumulate(lengths, initial=0))
-    found: list[TextPart] = []
-    above: list[_Section] = []
+    found: list[NumberedPart] = []
+    above: list[Section] = []
     at = 0
     while at < len(sections):
         section = sections[at]
@@ -53,23 +76,39 @@ def split_text(text: str, most: int) -> list[TextPart]:
         stop = at + 1
         while section.level and stop < len(sections) and sections[stop].level > section.level:
             stop += 1
+        number = section.number + section.line.count("\n")
         if ends[stop] - ends[at] <= most:
             below = [each.line + each.body for each in sections[at + 1 : stop]]
-            found.append(TextPart(path, (section.body + "".join(below)).strip("\n")))
+            whole = _number_part(path, section.body + "".join(below), number)
+            found.append(whole._replace(first=section.number) if section.level else whole)
             at = stop
             continue
         pieces = list(_split_pieces(section.body, most)) or [""] * (
             stop == at + 1
         )  # a heading alone
-        found += [TextPart(path, piece) for piece in pieces]
+        for count, piece in enumerate(pieces):
+            part = _number_part(path, piece, number, goes_on=count > 0)
+            found.append(
+                part if count or not section.level else part._replace(first=section.number)
+            )
+            number += piece.count("\n")
         above.append(section)
         at += 1
     return [part for part in found if part.text.strip() or part.path]
 
 
+def _number_part(
+    path: tuple[str, ...], text: str, number: int, *, goes_on: bool = False
+) -> NumberedPart:
+    """Return a part without empty lines at its ends; the text begins at line `number`."""
+    bare = text.strip("\n")
+    first = number + len(text) - len(text.lstrip("\n"))
+    return NumberedPart(path, bare, first, first + bare.count("\n"), goes_on)
+
+
 def find_heading(text: str) -> str:
     """Return the first heading of a text, "" if there is none."""
-    return next((each.title for each in _split_sections(text) if each.title), "")
+    return next((each.title for each in split_markdown(text) if each.title), "")
 
 
 def plain_lines(text: str) -> Iterator[str]:
@@ -91,19 +130,42 @@ def _mark_code_lines(text: str) -> Iterator[tuple[str, bool]]:
             fence = ""
 
 
-def _split_sections(text: str) -> Iterator[_Section]:
-    level, title, head = 0, "", ""
+def split_markdown(text: str) -> Iterator[Section]:
+    """Yield the sections of a Markdown text."""
+    level, title, head, start = 0, "", "", 1
+    ended = 0  # lines; `splitlines` ends them at other characters, too
     body: list[str] = []
     for line, code in _mark_code_lines(text):
+        number, ended = ended + 1, ended + line.endswith("\n")
         heading = None if code else _HEADING.match(line.rstrip())
+        under = None if code else _UNDERLINE.fullmatch(line.rstrip())
+        if under and _is_underlined(body):
+            above = body.pop()
+            if level or body:
+                yield Section(level, title, head, "".join(body), start)
+            start, level, title = number - 1, 1 if under[1] else 2, above.strip()
+            head, body = above + line, []
+            continue
         if not heading:
             body.append(line)
             continue
         if level or body:
-            yield _Section(level, title, head, "".join(body))
-        level, title = len(heading.group(1)), _CLOSING.sub("", heading.group(2))
+            yield Section(level, title, head, "".join(body), start)
+        start, level, title = number, len(heading.group(1)), _CLOSING.sub("", heading.group(2))
         head, body = line, []
-    yield _Section(level, title, head, "".join(body))
+    yield Section(level, title, head, "".join(body), start)
+
+
+def _is_underlined(body: list[str]) -> bool:
+    """Tell whether a line of `=` or `-` makes the last line, which stands alone, a heading."""
+    if not body or (len(body) > 1 and body[-2].strip()):
+        return False
+    last = body[-1]
+    return (
+        bool(last.strip())
+        and len(last) - len(last.lstrip(" ")) < 4
+        and last.strip()[0] not in "-*+>|#<`~="
+    )
 
 
 def _split_pieces(text: str, most: int) -> Iterator[str]:
@@ -111,12 +173,12 @@ def _split_pieces(text: str, most: int) -> Iterator[str]:
     size = 0
     for atom in _split_atoms(text, most):
         if pending and size + len(atom) > most:
-            yield "".join(pending).strip("\n")
+            yield "".join(pending)
             pending, size = [], 0
         pending.append(atom)
         size += len(atom)
     if "".join(pending).strip():
-        yield "".join(pending).strip("\n")
+        yield "".join(pending)
 
 
 def _split_atoms(text: str, most: int) -> Iterator[str]:

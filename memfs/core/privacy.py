@@ -15,20 +15,24 @@ if TYPE_CHECKING:
 _TAG = re.compile(r"<(/?)private(?:\s[^<>]*)?>", re.IGNORECASE)  # with attributes, if it has some
 
 
-def public(text: str) -> str:
+def public(text: str, *, lines: bool = False) -> str:
     """Return a text without its `<private>…</private>` parts.
 
-    They may be nested; one that is not closed goes to the end of the text.
+    They may be nested; one that is not closed goes to the end of the text. With `lines`, the ends
+    of their lines stay: what follows keeps its number.
     """
     kept = []
-    depth = at = 0
+    depth = at = start = 0
     for tag in _TAG.finditer(text):
         if not tag[1]:
             if not depth:
                 kept.append(text[at : tag.start()].rstrip(" \t"))
+                start = tag.start()
             depth += 1
         elif depth:
             depth -= 1
+            if lines and not depth:
+                kept.append("\n" * text.count("\n", start, tag.end()))
             at = tag.end()
     return "".join([*kept, "" if depth else text[at:]])
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memfs.core.snippet import snippet
+from memfs.core.source_location import format_location
 
 SENTIMENTS = ("positive", "neutral", "negative")
 _SHOWN = 60  # characters of a text in a representation
@@ -154,11 +155,11 @@ class Origin:
 class Hit:
     """One search result.
 
-    `kind` is message, passage, fact, static or block; `why` says in words what matched; `score` is
-    the fused score (0 to 1, comparable within one search only). `before` and `after` are the turns
-    beside a message, shortened; `alike` counts hits that say the same and are not shown. `speaker`
-    is the name of who said a message; `metadata` is what was stored with a window of a
-    conversation.
+    `kind` is message, passage, fact, static, block or source; `why` says in words what matched;
+    `score` is the fused score (0 to 1, comparable within one index only). `before` and `after` are
+    the turns beside a message, shortened; `alike` counts hits that say the same and are not shown.
+    `speaker` is the name of who said a message; `metadata` is what was stored with a window of a
+    conversation, and of a data source (its name is the `label`) the file, heading, line and end.
     """
 
     id: str
@@ -191,6 +192,11 @@ class Hit:
     def ids(self) -> tuple[str, ...]:
         """The ids of what it shows to a session."""
         return (self.id,)
+
+    @property
+    def location(self) -> str:
+        """The file and line in a data source, as `docs/setup.md:12`; "" for other kinds."""
+        return format_location(self.metadata) if self.kind == "source" else ""
 
     def __repr__(self) -> str:
         parts = (self.kind, self.label or self.host, self.who, self.at[:10], f"{self.score:.2f}")

@@ -9,8 +9,8 @@ DEFAULTS: dict[str, object] = {
     "enabled": True,  # false, said anywhere: hooks, tools and the service do nothing
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # by label: see BLOCK
-    # off, auto, or hits for a prompt at most; text or hybrid, for a hook that searches by itself
-    "hooks": {"recall": "auto"},
+    # recall: off, auto, or hits for a prompt at most; sources: off or auto, for data sources
+    "hooks": {"recall": "auto", "sources": "auto"},
     # Idle minutes until it ends; mode, and whether large jobs wait for power and memory: auto, off.
     "service": {"mode": "auto", "idle": 30, "pause": "auto"},
     "embedding": BUNDLED,  # the model: see `model_kind`
@@ -34,6 +34,7 @@ DEFAULTS: dict[str, object] = {
         "stale_days": 30,
     },
     "archival": {"auto_archive_importance": 7, "search_top_k": 5},
+    "sources": {},  # folders and files outside of the store that are searched, by name: see SOURCE
     "memory_blocks": {},  # kinds of memory by name: {type, capacity, config}; none: all four
     # The context for a task: the shares of the kinds, in their order, its tokens, and the
     # compression of pieces that do not fit.
@@ -65,6 +66,15 @@ BLOCK: dict[str, object] = {
     "max_tokens": 0,
     "default_content": "",
     "clear_on_session_end": False,
+}
+# Patterns (as in .gitignore) of the files that count and that do not; characters of a chunk at
+# most, and those that it repeats of the one before.
+SOURCE: dict[str, object] = {
+    "paths": [],
+    "glob": [],
+    "exclude": [],
+    "chunk_size": 1500,
+    "overlap": 150,
 }
 # Variables beside those that name a setting (MEMFS_SECTION_KEY).
 VARIABLES = ("MEMFS_DEBUG", "MEMFS_HOME", "MEMFS_INSIDE", "MEMFS_NOW", "MEMFS_SESSION")

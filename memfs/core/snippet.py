@@ -28,6 +28,13 @@ def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -
     return ("… " if start else "") + flat[start:end] + (" …" if end < len(flat) else "")
 
 
+def trim_heading(text: str, heading: object) -> str:
+    """Return a text without the heading it begins with, which is shown beside it."""
+    begins = isinstance(heading, str) and text.startswith(heading)
+    rest = text[len(str(heading)) :].lstrip() if begins else ""
+    return rest or text
+
+
 def _find_best_window(places: list[tuple[int, str]], width: int) -> int:
     """Return the start of the window of `width` that holds the most different words."""
     best, most = 0, 0

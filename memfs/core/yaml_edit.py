@@ -24,6 +24,7 @@ _PLAIN_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _MOST_VALUES = 20_000  # aliases of aliases grow without end
 _MOST_DIGITS = 18
+_INDENT = 2  # spaces, where there is nothing to go by
 _DEEPEST = 50
 # Errors of ruamel.yaml for texts that are no YAML: `!!bool x` is a KeyError, for one.
 _UNREADABLE = (
@@ -107,6 +108,39 @@ def set_keys(text: str, version: int, at: str, by: str, *, eol: str = "", **more
     head, body = frontmatter.split(text)
     managed = {**more, "version": version, "updated_at": at, "updated_by": by}
     return write(head, managed, eol or frontmatter.line_end(text)) + body
+
+
+def write_entry(
+    text: str, section: str, name: str, value: Mapping[str, object] | None, eol: str
+) -> str:
+    """Return a YAML text with an entry added to a section's mapping, or removed from it (None).
+
+    Everything else keeps its bytes. Raises one of many errors where that cannot be done so.
+    """
+    root = _make_yaml("safe").compose(_replace_surrogates(text))
+    tops: list[tuple[Node, Node]] = root.value if root is not None else []
+    above = [pair for pair in tops if pair[0].value == section]
+    mapping = above[0][1] if above else root
+    pairs = mapping.value if above and isinstance(mapping, MappingNode) else []
+    if value is None:
+        key, old = next(pair for pair in pairs if pair[0].value == name)
+        return _remove(text, *above[0]) if len(pairs) == 1 else _remove(text, key, old)
+    column = pairs[0][0].start_mark.column if pairs else _INDENT
+    lines = [f"{' ' * column}{name}:"]
+    lines += [f"{' ' * (column + _INDENT)}{key}: {scalar(each)}" for key, each in value.items()]
+    entry = eol.join([*lines, ""])
+    if not above:
+        return f"{text}{section}:{eol}{entry}"
+    if isinstance(mapping, MappingNode) and pairs and mapping.flow_style:
+        raise ValueError("a mapping in braces")
+    if not isinstance(mapping, MappingNode) and not _is_empty(mapping):
+        raise ValueError("no mapping")
+    end = _find_end(text, *above[0])
+    if not pairs:  # `section:`, or with empty braces
+        colon = text.index(":", above[0][0].end_mark.index) + 1
+        text, end = text[:colon] + text[end:], colon
+    end = text.index("\n", end) + 1
+    return text[:end] + entry + text[end:]
 
 
 def scalar(value: object, *, plain: bool = True) -> str:

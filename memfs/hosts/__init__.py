@@ -26,11 +26,11 @@ COLLECTIONS = {
 }
 # Tools whose sessions come in by `memfs import`.
 IMPORTED = (
-    "claude-mem", "mem0", "letta", "letta-code", "chatgpt", "claude-ai", "cline", "roo", "kilo",
-    "cursor-ide",
+    "claude-mem", "mem0", "letta", "letta-code", "cline", "roo", "kilo", "cursor-ide",
 )  # fmt: skip
+CHATS = ("chatgpt", "claude-ai")  # of a web site: their sessions belong to no project
 RECORDED = tuple(
-    sorted({*READERS, *COLLECTIONS, *IMPORTED, PROGRAM})
+    sorted({*READERS, *COLLECTIONS, *IMPORTED, *CHATS, PROGRAM})
 )  # all whose sessions can be in recall
 HOOK = "memfs_hook.py"  # the script of our hook commands
 HOOK_COMMAND = "memfs hook "  # the start of those that name nothing of this machine

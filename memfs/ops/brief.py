@@ -13,15 +13,25 @@ from memfs.store.sessions import ShownState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
+    from typing import Protocol
 
     from memfs.recall.answers import PromptRecall
+    from memfs.search.prompt_bm25 import PromptHit
 
-    Recall: TypeAlias = Callable[[Place, str, list[str], int], PromptRecall]
+    class PromptSearcher(Protocol):
+        """Searches open indexes for a prompt: a store's own, and those of data sources."""
+
+        def recall(
+            self, place: Place, prompt: str, shown: list[str], limit: int
+        ) -> PromptRecall: ...
+        def recall_sources(
+            self, place: Place, prompt: str, shown: list[str]
+        ) -> list[PromptHit]: ...
+
 
 _BEGINNINGS = ("startup", "new")  # start sources of a session that has no brief yet
 RECALL_AUTO = 5  # most sessions and hits for one prompt
+_AUTO = "auto"
 _RECALL_BUDGET = 3000  # UTF-16 units
 
 
@@ -140,17 +150,16 @@ def note_shown(place: Place, host: str, reply: Reply, update: BriefUpdate) -> No
 
 
 def updates_since(
-    place: Place, text: str, shown: ShownState, recall: "Recall | None", *, tools: bool
+    place: Place, text: str, shown: ShownState, searcher: "PromptSearcher | None", *, tools: bool
 ) -> tuple[Reply, BriefUpdate]:
     """Return the updates for a session that was `shown` something, and the state to record.
 
-    Writes nothing. `recall` searches past sessions for a prompt; None: this process searches by
-    words.
+    Writes nothing. `searcher` searches for a prompt; None: this process searches by words.
     """
     texts = blocks.read_texts(place)
     # A block that cannot be read now counts as unchanged.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in texts.items()}
-    result = None if text.startswith(REVIEW) else _recall(place, text, shown, recall)
+    result = None if text.startswith(REVIEW) else _recall(place, text, shown, searcher)
     recalled = result.found if result else []
     notice = sessions.peek_notice(place.home, place.session)
     if now == shown.blocks and not recalled and not notice:
@@ -171,19 +180,27 @@ def forget_shown(event: Event) -> None:
 
 
 def _recall(
-    place: Place, text: str, shown: ShownState, recall: "Recall | None"
+    place: Place, text: str, shown: ShownState, searcher: "PromptSearcher | None"
 ) -> "PromptRecall | None":
-    if len(text.split(None, 2)) < 2 or not files.is_folder(place.home.index):
+    if len(text.split(None, 2)) < 2:
         return None  # recall needs two words in common
+    sourced = any(files.is_folder(store.sources) for store in place.stores())
+    if not sourced and not files.is_folder(place.home.index):
+        return None
     from memfs.store import config
 
     settings = config.load(place)
     mode = settings.get("hooks.recall")
-    limit = RECALL_AUTO if mode == "auto" else mode if isinstance(mode, int) else 0
+    limit = RECALL_AUTO if mode == _AUTO else mode if isinstance(mode, int) else 0
     if limit < 1:
         return None
-    if recall is not None:
-        return recall(place, text, shown.hits, limit)
-    from memfs.recall.prompts import recall_by_words
+    if searcher is not None:
+        found = searcher.recall(place, text, shown.hits, limit)
+    else:
+        from memfs.recall.prompts import recall_by_words
 
-    return recall_by_words(place.home.index, text, place.session, shown.hits, limit)
+        found = recall_by_words(place.home.index, text, place.session, shown.hits, limit)
+    if sourced and len(found.found) < limit and settings.get("hooks.sources") == _AUTO:
+        searcher = searcher or __import__("memfs.recall.source_recall", fromlist=["recall_sources"])
+        found.found += searcher.recall_sources(place, text, shown.hits)
+    return found

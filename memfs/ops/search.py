@@ -1,21 +1,26 @@
-"""Search recall, archive, blocks, facts and static entries."""
+"""Search recall, archive, blocks, facts, static entries, data sources, and imported chats."""
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, get_args
 
 import msgspec
 
 from memfs import hosts
-from memfs.core.errors import MemfsError, UsageError
+from memfs.core.errors import DamagedError, MemfsError, UsageError
 from memfs.core.records import Hit, SessionHit
 from memfs.ipc import service_client
+from memfs.recall import federated_indexes
+from memfs.search import federated_search
 from memfs.search.engine import AnyHit, Filter, HitPage, Mode
+from memfs.search.federated_search import IndexSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from memfs.recall.index_session import IndexSession
     from memfs.search.engine import Engine
@@ -26,6 +31,7 @@ KINDS = {
     "blocks": "block",
     "facts": "fact",
     "static": "static",
+    "sources": federated_indexes.SOURCE,
 }
 _ALLOWED = {
     "kinds": tuple(KINDS.values()),
@@ -84,8 +90,14 @@ def search_sessions(
 def list_by_date(index: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
     """Return one page (from 1) of the documents that pass a filter, in order of time."""
     _check_request(None, only, limit, page)
-    offset = (page - 1) * limit
-    return index.ask("text", lambda engine: engine.list_by_time(only, limit=limit, offset=offset))
+    first, end = (page - 1) * limit, page * limit
+    others = index.others.list_searches("text", only)
+    if not others:
+        return index.ask("text", lambda e: e.list_by_time(only, limit=limit, offset=first))
+    own = index.ask("text", lambda engine: engine.list_by_time(only, limit=end))
+    more = [each.engine.list_by_time(each.only or Filter(), limit=end) for each in others]
+    hits = heapq.merge(*(each.hits for each in [own, *more]), key=lambda hit: hit.at)
+    return HitPage([*islice(hits, first, end)], own.total + sum(each.total for each in more))
 
 
 def read_request(data: bytes) -> SearchRequest:
@@ -173,26 +185,46 @@ def _ask_service(
 
 
 def _search(index: IndexSession, request: SearchRequest) -> HitPage[Hit]:
-    return index.ask(*_bind(index, request, "search"))
+    return _search_indexes(index, request, request.only, "search")
 
 
 def _search_sessions(index: IndexSession, request: SearchRequest) -> HitPage[SessionHit]:
-    return index.ask(*_bind(index, request, "search_sessions"))
+    wanted = replace(request.only, kinds=(federated_indexes.MESSAGE,))
+    return _search_indexes(index, request, wanted, "search_sessions")
 
 
-def _bind(
-    index: IndexSession, request: SearchRequest, method: str
-) -> tuple[Mode, Callable[[Engine], Any]]:
-    """Return the mode of a search, and a function that runs it on an engine."""
+def _search_indexes(
+    index: IndexSession, request: SearchRequest, wanted: Filter, method: str
+) -> HitPage[Any]:
+    """Search the index of the place, and with it what passes `wanted` of the others."""
     chosen = _choose_mode(index, request.mode)
+    others = index.others.list_searches(chosen, wanted)
+    only = federated_indexes.drop_sources(request.only)
+    paging = {"limit": request.limit, "offset": (request.page - 1) * request.limit}
 
-    def search(engine: Engine) -> Any:
+    def search(engine: Engine | None) -> HitPage[Any]:
+        own = [] if engine is None or only is None else [IndexSearch(engine, only)]
+        call = getattr(federated_search, method)
+        try:
+            found: HitPage[Any] = call([*own, *others], request.query, mode=chosen, **paging)
+        except DamagedError:
+            if not index.others.remove_damaged(lambda each: each.search(request.query)):
+                raise
+            again = index.others.list_searches(chosen, wanted)
+            found = call([*own, *again], request.query, mode=chosen, **paging)
+        return found
+
+    def search_alone(engine: Engine) -> HitPage[Any]:
         mode = "text" if engine.vectors is None else chosen  # no model: by words
-        offset = (request.page - 1) * request.limit
-        call = getattr(engine, method)
-        return call(request.query, mode=mode, only=request.only, limit=request.limit, offset=offset)
+        found: HitPage[Any] = getattr(engine, method)(request.query, mode=mode, only=only, **paging)
+        return found
 
-    return chosen, search
+    if only is None:
+        index.note = index.others.note
+        return search(None)
+    page = index.ask(chosen, search if others else search_alone)
+    index.note = "; ".join(filter(None, (index.note, index.others.note)))
+    return page
 
 
 def _choose_mode(index: IndexSession, mode: Mode | None) -> Mode:

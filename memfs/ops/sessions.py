@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memfs import files
+from memfs import files, hosts
 from memfs.core.errors import LockedError, NotFoundError, UsageError
 from memfs.core.snippet import snippet
 from memfs.files import trees
@@ -116,10 +116,18 @@ def find_session(place: Place, ident: str) -> tuple[RecordedSession, str]:
 def read_session(place: Place, ident: str) -> list[Message]:
     """Return the messages of a session, by its id or a unique prefix, without its subagents'.
 
-    Raises `NotFoundError`.
+    In a project also those of a chat in the user's store, by its whole id. Raises `NotFoundError`.
     """
-    _, path = find_session(place, ident)
+    path = _find_chat(place, ident) or find_session(place, ident)[1]
     return [message for message in recall.messages(path) if not message.side]
+
+
+def _find_chat(place: Place, ident: str) -> str:
+    """Return the file of an imported chat in the user's store, "" if there is none."""
+    if place.project is None or place.user is None or not ident:
+        return ""
+    paths = [recall.get_path(place.user, host, ident) for host in hosts.CHATS]
+    return next(filter(files.is_file, paths), "")
 
 
 def number_turns(messages: list[Message]) -> list[SessionMessage]:

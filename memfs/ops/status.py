@@ -14,12 +14,13 @@ from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.ipc import service_status
 from memfs.ops import context
-from memfs.recall import embedding_status
+from memfs.recall import embedding_status, federated_indexes
 from memfs.store import (
     archive,
     blocks,
     clock,
     config,
+    data_sources,
     journal,
     read_times,
     recall,
@@ -31,7 +32,7 @@ from memfs.store import (
 from memfs.store import journal_query as versions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from memfs.core.block import Block
     from memfs.ipc.service_status import ServiceStatus
@@ -50,6 +51,17 @@ class BlockState:
 
 
 @dataclass(frozen=True)
+class SourceStatus:
+    """What the index of a data source holds; `current`: no file has changed since."""
+
+    name: str
+    tier: str
+    files: int
+    chunks: int
+    current: bool
+
+
+@dataclass(frozen=True)
 class Status:
     """The data of `memfs status`. Sizes are bytes.
 
@@ -57,7 +69,7 @@ class Status:
     which model; `ran`: the last hook run in each assistant, its event, when (seconds since 1970)
     and its milliseconds. `contradictions`: (label, value, other value) of lines that disagree.
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
-    `refused`: what the project's `memory_blocks` names and may not.
+    `refused`: what the project's `memory_blocks`, and any `sources`, name and may not.
     """
 
     project: str
@@ -77,6 +89,7 @@ class Status:
     contradictions: tuple[tuple[str, str, str], ...] = ()
     off: str = ""
     refused: tuple[str, ...] = ()
+    sources: tuple[SourceStatus, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,8 +126,17 @@ def run(place: Place, home: str) -> Status:
             for each in find_contradictions(state.block.value)
         ),
         off=blocks.find_off_switch(place),
-        refused=tuple(config.list_refused_kinds(place)),
+        refused=(*config.list_refused_kinds(place), *data_sources.refuse_sources(place)),
+        sources=tuple(_load_sources(place)),
     )
+
+
+def _load_sources(place: Place) -> Iterator[SourceStatus]:
+    for source in data_sources.list_sources(place):
+        source_index = federated_indexes.load_source_index()
+        state, current = source_index.load_state(source), source_index.is_current(source)
+        files, chunks = (state.files, state.chunks) if state else (0, 0)
+        yield SourceStatus(source.name, source.tier, files, chunks, current)
 
 
 def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) -> PromptUsage:

@@ -10,9 +10,11 @@ from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.files import signatures
 from memfs.ingest import transcripts
 from memfs.recall import index_sources, model_config
+from memfs.recall.federated_indexes import FederatedIndexes
 from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.search import active_model
 from memfs.store import lock, spool
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,18 +23,22 @@ if TYPE_CHECKING:
     from memfs.recall.model_config import WantedModel
     from memfs.search.engine import Engine, Mode
     from memfs.search.model_files import ModelFiles
-    from memfs.store.blocks import Place
 
 LOCK = "graph.lock"
 Result = TypeVar("Result")
 
 
 class IndexSession:
-    """Provides an engine over the current index. Unchanged files are not read again."""
+    """Provides an engine over the current index. Unchanged files are not read again.
+
+    `others` are the indexes that are searched together with it.
+    """
 
     def __init__(self, place: Place, stage: Stage | None = None) -> None:
         """`stage` shows the progress of indexing (see `index_sources.sync`)."""
         self.place = place
+        self.others = FederatedIndexes(place, self._open_chats, stage)
+        self._chats: IndexSession | None = None  # of the user's own store
         self._stage = stage
         self._lock = threading.Lock()
         self._recall = RecallSnapshot(place.home)
@@ -68,6 +74,8 @@ class IndexSession:
         with self._lock:
             self._engine = self._engine_model = self._published = self._indexed = None
             self._embedded = False
+        self.others.close()
+        self._chats = None
 
     def ask(self, mode: Mode, use: Callable[[Engine], Result]) -> Result:
         """Return the result of `use` on the engine; a damaged index is rebuilt, once."""
@@ -89,6 +97,12 @@ class IndexSession:
         """Return the configured embedding model."""
         with self._lock:
             return self._load_model()
+
+    def _open_chats(self, mode: Mode) -> Engine:
+        """Return the engine of the user's own store, with what is new in it."""
+        if self._chats is None:
+            self._chats = IndexSession(Place(None, self.place.user), self._stage)
+        return self._chats.ask(mode, lambda engine: engine)
 
     def _load_model(self) -> WantedModel:
         """Return the configured model; it is loaded again if its configuration changed."""

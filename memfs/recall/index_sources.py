@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memfs.search.indexer import Indexed, Indexer
     from memfs.search.model_files import ModelFiles
     from memfs.store.blocks import Place
+    from memfs.store.store_paths import Store
 
     Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
 
@@ -164,14 +165,19 @@ def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -
 
 
 def open_index(place: Place, model: ModelFiles | None) -> Engine:
-    """Open the index of a place for searching, with the vectors of a model, or by words alone.
+    """Open the index of a place for searching (see `open_engine`)."""
+    return open_engine(place.home, place.home.index, model)
+
+
+def open_engine(store: Store, index: str, model: ModelFiles | None) -> Engine:
+    """Open an index of a store for searching, with the vectors of a model, or by words alone.
 
     Raises `StoreError` for a model that cannot be used.
     """
-    local_folder.make(place.home)
-    files.make_folder(place.home.index, private=True)
+    local_folder.make(store)
+    files.make_folder(index, private=True)
     if model is None:
-        return Engine.open(place.home.index, "text")
+        return Engine.open(index, "text")
     from memfs.search import encoder  # with numpy
 
-    return Engine.open(place.home.index, "hybrid", encoder.open_model(model).check())
+    return Engine.open(index, "hybrid", encoder.open_model(model).check())

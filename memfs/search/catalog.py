@@ -6,19 +6,22 @@ import hashlib
 import os
 import sqlite3
 from contextlib import closing
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.files import logs, trees
+
+if TYPE_CHECKING:
+    from memfs.files.signatures import Signature
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
 class IndexSource(NamedTuple):
-    """A file of the store that is indexed.
+    """A file that is indexed.
 
-    `kind` is message, passage, window, fact, static or block. `grows`: only appended to, so its
-    new tail is enough.
+    `kind` is message, passage, window, fact, static, block or source. `grows`: only appended to, so
+    its new tail is enough. `signature` is that of the file, if it is known already.
     """
 
     path: str
@@ -26,6 +29,11 @@ class IndexSource(NamedTuple):
     grows: bool = False
     tier: str = ""
     label: str = ""
+    signature: Signature | None = None
+
+
+class LeftOutError(Exception):
+    """A file has no documents. Its message says why; it is read again once it has changed."""
 
 
 _SAMPLE = 4096  # bytes
@@ -34,7 +42,8 @@ _SAMPLE = 4096  # bytes
 class KnownSource(NamedTuple):
     """A source in the catalog: its signature, and the number of bytes that are indexed.
 
-    `mark` is the hash of the indexed part (see `hash_ends`).
+    `mark` is the hash of the indexed part (see `hash_ends`) of one that grows, else why it was left
+    out.
     """
 
     signature: str
@@ -120,6 +129,15 @@ class Catalog:
         query = "SELECT signature, consumed, mark FROM sources WHERE path = ?"
         row = self._db.execute(query, (os.fsencode(path),)).fetchone()
         return KnownSource(*row) if row else None
+
+    def list_marks(self) -> dict[str, str]:
+        """Return the marks of the indexed sources that have one, by path."""
+        rows = self._db.execute("SELECT path, mark FROM sources WHERE mark != ''")
+        return {os.fsdecode(path): mark for path, mark in rows}
+
+    def count_sources(self) -> int:
+        """Return the number of indexed sources."""
+        return int(self._db.execute("SELECT count(*) FROM sources").fetchone()[0])
 
     def publish(self, next_number: int, done: dict[str, KnownSource | None]) -> None:
         """Record the sources of the last commit in one transaction; None removes a source."""

@@ -35,7 +35,7 @@ class Filter:
     """Which documents to search. Empty fields do not filter; times are epoch seconds, inclusive.
 
     `tags` are all required, of `any_tags` one. `kinds` is any of message, passage, fact, static,
-    block; `importance` the least of a passage. `speakers` are names, or roles; what is in
+    block, source; `importance` the least of a passage. `speakers` are names, or roles; what is in
     `but_sessions` is left out.
     """
 
@@ -66,7 +66,7 @@ class HitPage(Generic[AnyHit]):
     sure: bool = True
 
 
-def _convert_damage(method: Callable[Given, Result]) -> Callable[Given, Result]:
+def convert_damage(method: Callable[Given, Result]) -> Callable[Given, Result]:
     """Convert the errors that libraries raise for damaged files to `DamagedError`."""
 
     @functools.wraps(method)
@@ -100,14 +100,14 @@ class Engine:
         from memfs.search import encoder  # by meaning: with numpy
         from memfs.search.semantic import VectorIndex  # by meaning: with usearch
 
-        return cls(text, _convert_damage(VectorIndex)(folder, model or encoder.load_bundled()))
+        return cls(text, convert_damage(VectorIndex)(folder, model or encoder.load_bundled()))
 
     def reopen(self, folder: str) -> Engine:
         """Return an engine of the newest published index in `folder`; a loaded graph is kept."""
-        vectors = None if self.vectors is None else _convert_damage(self.vectors.reopen)()
+        vectors = None if self.vectors is None else convert_damage(self.vectors.reopen)()
         return Engine(TextIndex.create(folder), vectors)
 
-    @_convert_damage
+    @convert_damage
     def search(
         self,
         query: str,
@@ -130,7 +130,7 @@ class Engine:
         hits = [builder.build(place, alike.get(place, 0)) for place in page]
         return HitPage(hits, len(shown), builder.is_sure(shown))
 
-    @_convert_damage
+    @convert_damage
     def search_sessions(
         self,
         query: str,
@@ -152,10 +152,10 @@ class Engine:
         for score, places in page:
             hits = tuple(builder.build(place, 0) for place in places[:TURNS] if place in existing)
             if hits:
-                found.append(_build_session_hit(score, len(places), hits))
+                found.append(build_session_hit(score, len(places), hits))
         return HitPage(found, len(ranked), builder.is_sure([places[0] for _, places in ranked]))
 
-    @_convert_damage
+    @convert_damage
     def list_by_time(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> HitPage[Hit]:
         """Return the documents that pass a filter, ordered by time."""
         query = self._build_filter_query(only) or Query.all_query()
@@ -164,7 +164,7 @@ class Engine:
             [hit_builder.build_hit(self.text.load_document(each)) for each in addresses], total
         )
 
-    @_convert_damage
+    @convert_damage
     def count_by_day(self) -> dict[int, int]:
         """Count the messages of each day (UTC), by the second that it begins with."""
         days = {"days": {"histogram": {"field": "at", "interval": _DAY, "min_doc_count": 1}}}
@@ -172,7 +172,7 @@ class Engine:
         found = self.text.searcher.aggregate(query, days)["days"]["buckets"]
         return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in found}
 
-    @_convert_damage
+    @convert_damage
     def rank(
         self,
         query: str,
@@ -236,7 +236,8 @@ class Engine:
         return Query.boolean_query([*wanted, *((Occur.MustNot, each) for each in out)])
 
 
-def _build_session_hit(score: float, turns: int, hits: tuple[Hit, ...]) -> SessionHit:
+def build_session_hit(score: float, turns: int, hits: tuple[Hit, ...]) -> SessionHit:
+    """Return a session with its best turns, the best first."""
     best = hits[0]
     return SessionHit(
         best.session, best.host, best.project, best.branch, best.at, round(score, 4), turns, hits

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import fastjson
 from memfs.core.records import Hit
-from memfs.core.snippet import snippet
+from memfs.core.snippet import snippet, trim_heading
 from memfs.search import identifiers
 from memfs.search.lexical import WantedStems, may_be_mistyped
 from memfs.search.prompt_bm25 import MOST_WORDS, get_field
@@ -79,23 +79,36 @@ class HitBuilder:
         """
         if not order or not self._terms or self._runs:
             return True
-        weight = sum(term.idf for term in self._terms) or 1.0
-        documents = self._text.searcher.num_docs
-        floor = _SURE + _TENFOLD * math.log10(max(1.0, documents / _SMALL))
         exact = [each.lower() for each in (*self._question.phrases, *self._question.names)]
         for place in self.locate(order[:_CHECKED]):
             document = self.load_document(place)
             content = get_field(document, "text") if document else ""
             words = self._match_words(content)
-            share = sum(term.idf for term in self._terms if term.word in words) / weight
             folded = " ".join(content.lower().split())
             if (
-                share + max(0.0, self.found.cosine[place]) >= floor
+                self._measure_margin(place, words) >= 0
                 or len(words) >= len(self._terms)
                 or any(identifiers.contains_name(folded, each) for each in exact)
             ):
                 return True
         return False
+
+    def get_margin(self, place: int) -> float:
+        """Return how far a candidate is above the floor of `is_sure`: comparable between indexes.
+
+        That is its share of the question's words, weighted by idf, plus its cosine, less the floor:
+        in a larger index something is close to anything.
+        """
+        document = self.load_document(place)
+        content = get_field(document, "text") if document else ""
+        return self._measure_margin(place, self._match_words(content))
+
+    def _measure_margin(self, place: int, words: list[str]) -> float:
+        weight = sum(term.idf for term in self._terms) or 1.0
+        share = sum(term.idf for term in self._terms if term.word in words) / weight
+        documents = self._text.searcher.num_docs
+        floor = _SURE + _TENFOLD * math.log10(max(1.0, documents / _SMALL))
+        return share + max(0.0, self.found.cosine[place]) - floor
 
     def _build(self, place: int, document: Document, beside: tuple[str, str], alike: int) -> Hit:
         content = get_field(document, "text")
@@ -173,11 +186,12 @@ def build_hit(
 ) -> Hit:
     """Return a document as a hit; without words and reasons for a listing."""
     content = get_field(document, "text")
+    metadata = _parse_metadata(get_field(document, "meta"))
     return Hit(
         id=get_field(document, "id"),
         kind=get_field(document, "kind"),
         text=content,
-        snippet=snippet(content, [*words]),
+        snippet=snippet(trim_heading(content, metadata.get("heading")), [*words]),
         why=why,
         score=score,
         at=get_field(document, "time"),
@@ -193,7 +207,7 @@ def build_hit(
         after=beside[1],
         alike=alike,
         speaker=get_field(document, "speaker") if get_field(document, "role") else "",
-        metadata=_parse_metadata(get_field(document, "meta")),
+        metadata=metadata,
     )
 
 

@@ -16,7 +16,7 @@ from memfs import files
 from memfs.core.errors import DamagedError, StoppedError, find_refusal, is_damage
 from memfs.files import signatures, trees
 from memfs.search import active_model, catalog, doc_json, segments, vector_layout, vector_manifest
-from memfs.search.catalog import Catalog, IndexSource, KnownSource
+from memfs.search.catalog import Catalog, IndexSource, KnownSource, LeftOutError
 from memfs.search.lexical import CHECKED, Query, TextIndex, list_files_to_check
 from memfs.search.lexical import FOLDER as TEXT
 
@@ -40,14 +40,14 @@ _LAST = 1 << 27  # beyond every document number
 
 
 @contextmanager
-def open_writer(folder: str) -> Iterator[Indexer]:
-    """Open an index for writing. A damaged one is removed, except the session graph.
+def open_writer(folder: str, commit: int = 0) -> Iterator[Indexer]:
+    """Open an index for writing, to commit so many documents at a time (0: `COMMIT`).
 
-    Raises `DamagedError` then; the next call creates it anew. Raises `OSError` with a path where
-    the system refuses to read or write it.
+    A damaged one is removed, except the session graph. Raises `DamagedError` then; the next call
+    creates it anew. Raises `OSError` with a path where the system refuses to read or write it.
     """
     try:
-        with closing(Indexer(folder)) as indexer:
+        with closing(Indexer(folder, commit)) as indexer:
             yield indexer
     except BaseException as error:
         if refusal := _find_refusal(error, folder):
@@ -86,8 +86,9 @@ class Indexed(NamedTuple):
 class Indexer:
     """Writes one index folder. The caller holds the write lock."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, commit: int = 0) -> None:
         self._folder = folder
+        self._most = commit or COMMIT
         self._catalog = Catalog(folder)
         try:
             self._open()
@@ -146,7 +147,7 @@ class Indexer:
         seen = set()
         for source in sources:
             seen.add(source.path)
-            signature = signatures.sign_file(source.path)
+            signature = source.signature or signatures.sign_file(source.path)
             before = self._catalog.find(source.path) if partly else known.get(source.path)
             if signature is None or (before and before.signature == str(signature)):
                 continue
@@ -165,6 +166,18 @@ class Indexer:
         if not partly and not self.whole:
             self._catalog.put("whole", "1")
         return Indexed(added, changed)
+
+    def count_sources(self) -> int:
+        """Return the number of indexed sources, those with no documents too."""
+        return self._catalog.count_sources()
+
+    def list_marks(self) -> dict[str, str]:
+        """Return why sources were left out, by path (see `LeftOutError`)."""
+        return self._catalog.list_marks()
+
+    def count_documents(self) -> int:
+        """Return the number of documents."""
+        return int(self._text.searcher.num_docs)
 
     def is_indexed_to(self, path: str, size: int) -> bool:
         """Tell whether an append-only file has exactly `size` bytes, all of them indexed."""
@@ -192,7 +205,7 @@ class Indexer:
                 self._pending[path] = KnownSource(str(found), size, catalog.hash_ends(path, size))
             else:  # another process wrote to it: index all of it again
                 self._pending[path] = KnownSource("", 0)
-        if self._uncommitted >= COMMIT:
+        if self._uncommitted >= self._most:
             self._commit()
 
     def publish(self) -> None:
@@ -281,10 +294,12 @@ class Indexer:
                 start = before.consumed
             else:
                 self._delete_source(source.path)
-        first = self._next
+        first, reason = self._next, ""
         self._mark_dirty()
         try:
             self._text.add(self._assign_numbers(source, read(source, start), tick))
+        except LeftOutError as left:
+            reason = str(left)
         except OSError:  # removed meanwhile, or not readable: the next run tries again
             self._discard_source(source.path)
             return 0
@@ -292,12 +307,12 @@ class Indexer:
         if tick:
             tick(added % _REPORT)
         if signatures.sign_file(source.path) == signature:
-            mark = catalog.hash_ends(source.path, signature.size) if source.grows else ""
+            mark = catalog.hash_ends(source.path, signature.size) if source.grows else reason
             self._pending[source.path] = KnownSource(str(signature), signature.size, mark)
         else:  # it was written to meanwhile, and the indexed end is unknown: index all of it again
             self._pending[source.path] = KnownSource("", 0)
         self._uncommitted += added
-        if self._uncommitted >= COMMIT:
+        if self._uncommitted >= self._most:
             self._commit()
         return added
 

@@ -16,6 +16,7 @@ from memfs.ipc.client import VERSION
 from memfs.service import log, throttle
 from memfs.service.handlers import RequestHandlers, ServiceAnswer
 from memfs.service.scheduler import WorkScheduler
+from memfs.service.source_watch import SourceWatch, WatchedSource
 from memfs.service.store_pool import LoadedStore, StorePool
 from memfs.service.watch import FolderWatch
 from memfs.store import chunk_log, spool
@@ -36,6 +37,9 @@ class Service:
         self.stores = StorePool(self._add_store, self._remove_store)
         self._watch = FolderWatch(self._queue_changes)
         self.work = WorkScheduler(self._queue_refresh)
+        self._sources = SourceWatch(
+            self._watch, lambda store: self.work.add(store, set(), sources=True)
+        )
         self._answers = RequestHandlers(self.stores, self.work, self._queue_refresh)
         self._began = time.time()
         self._asked = 0.0
@@ -93,6 +97,8 @@ class Service:
         try:
             self.stores.forget_old()
             self._watch.check_folders()
+            for store in self.stores.list_stores():
+                self._sources.update(store)
         finally:
             self._looking.release()
 
@@ -111,6 +117,7 @@ class Service:
 
     def _remove_store(self, store: LoadedStore) -> None:
         self._watch.remove(store)
+        self._sources.remove(store)
 
     def _list_when_idle(self, store: LoadedStore) -> list[str]:
         """List the folders of a store once no request is pending: watching takes time."""
@@ -119,6 +126,9 @@ class Service:
 
     def _queue_changes(self, key: Hashable, paths: set[str]) -> None:
         """Queue a read of the changed paths, or of the whole store if `paths` is empty."""
+        if isinstance(key, WatchedSource):
+            self._sources.queue_changes(key, paths)
+            return
         store = cast("LoadedStore", key)
         if not paths:
             self.work.add(store, set(_list_transcript_folders(store)), everything=True)
@@ -150,6 +160,7 @@ class Service:
             self._await_lull()
             try:
                 store.refresh()
+                self._sources.update(store)
             except (MemfsError, OSError) as error:
                 log.write_line(f"{store.place.home.index} cannot be opened: {error}")
             except BaseException:  # noqa: BLE001 - other stores must still be opened

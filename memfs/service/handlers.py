@@ -80,7 +80,7 @@ class RequestHandlers:
             if shown is None:
                 return None  # the whole brief, which needs more of the hook's environment
             reply, update = brief.updates_since(
-                place, event.prompt, shown, store.recall, tools=event.tools
+                place, event.prompt, shown, store, tools=event.tools
             )
             text = host.format_reply(event, reply).encode("utf-8", "replace")
             on_taken = partial(_record_shown, place, event.host, reply, update, record_run)

@@ -54,13 +54,14 @@ WORKER = WorkerSettings()
 class Job:
     """Work on one store.
 
-    `paths`: changed transcripts, and folders that may contain some; `all`: other sources of the
-    store changed, too.
+    `paths`: changed transcripts, and folders that may contain some; `all`: other files of the
+    store changed, too; `sources`: files of its data sources did.
     """
 
     held: LoadedStore
     paths: set[str] = field(default_factory=set)
     all: bool = False
+    sources: bool = False
     not_before: float = 0.0
     failed: int = 0  # times that it failed, or the process ended during it
 
@@ -68,6 +69,7 @@ class Job:
         """Add another job of this store to this one, at the earlier time of both."""
         self.paths |= other.paths
         self.all |= other.all
+        self.sources |= other.sources
         self.not_before = min(self.not_before, other.not_before)
 
 
@@ -203,6 +205,7 @@ class JobQueue:
             "user": place.user.root if place.user else "",
             "paths": sorted(job.paths),
             "all": job.all,
+            "sources": job.sources,
             "finish": self._finish,
         }
         process = self._ensure_process()

@@ -32,9 +32,16 @@ class WorkScheduler:
         for queue in self._queues:
             queue.start()
 
-    def add(self, store: LoadedStore, paths: set[str], *, everything: bool = False) -> None:
-        """Queue a read of the changes of a store, then its slow part."""
-        self._reading.add(Job(store, set(paths), everything))
+    def add(
+        self,
+        store: LoadedStore,
+        paths: set[str],
+        *,
+        everything: bool = False,
+        sources: bool = False,
+    ) -> None:
+        """Queue a read of the changes of a store (or of its data sources), then its slow part."""
+        self._reading.add(Job(store, set(paths), everything, sources))
 
     def is_busy(self, store: LoadedStore) -> bool:
         """Return whether a job of a store is running."""

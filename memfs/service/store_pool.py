@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.recall import prompts
+from memfs.recall import prompts, source_recall
 from memfs.store import store_paths
 from memfs.store.blocks import Place
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memfs.recall.answers import PromptRecall
+    from memfs.search.prompt_bm25 import PromptHit
     from memfs.service.store_session import StoreSession  # with all that searches
 
 MOST = 12  # stores; the others are released, and loaded again when needed
@@ -47,6 +48,12 @@ class LoadedStore:
             if found is not None:
                 return found
         return prompts.recall_by_words(place.home.index, prompt, place.session, shown, limit)
+
+    def recall_sources(self, place: Place, prompt: str, shown: list[str]) -> list[PromptHit]:
+        """Return the chunk of a data source for a prompt; by words alone until these are open."""
+        if self._session is not None and self._session.engine is not None:
+            return source_recall.recall_warm(self._session.sources, prompt, shown)
+        return source_recall.recall_sources(place, prompt, shown)
 
     def is_stale(self) -> bool:
         """Return whether a newer index was published. Takes 20 microseconds."""

@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 
 
 class StoreSession:
-    """The open index of the store at a place: nothing is open before the first `refresh`."""
+    """The open index of the store at a place, and those of its data sources.
+
+    Nothing is open before the first `refresh`.
+    """
 
     def __init__(self, place: Place) -> None:
         self._place = place
         self.index = IndexSession(place)
+        self.index.others.watched = True
         self.engine: Engine | None = None
+        self.sources: list[Engine] = []
         self._published: object = None
         self._refreshing = threading.Lock()
 
@@ -37,7 +42,7 @@ class StoreSession:
         return prompts.recall_warm(self.engine, prompt, session, shown, limit)
 
     def is_stale(self) -> bool:
-        """Return whether a newer index was published than the open one."""
+        """Return whether newer indexes were published than the open ones."""
         return self._get_signature() != self._published
 
     def refresh(self) -> None:
@@ -48,12 +53,15 @@ class StoreSession:
                 return
             self._published = signature
             engine = self.index.get_engine("hybrid")
-            if engine.vectors is not None:
-                engine.vectors.warm(build=False)
-            self.engine = engine
+            sources = [each for _, each in self.index.others.list_open("hybrid")]
+            for each in (engine, *sources):
+                if each.vectors is not None:
+                    each.vectors.warm(build=False)
+            self.engine, self.sources = engine, sources
 
     def _get_signature(self) -> object:
         engine = self.engine
         name = engine.vectors.encoder.name if engine and engine.vectors else ""
         index = self._place.home.index
-        return active_model.get_signature(index, name), active_model.sign_graph(index, name)
+        own = active_model.get_signature(index, name), active_model.sign_graph(index, name)
+        return *own, self.index.others.get_signature()

@@ -1,9 +1,10 @@
 """A process that does heavy work of the service: one job at a time, at low priority.
 
-A job either reads the changes of a store into its text index, or makes the slow rest: vectors,
-their graph, the graph of sessions. Jobs come as lines of JSON on standard input, and progress goes
-out the same way. An empty line means that another job waits: a slow one yields to it. The process
-ends with its input. It may be killed at any moment: a repeated job continues where it was.
+A job either reads the changes of a store and of its data sources into the text indexes, or makes
+the slow rest: vectors, their graphs, the graph of sessions. Jobs come as lines of JSON on standard
+input, and progress goes out the same way. An empty line means that another job waits: a slow one
+yields to it. The process ends with its input. It may be killed at any moment: a repeated job
+continues where it was.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.core.errors import LockedError, MemfsError
+from memfs.core.errors import LockedError, MemfsError, StoppedError
 from memfs.ingest import routing, transcript_files
 from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.kinds.graph import Graph
-from memfs.recall import index_sources, vector_rebuild
+from memfs.recall import federated_indexes, index_sources, vector_rebuild
+from memfs.recall.index_session import LOCK as GRAPH_LOCK
 from memfs.recall.index_session import IndexSession
 from memfs.search import hnsw, vector_manifest
 from memfs.service import throttle
 from memfs.service.job_queue import BUSY, LATER
-from memfs.store import lock, store_paths
+from memfs.store import data_sources, lock, store_paths
 from memfs.store.blocks import Place, find_off_switch
 from memfs.store.store_paths import Store
 
@@ -85,13 +87,16 @@ def _run_job(job: dict[str, object]) -> str:
         everything = bool(job["all"])
         if place is not None and job["finish"]:
             finish_store(place, wait)
-        elif place is not None and read_changes(place, paths, wait, everything=everything):
-            _send({"published": True})
+        elif place is not None:
+            if read_changes(place, paths, wait, everything=everything):
+                _send({"published": True})
+            if job["sources"] and read_sources(place):
+                _send({"published": True})
     except BrokenPipeError:
         raise
     except LockedError:
         return BUSY
-    except _LaterError:
+    except (_LaterError, StoppedError):
         return LATER
     except (MemfsError, OSError) as error:
         return str(error) or type(error).__name__
@@ -119,6 +124,36 @@ def read_changes(
     return True
 
 
+def read_sources(place: Place) -> bool:
+    """Read changes of the data sources into their text indexes; return whether there are any.
+
+    Raises `StoppedError` once another job waits: the next one continues.
+    """
+    sources = data_sources.list_sources(place)
+    for source in sources:
+        source_index = federated_indexes.load_source_index()
+        done = source_index.sync(place, source, embed=False, wait=PATIENCE, stage=_report_or_stop)
+        if done is None:
+            raise LockedError("somebody else indexes")
+    return bool(sources)
+
+
+def finish_sources(place: Place, wait: Callable[[], object]) -> None:
+    """Make the missing vectors of the data sources, and the graphs of large ones."""
+    for source in data_sources.list_sources(place):
+        wait()
+        source_index = federated_indexes.load_source_index()
+        if source_index.count_missing_vectors(place, source):
+            source_index.sync(place, source, embed=True, wait=PATIENCE, stage=_report_progress)
+            _send({"published": True})
+    others = IndexSession(place).others.list_open("hybrid")
+    for vectors in filter(None, (engine.vectors for _, engine in others)):
+        if vectors.extent.rows >= hnsw.FEWEST:
+            with lock.hold_lock(place.home, 0, GRAPH_LOCK):
+                vectors.warm(tick=_report_progress("load_graph", 0))
+            _send({"published": True})
+
+
 def finish_store(place: Place, wait: Callable[[], object]) -> None:
     """Make the vectors, their graph and the graph of sessions."""
     with suppress(LockedError):
@@ -128,6 +163,7 @@ def finish_store(place: Place, wait: Callable[[], object]) -> None:
         if served and served.rows >= hnsw.FEWEST:
             IndexSession(place).load_graph(_report_progress("load_graph", 0))
             _send({"published": True})
+        finish_sources(place, wait)
         wait()
         if Graph(place).update_all(_report_progress("flow", 0), wait=PATIENCE):
             _send({"published": True})
@@ -203,6 +239,18 @@ def _report_progress(name: str, total: int) -> Callable[[int], object]:
         if time.monotonic() - reported > _REPORT:
             reported = time.monotonic()
             _send({"stage": name, "done": done, "total": total})
+
+    return advance
+
+
+def _report_or_stop(name: str, total: int) -> Callable[[int], object]:
+    """Do what `_report_progress` does; what it returns stops once another job waits."""
+    report = _report_progress(name, total)
+
+    def advance(more: int) -> None:
+        report(more)
+        if _lines:
+            raise StoppedError
 
     return advance
 

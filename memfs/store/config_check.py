@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import settings
-from memfs.store import config, store_paths
+from memfs.store import config, data_sources, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +21,7 @@ _VERSION = "memfs"
 _CHOICES = {  # as told to a person, and as values
     "enabled": ("true or false", (True, False, "off")),
     "hooks.recall": ("off, auto or 3", ("off", "auto", False)),
+    "hooks.sources": ("off or auto", ("off", "auto", False)),
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "service.mode": ("auto or off", ("auto", "off", False)),
     "service.pause": ("auto or off", ("auto", "off", False)),
@@ -59,6 +60,8 @@ def find_problems(store: Store) -> list[str]:
             continue
         if section in settings.DEFAULTS and section not in allowed:
             problems: Iterable[_Problem] = [((section,), _describe_refusal(section, value))]
+        elif section == data_sources.SECTION and isinstance(value, dict):
+            problems = _check_sources(store, value)
         else:
             problems = _check_section(section, value)
         out += [f"{path}:{_find_line(lines, keys)}: {text}" for keys, text in problems]
@@ -106,6 +109,18 @@ def _check_section(section: str, value: object) -> Iterator[_Problem]:
             yield from _check_keys((section, str(label)), each, settings.BLOCK)
     elif isinstance(default, dict) and default:
         yield from _check_keys((section,), value, default)
+
+
+def _check_sources(store: Store, section: Mapping[str, object]) -> Iterator[_Problem]:
+    for name, value in section.items():
+        keys = (data_sources.SECTION, str(name))
+        reason = data_sources.parse_source(store, str(name), value)
+        if isinstance(reason, str):
+            yield keys, f"{'.'.join(keys)} is not used: {reason}"
+        for key in value if isinstance(value, dict) else ():
+            if key not in settings.SOURCE:
+                near = _suggest(str(key), settings.SOURCE)
+                yield (*keys, str(key)), f"unknown key '{'.'.join(keys)}.{key}'{near}"
 
 
 def _check_keys(

@@ -22,6 +22,7 @@ Kind = Literal["block", "plain", "recall", "journal", "derived", "foreign"]
 _OURS = ("archive/", "facts/", "static/", "prompts/", "config.yaml")
 _BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
 _COUNTING = (".state.json", message_ids.SUFFIX, "lock")
+_INDEXES = ("index", "sources")  # what their names begin with
 _MOST_LEVELS = 3  # folders of blocks
 
 
@@ -59,7 +60,10 @@ def worktrees(store: Store) -> list[Store]:
 
 
 def indexes(store: Store) -> list[str]:
-    """List the folders of search indexes: each linked worktree has its own."""
+    """List the folders of search indexes: each linked worktree has its own.
+
+    Those of data sources are not among them: they hold nothing of the store.
+    """
     if not files.is_folder(store.local):
         return []
     listed = sorted(files.entries(store.local))
@@ -104,7 +108,7 @@ def _classify_local(path: str, name: str) -> StoreFile | None:
     if (
         base in _BOOKKEEPING
         or base.endswith((".state.json", message_ids.SUFFIX, "lock"))
-        or name.startswith("index")
+        or name.startswith(_INDEXES)
     ):
         return None
     if name == "journal.jsonl":

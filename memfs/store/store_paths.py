@@ -40,7 +40,16 @@ class Store:
     @property
     def index(self) -> str:
         """The search index: each linked worktree has its own, as it has its own files."""
-        return f"{self.local}/index" + (f"-{file_name(self.tree)}" if self.tree else "")
+        return f"{self.local}/index" + self._suffix
+
+    @property
+    def sources(self) -> str:
+        """The folder with an index for each data source, of each linked worktree its own."""
+        return f"{self.local}/sources" + self._suffix
+
+    @property
+    def _suffix(self) -> str:
+        return f"-{file_name(self.tree)}" if self.tree else ""
 
     @property
     def private(self) -> bool:

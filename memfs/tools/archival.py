@@ -56,5 +56,8 @@ def insert_passage(context: ToolContext, arguments: Arguments) -> str:
 
 
 def search(context: ToolContext, arguments: Arguments) -> str:
-    """Return a page of passages."""
-    return formatting.search_hits(context, arguments, kinds=("passage",))
+    """Return a page of passages, and of chunks of data sources."""
+    sources = arguments.get("sources")
+    kinds = [] if sources is True else ["passage"]
+    kinds += [] if sources is False else ["source"]
+    return formatting.search_hits(context, arguments, kinds=tuple(kinds))

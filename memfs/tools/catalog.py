@@ -250,6 +250,7 @@ ARCHIVAL = (
         "read",
         (
             _QUERY,
+            Parameter("sources", "boolean", "true: only data sources; false: none of them."),
             Parameter("tags", "strings", "Only passages that have these tags."),
             Parameter(
                 "match",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memfs.core.escaping import flatten_text, quote_lines
+from memfs.core.snippet import trim_heading
 from memfs.ops import search
 from memfs.search.engine import Filter
 from memfs.store import config
@@ -22,8 +23,8 @@ _INDENT = "   "
 
 
 def search_hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str, ...]) -> str:
-    """Search for `query`; return a page of hits, of the archive as many as is configured."""
-    if kinds == ("passage",) and "limit" not in arguments:
+    """Search for `query`; return a page of hits, with the archive as many as is configured."""
+    if not {"passage", "source"}.isdisjoint(kinds) and "limit" not in arguments:
         arguments = {**arguments, "limit": config.load(context.place()).get_page_size(MOST)}
     found = search.run(context.index(), **_parse_search(arguments, kinds))
     return _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
@@ -110,7 +111,8 @@ def _format_hit(hit: Hit) -> str:
     near = [_INDENT + flatten_text(f"before, {hit.before}")] if hit.before else []
     far = [_INDENT + flatten_text(f"after, {hit.after}")] if hit.after else []
     why = _INDENT + flatten_text(f"({'; '.join(hit.why)})")
-    return "\n".join([_format_head(hit), *near, quote_lines(hit.text, _INDENT), *far, why])
+    text = trim_heading(hit.text, hit.metadata.get("heading")) if hit.location else hit.text
+    return "\n".join([_format_head(hit), *near, quote_lines(text, _INDENT), *far, why])
 
 
 def _format_turn(hit: Hit) -> str:
@@ -130,6 +132,9 @@ def _format_head(hit: Hit) -> str:
 def _describe_hit(hit: Hit) -> str:
     if hit.kind == "message":
         return f"{hit.at[:16]} {hit.who}, session {hit.session} ({hit.host})"
+    if hit.location:
+        heading = hit.metadata.get("heading")
+        return f"{hit.location}, source {hit.label}" + (f": {heading}" if heading else "")
     if hit.label:
         return f"{hit.kind} {hit.label}"
     tags = " ".join(f"#{tag}" for tag in hit.tags)

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("place")
         ({"only": {}, "since": "7d"}, "only is {}, expected a Filter"),
         (
             {"only": Filter(kinds=("recall",))},
-            "kinds has 'recall', expected message, passage, block, fact or static",
+            "kinds has 'recall', expected message, passage, block, fact, static or source",
         ),
         ({"only": Filter(roles=("me",))}, "roles has 'me', expected user, assistant or tool"),
         (

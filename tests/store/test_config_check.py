@@ -34,6 +34,9 @@ def problems(place: Place, text: str) -> list[str]:
         ("blocks:\n  rules:\n    limit: 0\n", "4: blocks.rules.limit is 0, expected 1 or more"),
         ("blocks:\n  rules: 5\n", "3: blocks.rules is 5, expected a mapping"),
         ("paging: {warn_threshold: 7}\n", "2: paging.warn_threshold is 7, expected a number between 0 and 1"),
+        ("sources: 5\n", "2: sources is 5, expected a mapping"),
+        ("sources:\n  docs:\n    paths: [/x]\n    globs: [a]\n", "5: unknown key 'sources.docs.globs'; did you mean glob?"),
+        ("sources:\n  docs:\n    paths: 5\n", "3: sources.docs is not used: its paths is no list of texts"),
         ("git: often\n", "2: git is 'often', expected a mapping"),
     ],
 )  # fmt: skip

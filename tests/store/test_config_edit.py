@@ -57,3 +57,56 @@ def test_a_file_that_cannot_be_read_is_left_alone(place: Place, text: str) -> No
         config_edit.write(place.user, "embedding", "none")
     assert raised.value.hint == "write the line into it yourself: embedding: none"
     assert path.read_text() == text
+
+
+ENTRY: dict[str, object] = {"paths": ["docs"], "glob": ["*.md"], "chunk_size": 900}
+WRITTEN = '  docs:\n    paths: ["docs"]\n    glob: ["*.md"]\n    chunk_size: 900\n'
+
+
+def with_entry(place: Place, text: str, value: dict[str, object] | None = ENTRY) -> str:
+    assert place.user
+    path = Path(place.user.root, "config.yaml")
+    path.write_bytes(text.encode())
+    config_edit.write_entry(place.user, "sources", "docs", value)
+    return path.read_bytes().decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("memfs: 1\n", f"memfs: 1\nsources:\n{WRITTEN}"),
+        ("memfs: 1", f"memfs: 1\nsources:\n{WRITTEN}"),
+        (
+            "memfs: 1\nsources:\n# of whom?\nhooks: {recall: 2}\n",
+            f"memfs: 1\nsources:\n{WRITTEN}# of whom?\nhooks: {{recall: 2}}\n",
+        ),
+        (
+            "memfs: 1\nsources: {}  # none\nmax_blocks: 9\n",
+            f"memfs: 1\nsources:  # none\n{WRITTEN}max_blocks: 9\n",
+        ),
+        (
+            "memfs: 1\nsources:\n  a:  # mine\n    paths: [x]  # y\n# end\n",
+            f"memfs: 1\nsources:\n  a:  # mine\n    paths: [x]  # y\n{WRITTEN}# end\n",
+        ),
+    ],
+)
+def test_an_entry_is_added_and_removed_and_all_else_stays(
+    place: Place, text: str, after: str
+) -> None:
+    assert with_entry(place, text) == after
+    assert config.parse(after)[0]["sources"]["docs"] == ENTRY  # type: ignore[index]
+    ended = f"{text.rstrip()}\n".replace("\n", "\r\n")
+    assert with_entry(place, ended) == after.replace("\n", "\r\n")
+    gone = config.parse(with_entry(place, after, None))[0]
+    before = config.parse(text)[0]
+    assert gone == {key: each for key, each in before.items() if each}
+    assert "# end" not in text or with_entry(place, after, None) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["memfs: 1\nsources: {a: {paths: [x]}}\n", "memfs: 1\nsources: 5\n", "memfs: [\n"]
+)
+def test_an_entry_that_cannot_be_added_is_told(place: Place, text: str) -> None:
+    with pytest.raises(StoreError) as raised:
+        with_entry(place, text)
+    assert 'sources: {"docs": {"paths": ["docs"]' in raised.value.hint

@@ -17,10 +17,10 @@ from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.records import Hit
 from memfs.ops import search as op
-from memfs.ops import sessions
+from memfs.ops import sessions, source_lines
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, Mode
-from memfs.store import config
+from memfs.store import config, data_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _MOST = 100  # hits on a page
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
+_AROUND = 8  # lines of a file that it shows before and after one
 
 _STOPPED = "what was indexed is kept; run the search again to continue"
 
@@ -41,7 +42,7 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
     "places",
     multiple=True,
     type=click.Choice(sorted(op.KINDS)),
-    help="Only in recall (past sessions), the archive, and so on.",
+    help="Only in recall (past sessions), the archive, data sources, and so on.",
 )
 @click.option(
     "--role",
@@ -78,7 +79,7 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
     type=click.IntRange(1),
     default=None,
     metavar="N",
-    help="Show the session of hit N, at that turn.",
+    help="Show the session of hit N at that turn, or the lines around it in its file.",
 )
 @options.json_option
 @paged
@@ -101,7 +102,7 @@ def command(
     opened: int | None,
     as_json: bool,
 ) -> None:
-    """Search what was said in past sessions, the archive, blocks, facts and static entries."""
+    """Search past sessions, the archive, blocks, facts, static entries and data sources."""
     only = Filter(
         kinds=tuple(op.KINDS[name] for name in places),
         roles=role,
@@ -130,8 +131,8 @@ def command(
         head = {"total": shown.total, "first": first, "sure": shown.sure}
         console.as_json({**head, f"{name}s": [asdict(each) for each in found]})
     elif not found:
-        pages = f"there is no page {page}: {format_count(shown.total, name)} on"
-        console.talk(f"{pages} {-(-shown.total // count)}" if shown.total else "nothing was found")
+        pages = f"{format_count(shown.total, name)} on {-(-shown.total // count)}"
+        _report_nothing(index.place, places, page, pages if shown.total else "")
     elif not shown.sure and not nearest:
         console.talk(
             f"nothing is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
@@ -143,6 +144,16 @@ def command(
             _print_range(first, first + len(found) - 1, shown.total, page)
 
 
+def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str) -> None:
+    """Say why there is nothing on a page; `pages` tells how many there are, "" for none."""
+    if pages:
+        console.talk(f"there is no page {page}: {pages}")
+    elif places == ("sources",) and not data_sources.list_sources(place):
+        console.talk("there is no data source here; memfs source add NAME PATH makes one")
+    else:
+        console.talk("nothing was found")
+
+
 def _print_range(first: int, last: int, total: int, page: int) -> None:
     more = f"; more with --page {page + 1}" if last < total else ""
     console.talk(f"{first}-{last} of the {total} best{more}; --open N shows one")
@@ -151,6 +162,9 @@ def _print_range(first: int, last: int, total: int, page: int) -> None:
 def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -> None:
     """Show the session of a hit from a few messages before it on; of another hit its whole text."""
     hit = found if isinstance(found, Hit) else found.hits[0]
+    if hit.location and not as_json:
+        _open_file(place, hit)
+        return
     if hit.kind != "message":
         if as_json:
             console.as_json(asdict(hit))
@@ -166,6 +180,18 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
         return
     print_messages(said, full=full, marked=ident)
     console.talk(f"all of it: memfs session show {hit.session}")
+
+
+def _open_file(place: Place, hit: Hit) -> None:
+    """Print the lines of a file around a hit, numbered; those of the hit are marked."""
+    lines = source_lines.read_lines(place, hit, _AROUND)
+    if not lines:  # no text by lines, such as a PDF
+        console.data(hit.text)
+        return
+    size = len(str(lines[-1].number))
+    for each in lines:
+        mark = ">" if each.found else " "
+        console.echo(layout.wrap(f"{mark} {each.number:>{size}}  {each.text}", 0))
 
 
 def _show_session(number: int, found: SessionHit, query: str, *, full: bool) -> None:
@@ -190,14 +216,7 @@ def _show(number: int, found: Hit | SessionHit, query: str, *, full: bool) -> No
 
 
 def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
-    who = {"message": f"{hit.host} {hit.who}", "passage": "archive"}.get(hit.kind, hit.kind)
-    where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
-    source = str(hit.metadata.get("source") or "") if hit.kind == "passage" else ""
-    where = f"from {source}" if source else where
-    day = format_day(hit.at) or ("date unknown" if hit.kind == "passage" else "")
-    parts = [who, day, where, " ".join(f"#{tag}" for tag in hit.tags)]
-    head = flatten_text("  ".join(part for part in parts if part))
-    _print_head(number, head)
+    _print_head(number, flatten_text("  ".join(filter(None, _list_head(hit)))))
     if hit.before:
         _print_aside(f"… {hit.before}")
     text = layout.wrap(hit.text if full else hit.snippet, 5)
@@ -207,6 +226,18 @@ def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
     says = "says" if hit.alike == 1 else "say"
     alike = f" (and {format_count(hit.alike, 'hit')} that {says} the same)" if hit.alike else ""
     _print_aside("; ".join(hit.why) + alike)
+
+
+def _list_head(hit: Hit) -> list[str]:
+    """Return what is told of a hit before its text."""
+    if hit.location:
+        return [hit.location, f"source {hit.label}", str(hit.metadata.get("heading") or "")]
+    who = {"message": f"{hit.host} {hit.who}", "passage": "archive"}.get(hit.kind, hit.kind)
+    where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
+    source = str(hit.metadata.get("source") or "") if hit.kind == "passage" else ""
+    where = f"from {source}" if source else where
+    day = format_day(hit.at) or ("date unknown" if hit.kind == "passage" else "")
+    return [who, day, where, " ".join(f"#{tag}" for tag in hit.tags)]
 
 
 def _print_head(number: int, head: str) -> None:

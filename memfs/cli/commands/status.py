@@ -18,7 +18,7 @@ from memfs.ops import status as op
 
 if TYPE_CHECKING:
     from memfs.ipc.service_status import ServiceStatus
-    from memfs.ops.status import Status
+    from memfs.ops.status import SourceStatus, Status
     from memfs.store.blocks import Place
 
 _VALUES = 15  # cells before a value
@@ -65,6 +65,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         ("archive", format_count(found.passages, "passage")),
         ("index", format_size(found.index_bytes)),
         ("embedding", found.embedding),
+        *(("data source", _format_source(each)) for each in found.sources),
     ]
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
@@ -115,6 +116,12 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
     )
     for name in found.host:
         console.talk(f"! an assistant's hooks take less than this: '{name}' is cut there")
+
+
+def _format_source(found: SourceStatus) -> str:
+    files, chunks = format_count(found.files, "file"), format_count(found.chunks, "chunk")
+    stale = "" if found.current else "; out of date: the next search reads what changed"
+    return f"{found.name}: {files}, {chunks}{stale}"
 
 
 def _format_share(place: Place, found: Status) -> str:

@@ -20,7 +20,7 @@ _OTHERS = 0o077
 def open_to_others(store: Store) -> list[str]:
     """List the private files and folders of a store that are open to others; no links.
 
-    The index folder is private itself: libraries write into it with modes of their own.
+    Folders of indexes are private themselves: libraries write into them with modes of their own.
     """
     if os.name == "nt":
         return []
@@ -40,7 +40,8 @@ def _list_below(top: str, store: Store) -> Iterator[str]:
     waiting = [top]
     while waiting:
         folder = waiting.pop()
-        inner = (".git", os.path.basename(store.index) if folder == store.local else "")
+        indexes = (store.index, store.sources) if folder == store.local else ()
+        inner = (".git", *map(os.path.basename, indexes))
         try:
             found = sorted(files.entries(folder))
         except OSError:

@@ -1,0 +1,225 @@
+"""`memfs source`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import console, layout, options
+from memfs.cli.command_group import CommandGroup
+from memfs.cli.completion import CompletedType
+from memfs.cli.edit_output import format_remainder
+from memfs.cli.interruption import stoppable_stages
+from memfs.cli.pager import paged
+from memfs.cli.wording import format_age, format_count, shorten_path
+from memfs.core import settings
+from memfs.core.escaping import flatten_text
+from memfs.ops import source as op
+
+if TYPE_CHECKING:
+    from memfs.ops.source import ListedSource, SourceState
+
+_NAME = CompletedType(
+    "name", lambda place, _: [each.source.name for each in op.list_sources(place)[0]]
+)
+_GO_ON = "memfs source sync goes on"
+
+
+@click.group("source", cls=CommandGroup)
+def command() -> None:
+    """Search folders and files outside of the memory with it: documentation, notes, code."""
+
+
+@command.command("add")
+@click.argument("name")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
+@click.option("--glob", multiple=True, metavar="GLOB", help="Only files like it: '*.md'.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="No files like it: 'drafts/'.")
+@options.number_option(
+    "--chunk-size", help=f"Characters of a chunk ({settings.SOURCE['chunk_size']})."
+)
+@options.number_option(
+    "--overlap",
+    help=f"Characters that it repeats of the one before ({settings.SOURCE['overlap']}).",
+    least=0,
+)
+@click.option("--user", is_flag=True, help="Into your own configuration, for all projects.")
+@options.json_option
+def add(
+    name: str,
+    paths: tuple[str, ...],
+    glob: tuple[str, ...],
+    exclude: tuple[str, ...],
+    chunk_size: int | None,
+    overlap: int | None,
+    user: bool,
+    as_json: bool,
+) -> None:
+    """Have PATHs searched under a NAME. They are indexed, not copied.
+
+    It stands in the project's configuration, which others share: PATHs are in the project. With
+    --user they are anywhere. What .gitignore or .memfsignore name is left out, and so are hidden,
+    binary and large files, and those that hold a secret.
+    """
+    place = options.place()
+    if not user:
+        options.confirm_own_store(place)
+    with stoppable_stages(lambda: f"the source is there; {_GO_ON}") as stage:
+        done = op.add(
+            place,
+            name,
+            paths,
+            options.get_origin(),
+            stage,
+            globs=glob,
+            excludes=exclude,
+            chunk_size=chunk_size,
+            overlap=overlap,
+            user=user,
+        )
+    if as_json:
+        console.as_json({"name": done.name, "path": done.path, "index": _build_index(done.state)})
+        return
+    console.print_done(f"added {done.name} to {shorten_path(done.path)}")
+    if done.state:
+        _print_state(done.name, done.state)
+    else:
+        console.talk("it is indexed once you trust the store: memfs trust")
+    format_remainder(done.note)
+
+
+@command.command("list")
+@options.json_option
+@paged
+def list_(as_json: bool) -> None:
+    """List the sources of the project and your own, and what is refused of them."""
+    found, refused = op.list_sources(options.place())
+    if as_json:
+        console.as_json({"sources": [_build_record(each) for each in found], "refused": refused})
+        return
+    if not found and not refused:
+        console.talk("no sources; memfs source add NAME PATH has a folder searched")
+    rows = [("NAME", "TIER", "FILES", "CHUNKS", "LEFT OUT", "PATHS")]
+    for each in found:
+        state = each.state
+        counts = ("-", "-", "-")
+        if state:
+            counts = (f"{state.files:,}", f"{state.chunks:,}", f"{sum(state.left.values()):,}")
+        paths = ", ".join(map(shorten_path, each.source.paths))
+        rows.append((each.source.name, each.source.tier, *counts, paths))
+    if found:
+        console.echo(layout.table(rows, right=(2, 3, 4), cut=5))
+    if any(each.state is None for each in found):
+        console.talk("- is not indexed yet: memfs source sync")
+    for reason in refused:
+        console.talk(f"! {reason}")
+
+
+@command.command("show")
+@click.argument("name", type=_NAME)
+@options.json_option
+@paged
+def show(name: str, as_json: bool) -> None:
+    """Show a source: what of it is indexed, and what is left out, by reason."""
+    found = op.find_source(options.place(), name)
+    if as_json:
+        console.as_json(_build_record(found))
+        return
+    for label, value in _list_facts(found):
+        console.echo(f"{console.style(f'{label:<10}', 'bright_black')} {flatten_text(value)}")
+    state = found.state
+    if state is None:
+        console.talk(f"it is not indexed yet: memfs source sync {name}")
+        return
+    for reason, count in sorted(state.left.items(), key=lambda each: -each[1]):
+        console.echo(f"{console.style('left out', 'bright_black')}   {count:,}: {reason}")
+        for path, why in state.named:
+            if why == reason:
+                console.echo(layout.wrap(flatten_text(path), 13))
+    for path in state.missing:
+        console.talk(f"! there is no {shorten_path(path)}")
+
+
+@command.command("sync")
+@click.argument("name", required=False, default="", type=_NAME, metavar="[NAME]")
+@options.json_option
+def sync(name: str, as_json: bool) -> None:
+    """Index what has changed in the files of a source, or of all.
+
+    The service does that by itself. Stop it at any time, and run it again.
+    """
+    with stoppable_stages(lambda: _GO_ON) as stage:
+        found = op.sync(options.place(), name, stage)
+    if as_json:
+        console.as_json([_build_record(each) for each in found])
+        return
+    if not found:
+        console.talk("no sources; memfs source add NAME PATH has a folder searched")
+    for each in found:
+        if each.state:
+            _print_state(each.source.name, each.state)
+
+
+@command.command("rm")
+@click.argument("name", type=_NAME)
+@options.json_option
+def rm(name: str, as_json: bool) -> None:
+    """Search a source no more: its entry and its index go, its files stay."""
+    done = op.remove(options.place(), name, options.get_origin())
+    if as_json:
+        console.as_json({"name": done.name, "path": done.path})
+        return
+    console.print_done(f"removed {done.name} from {shorten_path(done.path)}")
+    format_remainder(done.note)
+
+
+def _print_state(name: str, state: SourceState) -> None:
+    files, chunks = format_count(state.files, "file"), format_count(state.chunks, "chunk")
+    left = sum(state.left.values())
+    more = f"; {left:,} left out: memfs source show {name}" if left else ""
+    console.print_done(f"{name}: {files}, {chunks}{more}")
+    for path in state.missing:
+        console.talk(f"! there is no {shorten_path(path)}")
+
+
+def _list_facts(found: ListedSource) -> list[tuple[str, str]]:
+    source, state = found.source, found.state
+    facts = [("source", f"{source.name} ({source.tier})")]
+    facts += [("path", shorten_path(path)) for path in source.paths]
+    facts += [("glob", each) for each in source.globs]
+    facts += [("exclude", each) for each in source.excludes]
+    facts.append(("cut", f"{source.chunk_size:,} characters, {source.overlap:,} repeated"))
+    if state:
+        files, chunks = format_count(state.files, "file"), format_count(state.chunks, "chunk")
+        when = format_age(state.at) if state.whole else "the last run did not come to its end"
+        facts.append(("index", f"{files}, {chunks}, {when}"))
+    return facts
+
+
+def _build_record(found: ListedSource) -> dict[str, object]:
+    source, state = found.source, found.state
+    return {
+        "name": source.name,
+        "tier": source.tier,
+        "paths": source.paths,
+        "glob": source.globs,
+        "exclude": source.excludes,
+        "chunk_size": source.chunk_size,
+        "overlap": source.overlap,
+        "index": _build_index(state),
+    }
+
+
+def _build_index(state: SourceState | None) -> dict[str, object] | None:
+    if state is None:
+        return None
+    return {
+        "files": state.files,
+        "chunks": state.chunks,
+        "left_out": state.left,
+        "files_left_out": [{"file": path, "reason": why} for path, why in state.named],
+        "missing": state.missing,
+        "at": state.at,
+        "whole": state.whole,
+    }

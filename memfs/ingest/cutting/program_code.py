@@ -1,0 +1,119 @@
+"""Programs in any language: their comments, with the class and function that they stand in."""
+
+from __future__ import annotations
+
+import functools
+import re
+from bisect import bisect_right
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from pygments import lexers, token
+
+from memfs.core.headings import Section
+from memfs.ingest.cutting.content import FileContent
+from memfs.search.catalog import LeftOutError
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+GENERATED = "code with lines of over 5,000 characters, as programs write it"
+_LONGEST_LINE = 5000  # characters
+_LONGEST_TITLE = 100  # characters
+_DEFINES = re.compile(  # lexers do not know all of them
+    r"\s*(?:[a-z]+(?:\([a-z]+\))?\s+){0,4}"
+    r"(?:class|def|enum|fn|func|function|impl|interface|module|namespace|protocol|struct|trait|type)"
+    r"\s+[\w(<]|\s*[\w-]+\(\)\s*\{"
+)
+_FAR = 1 << 30  # beyond every line
+
+
+class Definition(NamedTuple):
+    """A class or function: its first and last line (from 1), its level, and the line to show."""
+
+    first: int
+    last: int
+    level: int
+    line: int
+
+
+def read(text: str, suffix: str) -> FileContent:
+    """Return the sections of a program. Raises `LeftOutError` for what no person wrote."""
+    lines = text.split("\n")
+    if max(map(len, lines)) > _LONGEST_LINE:
+        raise LeftOutError(GENERATED)
+    comments: set[int] = set()
+    docs: set[int] = set()
+    named: set[int] = set()
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    for start, kind, value in _make_lexer(suffix).get_tokens_unprocessed(text):
+        first = bisect_right(starts, start)
+        if kind in token.Comment and kind not in token.Comment.Preproc:
+            comments.update(range(first, first + value.rstrip("\n").count("\n") + 1))
+        elif kind in token.String.Doc:
+            is_string = value.rstrip().endswith(("'", '"'))
+            told = docs if is_string else comments
+            told.update(range(first, first + value.rstrip("\n").count("\n") + 1))
+        elif kind in token.Name.Function or kind in token.Name.Class:
+            named.add(first)
+    code = set(range(1, len(lines) + 1)) - comments - docs
+    named.update(n for n in code if _DEFINES.match(lines[n - 1]))
+    return FileContent(build_sections(lines, _nest(lines, sorted(named)), comments, docs))
+
+
+def build_sections(
+    lines: list[str], definitions: list[Definition], comments: set[int], docs: set[int]
+) -> list[Section]:
+    """Return a section for each definition, and for what stands between others inside of one.
+
+    Of code, the lines of definitions stay; comments and docstrings stay on their lines. A comment
+    right above a definition belongs to it.
+    """
+    starts: dict[int, Definition] = {}
+    for each in sorted(definitions):
+        start = each.first
+        while start - 1 in comments:
+            start -= 1
+        starts.setdefault(start, each)
+    ends = {min(each.last, len(lines)) + 1 for each in definitions}
+    cuts = sorted({1, *starts, *ends, len(lines) + 1})
+    shown = comments | docs
+    inside: list[Definition] = []
+    found = []
+    for first, end in pairwise(cuts):
+        begun = starts.get(first)
+        while inside and (inside[-1].last < first or (begun and inside[-1].level >= begun.level)):
+            inside.pop()
+        if begun:
+            inside.append(begun)
+        told = shown.intersection(range(first, end))
+        if not begun and not told:
+            continue
+        level, title = 0, ""
+        if inside:
+            level, title = inside[-1].level, lines[inside[-1].line - 1].strip()[:_LONGEST_TITLE]
+        head = f"{lines[first - 1]}\n" if begun and first not in told else ""
+        if begun and told:
+            told.add(begun.line)
+        body = [lines[n - 1] if n in told else "" for n in range(first + bool(head), end)]
+        found.append(Section(level, title.rstrip(" {:"), head, "\n".join([*body, ""]), first))
+    return found
+
+
+def _nest(lines: list[str], named: list[int]) -> list[Definition]:
+    """Return definitions by the lines that name them: how far they are indented is their level."""
+    found = []
+    depths: list[int] = []
+    for line in named:
+        text = lines[line - 1]
+        depth = len(text) - len(text.lstrip())
+        while depths and depths[-1] >= depth:
+            depths.pop()
+        depths.append(depth)
+        found.append(Definition(line, _FAR, len(depths), line))
+    return found
+
+
+@functools.lru_cache(64)
+def _make_lexer(suffix: str) -> Lexer:
+    return lexers.get_lexer_for_filename(f"x{suffix}")

@@ -1,0 +1,173 @@
+"""Data sources: add, list, index and remove folders and files that are searched beside memory."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memfs.core import label as labels
+from memfs.core import settings
+from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
+from memfs.recall import source_index
+from memfs.recall.source_index import SourceState
+from memfs.store import autocommit, config_edit, data_sources, quarantine, store_paths
+from memfs.store.data_sources import DataSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.core.records import Origin
+    from memfs.recall.index_sources import Stage
+    from memfs.store.blocks import Place
+    from memfs.store.store_paths import Store
+
+__all__ = ["DataSource", "ListedSource", "SourceState"]
+
+
+@dataclass(frozen=True)
+class ListedSource:
+    """A source and the state of its index, None if it was never indexed."""
+
+    source: DataSource
+    state: SourceState | None
+
+
+@dataclass(frozen=True)
+class ConfiguredSource:
+    """A source that was added or removed, and the file that says so.
+
+    `state` is that of its index, None for a removed one and where the project is not trusted.
+    `note` says why a commit that is configured failed.
+    """
+
+    name: str
+    path: str
+    note: str = ""
+    state: SourceState | None = None
+
+
+def list_sources(place: Place) -> tuple[list[ListedSource], list[str]]:
+    """Return the sources of project and user, and what is refused, with reasons. Walks nothing."""
+    found = data_sources.list_sources(place)
+    listed = [ListedSource(each, source_index.load_state(each)) for each in found]
+    return listed, data_sources.refuse_sources(place)
+
+
+def find_source(place: Place, name: str) -> ListedSource:
+    """Return the source of a name, or of `user:NAME`; a project's comes first."""
+    tier, label = labels.parse(name)
+    for each in data_sources.list_sources(place):
+        if each.name == label and tier in (None, each.tier):
+            return ListedSource(each, source_index.load_state(each))
+    refused = [each for each in data_sources.refuse_sources(place) if f".{label} " in each]
+    if refused:
+        raise RejectedError(refused[0], "memfs source list names all that is refused")
+    raise NotFoundError(f"there is no source '{name}'", "memfs source list has them")
+
+
+def add(
+    place: Place,
+    name: str,
+    paths: Iterable[str],
+    origin: Origin,
+    stage: Stage,
+    *,
+    globs: Iterable[str] = (),
+    excludes: Iterable[str] = (),
+    chunk_size: int | None = None,
+    overlap: int | None = None,
+    user: bool = False,
+) -> ConfiguredSource:
+    """Write a source into the configuration of the project, or of the user, and index it.
+
+    `paths` are relative to the working directory, `stage` reports progress. Raises `UsageError` for
+    what is not allowed, `RejectedError` for a name that is taken.
+    """
+    store = place.store(labels.USER) if user else place.home
+    label = labels.normalise(name)
+    if wrong := data_sources.check_name(label):
+        raise UsageError(f"{name!r} is no name of a source: {wrong}", "for example: docs, api-docs")
+    value: dict[str, object] = {"paths": [_write_path(store, each) for each in paths]}
+    for key, given in (("glob", list(globs)), ("exclude", list(excludes))):
+        value |= {key: given} if given else {}
+    for key, size in (("chunk_size", chunk_size), ("overlap", overlap)):
+        value |= {} if size in (None, settings.SOURCE[key]) else {key: size}
+    source = data_sources.parse_source(store, label, value)
+    if isinstance(source, str):
+        raise UsageError(f"{label} cannot be a source: {source}")
+    if label in data_sources.list_names(store):
+        raise RejectedError(
+            f"there is a source '{label}' already", f"memfs source rm {label} removes it"
+        )
+    done = _write(place, store, label, value, origin)
+    if not store.private and not store_paths.is_trusted(store):
+        return done
+    return replace(done, state=_sync(place, source, stage))
+
+
+def remove(place: Place, name: str, origin: Origin) -> ConfiguredSource:
+    """Remove a source from the configuration, and its index; its files stay.
+
+    A refused one can be removed, too. Raises `NotFoundError`.
+    """
+    tier, label = labels.parse(name)
+    for each, store in place.list_lasting_tiers():
+        if tier in (None, each) and label in data_sources.list_names(store):
+            done = _write(place, store, label, None, origin)
+            source_index.remove(store, label)
+            return done
+    raise NotFoundError(f"there is no source '{name}'", "memfs source list has them")
+
+
+def sync(place: Place, name: str, stage: Stage) -> list[ListedSource]:
+    """Bring the index of a source ("": of all) in line with its files.
+
+    `stage` reports progress (see `source_index.sync`). Raises `LockedError`, `NotFoundError`.
+    """
+    found = [find_source(place, name).source] if name else data_sources.list_sources(place)
+    return [ListedSource(each, _sync(place, each, stage)) for each in found]
+
+
+def _sync(place: Place, source: DataSource, stage: Stage) -> SourceState:
+    state = source_index.sync(place, source, embed=True, stage=stage)
+    if state is None:
+        raise LockedError(
+            f"another process is indexing '{source.name}'",
+            "memfs source show tells when it is done",
+        )
+    return state
+
+
+def _write(
+    place: Place, store: Store, name: str, value: dict[str, object] | None, origin: Origin
+) -> ConfiguredSource:
+    if not store.private:
+        quarantine.check_writable(store, f"{store.root}/{store_paths.CONFIG}")
+    path = config_edit.write_entry(store, data_sources.SECTION, name, value)
+    verb = "remove" if value is None else "add"
+    subject = origin.reason or f"memory: {verb} the source {name}"
+    return ConfiguredSource(
+        name, path, autocommit.commit_files(place, store, [path], "source", subject, origin)
+    )
+
+
+def _write_path(store: Store, path: str) -> str:
+    """Return a path of the working directory as the configuration of a store has it.
+
+    Raises `NotFoundError` for one that is not there.
+    """
+    full = os.path.abspath(os.path.expanduser(path))
+    if not os.path.exists(full):
+        raise NotFoundError(f"there is no file or folder {path}")
+    if store.private:
+        home = os.path.expanduser("~")
+        return f"~{full[len(home) :]}" if data_sources.is_below(full, home) else full
+    folder, top = os.path.realpath(os.path.dirname(full)), os.path.realpath(store.top)
+    real = os.path.join(folder, os.path.basename(full))
+    if not data_sources.is_below(real, top):
+        raise UsageError(
+            f"{path} is outside of the project, whose configuration others share",
+            "memfs source add --user puts it into your own",
+        )
+    return os.path.relpath(real, top)

@@ -1,0 +1,282 @@
+"""The index of a data source: brought in line with its files, and opened for searching."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from memfs import files
+from memfs.core import label as labels
+from memfs.core.errors import UNREADABLE, DamagedError, LockedError, StoreError
+from memfs.files import atomic, trees
+from memfs.ingest import cutting
+from memfs.ingest.cutting import NEEDS_PDF
+from memfs.ingest.source_files import FolderListing, SourceWalk
+from memfs.recall import index_sources, model_config
+from memfs.search import catalog, indexer, vector_manifest
+from memfs.search.catalog import IndexSource
+from memfs.search.lexical import FOLDER
+from memfs.store import clock, lock
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memfs.recall.index_sources import Stage
+    from memfs.recall.model_config import WantedModel
+    from memfs.search.engine import Engine
+    from memfs.search.indexer import Indexer
+    from memfs.search.model_files import ModelFiles
+    from memfs.store.data_sources import DataSource
+    from memfs.store.store_paths import Store
+
+KIND = "source"
+_WEIGHT = 100  # percent of the weight of a user's message
+_FORM = 1  # changes with what chunks are made of
+_COMMIT = 20_000  # documents: what a killed run loses at most
+_MOST_NAMED = 100  # files that are left out
+_LARGEST_STATE = 64 << 20  # bytes
+_UNTOLD = (cutting.BINARY,)  # reasons of which no file is named
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """What the index of a source holds, as the last run saw it.
+
+    `files` and `chunks` are in the index, `left` counts what is left out by reason, `named` are
+    some of these files with the reason; `missing` are paths that do not exist. `at` is the time of
+    the run, `stamp` changes with the files, `form` with what their chunks are made of; a run that
+    did not come to its end has no stamp.
+    """
+
+    files: int = 0
+    chunks: int = 0
+    left: dict[str, int] = field(default_factory=dict)
+    named: list[tuple[str, str]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    at: str = ""
+    stamp: str = ""
+    form: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether the last run came to its end."""
+        return bool(self.stamp)
+
+
+def load_state(source: DataSource) -> SourceState | None:
+    """Return the state of a source's index, None if it was never indexed. Walks nothing."""
+    try:
+        found = json.loads(files.read(f"{source.index}/state.json", _LARGEST_STATE) or "")
+        named = [(str(name), str(reason)) for name, reason in found.pop("named")]
+        return SourceState(named=named, **found)
+    except (OSError, *UNREADABLE):
+        return None
+
+
+def sync(
+    place: Place, source: DataSource, *, embed: bool, stage: Stage | None = None, wait: float = 10.0
+) -> SourceState | None:
+    """Bring the index of a source in line with its files; return its state.
+
+    None if another process indexes it for longer than `wait` seconds. A run that was killed is
+    continued. `stage` is called as in `index_sources.sync`: "looking", "indexing" (files) and
+    "embedding" (documents). Without it, many vectors of a new model are left to make.
+    """
+    store = _get_store(place, source)
+    try:
+        with lock.hold_lock(store, wait, _name_lock(store, source.name)):
+            try:
+                return _sync(place, source, stage, embed=embed)
+            except DamagedError:
+                return _sync(place, source, stage, embed=embed, anew=True)
+    except LockedError:
+        return None
+
+
+def is_current(source: DataSource) -> bool:
+    """Tell whether no file of a source has changed since its index was brought in line."""
+    state = load_state(source)
+    return state is not None and SourceWalk(source, _load_listings(source)).stamp == state.stamp
+
+
+def count_missing_vectors(place: Place, source: DataSource) -> int:
+    """Return about how many documents of a source have no vectors of its model yet."""
+    model = _load_model(place, source).files
+    return _count_missing(source, model) if model else 0
+
+
+def find_model(place: Place, source: DataSource) -> ModelFiles | None:
+    """Return the model whose vectors of a source are searched; None: by words alone."""
+    return model_config.get_active_model(source.index, _load_model(place, source))
+
+
+def open_engine(place: Place, source: DataSource, model: ModelFiles | None) -> Engine:
+    """Open the index of a source as it is, with the vectors of a model, or by words alone.
+
+    Raises `StoreError` for a model that cannot be used.
+    """
+    return index_sources.open_engine(_get_store(place, source), source.index, model)
+
+
+def remove(store: Store, name: str) -> None:
+    """Remove the index of a source, and with it all that is kept of it. Raises `LockedError`."""
+    with lock.hold_lock(store, name=_name_lock(store, name)):
+        trees.remove(f"{store.sources}/{name}")
+
+
+def measure_size(source: DataSource) -> int:
+    """Return the size of a source's index in bytes."""
+    return trees.measure_size(source.index)
+
+
+def _sync(
+    place: Place, source: DataSource, stage: Stage | None, *, embed: bool, anew: bool = False
+) -> SourceState:
+    before = load_state(source) or SourceState()
+    form = _compute_form(source)
+    if anew or before.form != form or (before.left.get(NEEDS_PDF) and cutting.can_read_pdf()):
+        indexer.remove(source.index)
+        before = SourceState(form=form)
+    known = _load_listings(source)
+    if stage:
+        stage("looking", 0)
+    walk = SourceWalk(source, known)
+    model = _load_model(place, source) if embed else None
+    files.make_folder(source.index, private=True)
+    if walk.listings != known:
+        _write(source, "listings.json", walk.listings)
+    is_same = walk.stamp == before.stamp
+    if is_same and not (model and model.files and _count_missing(source, model.files)):
+        return before
+    if not is_same:
+        _write(source, "state.json", asdict(replace(before, stamp="")))  # until this run has ended
+    with indexer.open_writer(source.index, _COMMIT) as writer:
+        state = before if is_same else _update(source, writer, walk, form, stage)
+        if model and model.files:
+            _embed(source, writer, model.files, stage)
+    _write(source, "state.json", asdict(state))
+    return state
+
+
+def _update(
+    source: DataSource, writer: Indexer, walk: SourceWalk, form: str, stage: Stage | None
+) -> SourceState:
+    """Index what has changed, and return the state after it."""
+    unread: dict[str, str] = {}
+    tick = stage("indexing", max(0, len(walk.files) - writer.count_sources())) if stage else None
+
+    def read(file: IndexSource, _start: int) -> Iterator[dict[str, object]]:
+        if tick:
+            tick(1)
+        try:
+            yield from _read_documents(source, file)
+        except OSError as error:
+            unread[file.path] = f"cannot be read: {error.strerror}"
+            raise
+
+    listed = (
+        IndexSource(each.path, KIND, False, source.tier, source.name, each.signature)
+        for each in walk.files
+    )
+    writer.update(listed, read)
+    marks = writer.list_marks()
+    reasons = {**walk.unreadable, **unread, **marks}
+    named = sorted((path, why) for path, why in reasons.items() if why not in _UNTOLD)
+    return SourceState(
+        files=writer.count_sources() - len(marks),
+        chunks=writer.count_documents(),
+        left=dict(sorted((walk.left + Counter(reasons.values())).items())),
+        named=[(_show(source, path), why) for path, why in named[:_MOST_NAMED]],
+        missing=walk.missing,
+        at=clock.now(),
+        stamp=walk.stamp,
+        form=form,
+    )
+
+
+def _read_documents(source: DataSource, file: IndexSource) -> Iterator[dict[str, object]]:
+    """Yield a document for each chunk of a file."""
+    name = file.path[len(source.top) + 1 :]
+    at = file.signature.modified // 1_000_000_000 if file.signature else 0
+    seen: Counter[int] = Counter()
+    for chunk in cutting.cut_file(file.path, name, source.chunk_size, source.overlap):
+        heading = " > ".join(chunk.headings)
+        seen[chunk.first] += 1
+        again = f".{seen[chunk.first]}" if seen[chunk.first] > 1 else ""
+        place = {
+            "file": _show(source, file.path),
+            "heading": heading,
+            "line": chunk.first,
+            "end": chunk.last,
+        }
+        yield {
+            "id": f"{source.name}/{name}#{chunk.first}{again}",
+            "kind": KIND,
+            "label": source.name,
+            "text": f"{heading}\n\n{chunk.text}" if heading else chunk.text,
+            "weight": _WEIGHT,
+            "at": at,
+            "time": datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "meta": json.dumps(place),
+        }
+
+
+def _embed(source: DataSource, writer: Indexer, model: ModelFiles, stage: Stage | None) -> None:
+    missing = writer.count_missing_vectors(model.name)
+    many = missing >= model_config.FEW and model_config.is_model_change(source.index, model)
+    if missing and (stage or not many):
+        with suppress(StoreError):  # a search says so
+            writer.embed(stage and stage("embedding", missing), model)
+
+
+def _count_missing(source: DataSource, model: ModelFiles) -> int:
+    extent = vector_manifest.load_extent(source.index, model.name)
+    return max(0, catalog.count_documents(source.index) - max(1, extent.documents))
+
+
+def _compute_form(source: DataSource) -> str:
+    """Return a text that changes with what the chunks of a source are made of."""
+    parts = (
+        *(_FORM, FOLDER, source.name, source.top, source.shown, source.globs, source.excludes),
+        *(source.chunk_size, source.overlap),
+    )
+    return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _load_model(place: Place, source: DataSource) -> WantedModel:
+    """Return the model that is configured for a source: for the user's own, wherever it is used."""
+    own = source.tier == labels.USER
+    return model_config.load_wanted_model(Place(None, place.user) if own else place)
+
+
+def _load_listings(source: DataSource) -> dict[str, FolderListing]:
+    try:
+        found = json.loads(files.read(f"{source.index}/listings.json", _LARGEST_STATE) or "")
+        return {folder: FolderListing(*listing) for folder, listing in found.items()}
+    except (OSError, *UNREADABLE):
+        return {}
+
+
+def _write(source: DataSource, name: str, value: object) -> None:
+    text = json.dumps(value, separators=(",", ":"))
+    atomic.write(f"{source.index}/{name}", text, private=True, durable=False)
+
+
+def _show(source: DataSource, path: str) -> str:
+    """Return the path of a source's file as people know it."""
+    return f"{source.shown}{path[len(source.top) + 1 :]}"
+
+
+def _get_store(place: Place, source: DataSource) -> Store:
+    return place.store(source.tier)
+
+
+def _name_lock(store: Store, name: str) -> str:
+    return f"{os.path.basename(store.sources)}.{name}.lock"

@@ -1,0 +1,213 @@
+"""Data sources: folders and files outside of the store that are searched. Hot path.
+
+They stand in `config.yaml`. A repository's are below its folder, and count where it is trusted; the
+user's are anywhere. Each has an index of its own in the local folder of its store.
+"""
+
+import os
+
+from memfs import files
+from memfs.core import label as labels
+from memfs.core import settings
+from memfs.store import blocks, config, store_paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.store.blocks import Place
+    from memfs.store.store_paths import Store
+
+SECTION = "sources"
+MOST = 100  # sources of a store, paths or patterns of a source
+SMALLEST, LARGEST = 200, 20_000  # characters of a chunk
+_LONGEST = 4096  # characters of a path
+
+
+class DataSource:
+    """A source: its `paths` are absolute and real, `index` is the folder of its index.
+
+    `globs` and `excludes` are patterns as in `.gitignore`; no globs: all files. `chunk_size` is the
+    most characters of a chunk, `overlap` what it repeats of the one before. `top` is the folder
+    that names of files are relative to, `shown` what stands before them when they are shown.
+    """
+
+    __slots__ = (
+        "chunk_size",
+        "excludes",
+        "globs",
+        "index",
+        "name",
+        "overlap",
+        "paths",
+        "shown",
+        "tier",
+        "top",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        tier: str,
+        paths: tuple[str, ...],
+        globs: tuple[str, ...],
+        excludes: tuple[str, ...],
+        chunk_size: int,
+        overlap: int,
+        index: str,
+        top: str,
+        shown: str,
+    ) -> None:
+        self.name = name
+        self.tier = tier
+        self.paths = paths
+        self.globs = globs
+        self.excludes = excludes
+        self.chunk_size = chunk_size
+        self.overlap = overlap
+        self.index = index
+        self.top = top
+        self.shown = shown
+
+
+def list_sources(place: "Place") -> list[DataSource]:
+    """List the sources of a trusted project, then the user's. Of refused ones none is listed."""
+    found = []
+    for _, store in place.list_lasting_tiers():
+        for name, value in _read_section(store).items():
+            source = parse_source(store, name, value)
+            if isinstance(source, DataSource) and (store.private or store_paths.is_trusted(store)):
+                found.append(source)
+    return found
+
+
+def refuse_sources(place: "Place") -> list[str]:
+    """Return what the sources of a place's stores may not say, with reasons."""
+    found = []
+    for _, store in place.list_lasting_tiers():
+        path, section = blocks.get_config_path(store), _read_section(store)
+        for name, value in section.items():
+            reason = parse_source(store, name, value)
+            if isinstance(reason, str):
+                found.append(f"{path}: {SECTION}.{name} is not used: {reason}")
+        if section and not store.private and not store_paths.is_trusted(store):
+            found.append(f"{path}: its {SECTION} are not used: you have not trusted the store")
+    return found
+
+
+def list_names(store: "Store") -> list[str]:
+    """List the names in the configuration of a store, those of refused sources too."""
+    return list(_read_section(store))
+
+
+def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
+    """Return the source that a store's configuration describes, or why it cannot be used."""
+    if wrong := check_name(name):
+        return wrong
+    if not isinstance(value, dict):
+        return "it is no mapping with paths"
+    found: dict[str, tuple[str, ...]] = {}
+    for key in ("paths", "glob", "exclude"):
+        texts = value.get(key) or []
+        if not isinstance(texts, list) or not all(_is_text(each) for each in texts):
+            return f"its {key} is no list of texts"
+        if len(texts) > MOST:
+            return f"it has {len(texts):,} {key}, at most {MOST} are used"
+        found[key] = tuple(texts)
+    sizes = [value.get(key, settings.SOURCE[key]) for key in ("chunk_size", "overlap")]
+    size, overlap = (each if type(each) is int else -1 for each in sizes)
+    if not SMALLEST <= size <= LARGEST:
+        return f"its chunk_size is {sizes[0]!r}, expected {SMALLEST} to {LARGEST:,}"
+    if not 0 <= overlap <= size // 2:
+        return f"its overlap is {sizes[1]!r}, expected 0 to half of its chunk_size"
+    if not found["paths"]:
+        return "it names no paths"
+    paths = []
+    for text in found["paths"]:
+        path, wrong = resolve_path(store, text)
+        if wrong:
+            return f"{text}: {wrong}"
+        paths.append(path)
+    paths = _drop_nested(paths)
+    top = paths[0] if len(paths) == 1 and not files.is_file(paths[0]) else _find_parent(paths)
+    return DataSource(
+        name,
+        store.tier,
+        tuple(paths),
+        found["glob"],
+        found["exclude"],
+        size,
+        overlap,
+        f"{store.sources}/{name}",
+        top,
+        _shorten(store, top),
+    )
+
+
+def check_name(name: str) -> str:
+    """Return the rule that the name of a source breaks, "" if it breaks none."""
+    return labels.problem(name) or ("a name has no /" if "/" in name else "")
+
+
+def resolve_path(store: "Store", text: str) -> tuple[str, str]:
+    """Return (the real path that a source of a store names, why it may not name it or "")."""
+    if store.private:
+        path = os.path.expanduser(text)
+        if not os.path.isabs(path):
+            return "", "write it as /x or ~/x"
+    else:
+        if os.path.isabs(text) or text.startswith("~") or "\\" in text:
+            return "", "a repository's source is written relative to its folder"
+        if os.pardir in text.split("/"):
+            return "", "a repository's source is inside of it, without .."
+        path = f"{store.top}/{text}"
+    real = os.path.realpath(path)
+    if not store.private and not is_below(real, os.path.realpath(store.top)):
+        return "", f"it leads out of the repository, to {real}"
+    if real == "/":
+        return "", "a whole disk is no source"
+    if ".git" in real.split("/"):
+        return "", "git's own files are no source"
+    if is_below(real, os.path.realpath(store.root)):
+        return "", "the memory is searched already"
+    return real, ""
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder, or in it."""
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _read_section(store: "Store") -> dict[str, object]:
+    path = blocks.get_config_path(store)
+    if f"{SECTION}:" not in (files.read(path) or ""):  # most configurations have none
+        return {}
+    found = config.read(path)[0].get(SECTION)
+    return dict(list(found.items())[:MOST]) if isinstance(found, dict) else {}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST and "\0" not in value
+
+
+def _drop_nested(paths: list[str]) -> list[str]:
+    """Return the paths without those that are in another of them."""
+    found = list(dict.fromkeys(paths))
+    return [
+        path for path in found if not any(is_below(path, other) for other in found if other != path)
+    ]
+
+
+def _find_parent(paths: list[str]) -> str:
+    """Return the folder that all of several paths, or one file, are in."""
+    return os.path.commonpath([os.path.dirname(path) for path in paths]).rstrip("/")
+
+
+def _shorten(store: "Store", top: str) -> str:
+    """Return what stands before a name of a file when it is shown: in a project, no folder of it.
+
+    In one's own store it is the path, with `~` for the home folder.
+    """
+    if not store.private:
+        real = os.path.realpath(store.top)
+        return f"{top[len(real) :].strip('/')}/".lstrip("/")
+    home = os.path.realpath(os.path.expanduser("~"))
+    return f"~{top[len(home) :]}/" if is_below(top, home) else f"{top}/"

@@ -1,0 +1,83 @@
+"""`memfs search` shows where a hit stands in a data source, and the lines around it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+
+GUIDE = """# Kettles
+
+Intro.
+
+## Descaling
+
+A kettle is descaled with vinegar, once a month.
+<private>
+the name of the cat
+</private>
+The end.
+"""
+
+
+@pytest.fixture(autouse=True)
+def guide(place: Place, repo: Path) -> Path:
+    assert place.project
+    path = repo / "docs/kettles.md"
+    path.parent.mkdir()
+    path.write_text(GUIDE)
+    with (repo / ".agent-memory/config.yaml").open("a") as config:
+        config.write("sources:\n  guide:\n    paths: [docs]\n")
+    return path
+
+
+def test_a_hit_is_headed_by_its_place(memfs: Run) -> None:
+    shown = memfs("search", "descaled with vinegar", "-n", "1")
+    assert (shown.code, shown.err) == (0, "")
+    head, text, why = shown.out.splitlines()
+    assert re.fullmatch(r"  1  docs/kettles\.md:\d+  source guide  Kettles.*", head)
+    assert "A kettle is descaled with vinegar" in text
+    assert "words: " in why
+
+
+def test_a_search_can_be_for_sources_alone(memfs: Run) -> None:
+    found = json.loads(memfs("search", "kettle persona", "--in", "sources", "--json").out)["hits"]
+    assert {hit["kind"] for hit in found} == {"source"}
+    assert found[0]["metadata"]["file"] == "docs/kettles.md"
+    assert set(found[0]["metadata"]) == {"file", "heading", "line", "end"}
+    others = memfs("search", "descaled with vinegar", "--in", "blocks", "--nearest", "--json")
+    assert "source" not in {hit["kind"] for hit in json.loads(others.out)["hits"]}
+
+
+def test_the_lines_around_a_hit_are_shown(memfs: Run) -> None:
+    shown = memfs("search", "descaled with vinegar", "--in", "sources", "--open", "1")
+    lines = shown.out.splitlines()
+    assert "    1  # Kettles" in lines or ">  1  # Kettles" in lines
+    assert ">  7  A kettle is descaled with vinegar, once a month." in lines
+    assert "cat" not in shown.out
+    assert lines[-1].split("  ")[-1].strip() in ("", "The end.")
+    hit = json.loads(
+        memfs("search", "descaled with vinegar", "--in", "sources", "--open", "1", "--json").out
+    )
+    assert hit["kind"] == "source"
+
+
+def test_the_chunk_is_shown_where_its_file_is_gone(memfs: Run, guide: Path) -> None:
+    memfs("search", "descaled with vinegar")
+    guide.chmod(0)
+    guide.unlink()
+    guide.parent.joinpath("other.md").write_text("# Other\n\nVinegar for the kettle.\n")
+    shown = memfs("search", "vinegar for the kettle", "--in", "sources", "--open", "1")
+    assert "Vinegar for the kettle." in shown.out
+
+
+def test_nothing_is_found_without_sources(memfs: Run, repo: Path) -> None:
+    (repo / ".agent-memory/config.yaml").write_text("memfs: 1\n")
+    shown = memfs("search", "vinegar", "--in", "sources")
+    assert (shown.code, shown.out) == (0, "")
+    assert "there is no data source here" in shown.err

@@ -1,0 +1,44 @@
+"""`memfs status` counts data sources, and says which are out of date."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def docs(place: Place, repo: Path) -> Path:
+    assert place.project
+    folder = repo / "docs"
+    folder.mkdir()
+    (folder / "one.md").write_text("# One\n\nThe word is begonia.\n")
+    with (repo / ".agent-memory/config.yaml").open("a") as config:
+        config.write("sources:\n  guide:\n    paths: [docs]\n  bad:\n    paths: [../x]\n")
+    return folder
+
+
+def line(memfs: Run) -> str:
+    (found,) = (each for each in memfs("status").out.splitlines() if "guide:" in each)
+    return found
+
+
+def test_sources_are_counted_and_stale_ones_named(memfs: Run, docs: Path) -> None:
+    assert "0 files, 0 chunks; out of date" in line(memfs)
+    memfs("search", "begonia")
+    assert line(memfs).rstrip() == "data source    guide: 1 file, 1 chunk"
+    (docs / "two.md").write_text("# Two\n\nThe word is petunia.\n")
+    assert "1 file, 1 chunk; out of date: the next search reads what changed" in line(memfs)
+    found = json.loads(memfs("status", "--json").out)["sources"]
+    assert found == [
+        {"name": "guide", "tier": "project", "files": 1, "chunks": 1, "current": False}
+    ]
+
+
+def test_refused_sources_are_named(memfs: Run, docs: Path) -> None:
+    assert docs.exists()
+    assert "sources.bad is not used: ../x" in " ".join(memfs("status").out.split())

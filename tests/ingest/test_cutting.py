@@ -1,0 +1,259 @@
+"""Files are cut along their own structure, and each chunk says where it stood."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+
+import pypdf
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memfs.ingest import cutting
+from memfs.ingest.cutting import FileChunk
+from memfs.search.catalog import LeftOutError
+
+KEY = "AKIA" + "IOSFODNN7EXAMPLF"
+
+
+def cut_text(tmp_path: Path, name: str, text: str | bytes, size: int = 200) -> list[FileChunk]:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else textwrap.dedent(text).encode())
+    return cutting.cut_file(str(path), name, size, 0)
+
+
+def places(chunks: list[FileChunk]) -> list[tuple[int, int, str]]:
+    return [(each.first, each.last, " > ".join(each.headings)) for each in chunks]
+
+
+LONG = "words " * 20
+
+
+def test_markdown_is_cut_at_its_headings_of_both_kinds(tmp_path: Path) -> None:
+    text = (
+        f"# One\n\n{LONG}\n\n## Two ##\n{LONG}\n\nThree\n-----\n\n{LONG}\n\n```\n# no\n---\n```\n"
+    )
+    found = cut_text(tmp_path, "a.md", text, 210)
+    assert places(found) == [(1, 3, "One"), (5, 6, "One > Two"), (8, 16, "One > Three")]
+    assert found[2].text == f"{LONG}\n\n```\n# no\n---\n```"
+
+
+def test_front_matter_and_rules_of_markdown_are_no_headings(tmp_path: Path) -> None:
+    found = cut_text(tmp_path, "a.md", "---\ntitle: x\n---\n\n- a\n---\n\n| a |\n---\n")
+    assert places(found) == [(1, 9, "")]
+
+
+def test_code_in_a_fence_stays_whole_where_it_fits(tmp_path: Path) -> None:
+    fence = "```\n" + "code\n\n" * 20 + "```\n"
+    found = cut_text(tmp_path, "a.md", f"# A\n{LONG}\n\n{fence}\n{LONG}\n", 200)
+    assert [each.text.count("```") for each in found] == [0, 2, 0]
+
+
+def test_restructured_text_is_cut_at_its_titles(tmp_path: Path) -> None:
+    text = f"=====\nTitle\n=====\n\n{LONG}\n\nPart\n----\n\n{LONG}\n\n-----\n\nDeep\n~~~~\n{LONG}\n\nNext\n----\n{LONG}\n\nxxxxxx\n---\n"
+    found = cut_text(tmp_path, "a.rst", text)
+    assert places(found) == [
+        (1, 5, "Title"),
+        (7, 12, "Title > Part"),
+        (14, 16, "Title > Part > Deep"),
+        (18, 23, "Title > Next"),
+    ]
+
+
+def test_html_is_its_text_with_headings_and_lines(tmp_path: Path) -> None:
+    text = f"""\
+        <html><head><title>x</title><style>p {{}}</style></head><body>
+        <nav>Home</nav>
+        <h1>Main <em>title</em></h1>
+        <p>{LONG}
+        and more.</p><p>Fish &amp; chips</p>
+        <script>var x = "<p>no</p>";</script>
+        <h2>Sub</h2>
+        <ul><li>one</li><li>two</li></ul>
+        <p>{LONG}</p>
+        """
+    found = cut_text(tmp_path, "a.html", text)
+    assert places(found) == [(3, 5, "Main title"), (7, 9, "Main title > Sub")]
+    assert found[0].text.split("\n")[-1] == "Fish & chips"
+    assert found[1].text.startswith("one\n\ntwo\n\nwords")
+    assert "no" not in found[0].text
+
+
+def test_a_notebook_is_its_cells_without_outputs(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Top\n", LONG]},
+        {"cell_type": "code", "source": "", "outputs": []},
+        {"cell_type": "code", "source": f"x = 1  # {LONG}", "outputs": [{"text": KEY}]},
+        {"cell_type": "markdown", "source": f"## Sub\n<private>{KEY}</private>{LONG}"},
+    ]
+    found = cut_text(tmp_path, "a.ipynb", json.dumps({"cells": cells}))
+    assert places(found) == [(1, 1, "Top"), (3, 3, "Top"), (4, 4, "Top > Sub")]
+    assert found[1].text == f"```\nx = 1  # {LONG}\n```"
+
+
+def test_python_is_its_docstrings_and_comments(tmp_path: Path) -> None:
+    text = '''\
+        """The module."""
+        import os  # why
+
+        # Above the class.
+        @decorated
+        class Client(Base):
+            """Talks."""
+
+            limit = 3  # tries
+
+            # Of a method.
+            def send(self, data):
+                """Send
+                data."""
+                return data
+
+            def bare(self):
+                return 1
+
+            # After it.
+
+        def free(): return 2  # inline
+        text = "# no comment"
+        '''
+    found = cut_text(tmp_path, "a.py", text, 120)
+    assert places(found) == [
+        (1, 2, ""),
+        (4, 9, "class Client(Base)"),
+        (11, 14, "class Client(Base) > def send(self, data)"),
+        (20, 20, ""),
+        (22, 22, "def free(): return 2  # inline"),
+    ]
+    assert found[2].text == textwrap.indent(
+        '# Of a method.\ndef send(self, data):\n    """Send\n    data."""', "    "
+    )
+    assert "no comment" not in "".join(each.text for each in found)
+
+
+def test_python_that_cannot_be_parsed_is_read_by_its_tokens(tmp_path: Path) -> None:
+    found = cut_text(tmp_path, "a.py", "# of two\ndef f(:\n    print 'x'\n    # inner\n")
+    assert places(found) == [(1, 4, "def f(")]
+    assert cut_text(tmp_path, "b.py", "(" * 5000) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "heading"),
+    [
+        ("a.go", "// Add adds.\nfunc Add(a int) int {\n\t// sum\n\treturn a\n}\n", "func Add(a int) int"),
+        ("a.js", "/** Adds. */\nexport async function add(a) {\n  return a // sum\n}\n", "export async function add(a)"),
+        ("a.rs", "/// Adds.\npub(crate) fn add(a: i32) -> i32 {\n    a // sum\n}\n", "pub(crate) fn add(a: i32) -> i32"),
+        ("a.c", "/* Adds. */\nint add(int a) {\n  return a; // sum\n}\n", "int add(int a)"),
+        ("A.java", "/** Adds. */\nclass A {\n  int a; // sum\n}\n", "class A"),
+        ("a.sh", "# Adds.\nadd() {\n  echo # sum\n}\n", "add()"),
+        ("a.sql", "-- Adds. sum\nSELECT 1;\n", ""),
+        ("a.ts", "// Adds.\ninterface A {\n  a: string // sum\n}\n", "interface A"),
+    ],
+)  # fmt: skip
+def test_programs_are_their_comments(tmp_path: Path, name: str, text: str, heading: str) -> None:
+    [found] = cut_text(tmp_path, name, text)
+    assert " > ".join(found.headings) == heading
+    assert found.first == 1
+    assert "adds." in found.text.lower()
+    assert "sum" in found.text
+    assert "return" not in found.text or "// sum" in found.text
+
+
+def test_a_pdf_is_cut_by_pages(tmp_path: Path) -> None:
+    writer = pypdf.PdfWriter()
+    for text in ("First page", "", "Third page"):
+        page = writer.add_blank_page(200, 200)
+        stream = pypdf.generic.StreamObject()
+        stream.set_data(f"BT /F1 12 Tf 10 100 Td ({text}) Tj ET".encode())
+        font = pypdf.generic.DictionaryObject()
+        font[pypdf.generic.NameObject("/Type")] = pypdf.generic.NameObject("/Font")
+        font[pypdf.generic.NameObject("/Subtype")] = pypdf.generic.NameObject("/Type1")
+        font[pypdf.generic.NameObject("/BaseFont")] = pypdf.generic.NameObject("/Helvetica")
+        fonts = pypdf.generic.DictionaryObject({pypdf.generic.NameObject("/F1"): font})
+        page[pypdf.generic.NameObject("/Resources")] = pypdf.generic.DictionaryObject(
+            {pypdf.generic.NameObject("/Font"): fonts}
+        )
+        page[pypdf.generic.NameObject("/Contents")] = stream
+    with (tmp_path / "a.pdf").open("wb") as file:
+        writer.write(file)
+    found = cutting.cut_file(str(tmp_path / "a.pdf"), "a.pdf", 200, 0)
+    assert [(each.text.strip(), each.headings, each.first, each.last) for each in found] == [
+        ("First page", ("page 1",), 1, 1),
+        ("Third page", ("page 3",), 3, 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.md", b"\0\1\2", cutting.BINARY),
+        ("a.md", b"caf\xe9", cutting.ENCODING),
+        ("a.md", f"key = {KEY}".encode(), cutting.SECRET),
+        ("a.html", f"<p>key = {KEY}".encode(), cutting.SECRET),
+        (f"{KEY}.md", b"words", cutting.SECRET),
+        ("a.ipynb", b"{}", "malformed: KeyError"),
+        ("a.ipynb", b"[" * 100_000, "malformed: RecursionError"),
+        ("a.pdf", b"%PDF-1.4 no", "malformed: Pdf"),
+        ("a.js", b"var x = 1;" * 1000, "code with lines of over 5,000 characters, as programs write it"),
+    ],
+)  # fmt: skip
+def test_files_are_left_out_with_a_reason(
+    tmp_path: Path, name: str, data: bytes, reason: str
+) -> None:
+    with pytest.raises(LeftOutError) as raised:
+        cut_text(tmp_path, name, data)
+    assert str(raised.value).startswith(reason)
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
+def test_unicode_is_known_in_all_its_forms(tmp_path: Path, codec: str) -> None:
+    [found] = cut_text(tmp_path, "a.txt", "Grüße aus Wien, many words\r\nand a line".encode(codec))
+    assert found.text == "Grüße aus Wien, many words\nand a line"
+
+
+def test_private_parts_are_taken_out_and_lines_keep_their_numbers(tmp_path: Path) -> None:
+    text = f"# A\n{LONG}\n<private>\n{KEY}\n</private>\n# B\n{LONG}\n"
+    found = cut_text(tmp_path, "a.md", text)
+    assert places(found) == [(1, 2, "A"), (6, 7, "B")]
+    assert KEY not in "".join(each.text for each in found)
+
+
+def test_a_chunk_repeats_the_end_of_the_one_before_within_a_section(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(
+        "# A\n" + "".join(f"line {n} has some words\n\n" for n in range(30)) + f"# B\n{LONG}\n"
+    )
+    found = cutting.cut_file(str(path), "a.md", 200, 60)
+    assert all(len(each.text) <= 200 for each in found)
+    for before, after in pairwise(found[:-1]):
+        assert after.text.split("\n")[0] in before.text
+        assert after.first <= before.last
+    assert found[-1].text == LONG
+    assert found[-1].headings == ("B",)
+
+
+LINES = st.sampled_from(
+    ["# One", "## Two", "Title", "-----", "=====", "", "words here", "    code", "```", "y" * 90]
+)
+
+
+@given(
+    st.lists(LINES, max_size=40),
+    st.integers(200, 400),
+    st.integers(0, 100),
+    st.sampled_from(["a.md", "a.rst", "a.txt", "a.py", "a.go", "a.html"]),
+)
+def test_no_chunk_is_too_long_and_each_is_where_it_says(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], size: int, overlap: int, name: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / name
+    path.write_text("\n".join(lines))
+    for chunk in cutting.cut_file(str(path), name, size, overlap):
+        assert len(chunk.text) <= size
+        assert 1 <= chunk.first <= chunk.last <= max(1, len(lines)) + (name == "a.html")
+        if name in ("a.md", "a.txt"):
+            at = "\n".join(lines[chunk.first - 1 : chunk.last])
+            assert "".join(chunk.text.split()) in "".join(at.split())

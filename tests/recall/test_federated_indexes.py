@@ -1,0 +1,192 @@
+"""Data sources and imported chats are searched with the index of a place, if there are any."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memfs.core.records import Message, Origin
+from memfs.ops import archive, search
+from memfs.ops.sessions import read_session
+from memfs.recall.index_session import IndexSession
+from memfs.search.engine import Filter
+from memfs.store import data_sources, lock, recall
+from memfs.store.blocks import Place
+
+GUIDE = "# Kettles\n\nA kettle is descaled with vinegar, once a month.\n"
+CHAT = "How do I descale a kettle in hard water?"
+
+
+@pytest.fixture
+def sourced(place: Place, repo: Path) -> Place:
+    """A place with a data source, not indexed yet, and a passage."""
+    write(repo / "docs/kettles.md", GUIDE)
+    configure(repo, "guide: {paths: [docs]}")
+    archive.run(place, "The kettle is blue.", importance=5, tags=(), origin=Origin())
+    return place
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def configure(folder: Path, sources: str) -> None:
+    (folder / ".agent-memory/config.yaml").write_text(f"memfs: 1\nsources: {{{sources}}}\n")
+
+
+def chat(place: Place, host: str = "chatgpt", text: str = CHAT) -> None:
+    """Let the user's store hold an imported chat."""
+    assert place.user
+    said = Message("m1", "kettle", host, "", "", "2026-04-01T10:00:00Z", "user", text)
+    folder = Path(place.user.local, "recall", host)
+    folder.mkdir(parents=True)
+    recall.write_session(f"{folder}/kettle{recall.SUFFIX}", [said])
+
+
+def found(index: IndexSession | Place, only: Filter | None = None) -> list[str]:
+    index = IndexSession(index) if isinstance(index, Place) else index
+    page = search.run(index, "kettle", mode=None, only=only or Filter(), limit=9, page=1)
+    return sorted(f"{hit.kind}: {hit.text.splitlines()[-1]}" for hit in page.hits)
+
+
+SOURCED = "source: A kettle is descaled with vinegar, once a month."
+ARCHIVED = "passage: The kettle is blue."
+CHATTED = f"message: {CHAT}"
+
+
+def test_sources_are_found_beside_the_rest(sourced: Place) -> None:
+    assert found(sourced) == [ARCHIVED, SOURCED]
+    assert found(sourced, Filter(kinds=("source",))) == [SOURCED]
+    assert found(sourced, Filter(kinds=("passage",))) == [ARCHIVED]
+    assert found(sourced, Filter(kinds=("passage", "source"))) == [ARCHIVED, SOURCED]
+
+
+def test_a_hit_says_where_it_stands(sourced: Place) -> None:
+    only = Filter(kinds=("source",))
+    page = search.run(IndexSession(sourced), "kettle", mode=None, only=only, limit=9, page=1)
+    (hit,) = page.hits
+    assert (hit.label, hit.metadata["file"], hit.metadata["heading"]) == (
+        "guide",
+        "docs/kettles.md",
+        "Kettles",
+    )
+    assert hit.location == f"docs/kettles.md:{hit.metadata['line']}"
+    assert hit.snippet.startswith("A kettle is descaled")
+
+
+@pytest.mark.parametrize(
+    "only",
+    [
+        Filter(roles=("user",)),
+        Filter(hosts=("claude",)),
+        Filter(sessions=("s",)),
+        Filter(tags=("t",)),
+        Filter(importance=5),
+        Filter(speakers=("a",)),
+        Filter(kinds=("source",), tags=("t",)),
+    ],
+)
+def test_what_no_source_has_leaves_them_out(sourced: Place, only: Filter) -> None:
+    index = IndexSession(sourced)
+    assert index.others.list_searches("text", only) == []
+    assert SOURCED not in found(index, only)
+
+
+def test_dates_are_those_of_the_files(sourced: Place) -> None:
+    assert SOURCED in found(sourced, Filter(since=1))
+    assert SOURCED not in found(sourced, Filter(until=1))
+
+
+def test_what_changed_is_found_in_an_open_index(sourced: Place, repo: Path) -> None:
+    index = IndexSession(sourced)
+    assert found(index) == [ARCHIVED, SOURCED]
+    write(repo / "docs/new.md", "The kettle whistles.\n")
+    (repo / "docs/kettles.md").unlink()
+    index.others.close()  # what was looked at counts for a moment
+    assert found(index) == [ARCHIVED, "source: The kettle whistles."]
+    configure(repo, "")
+    index.others.close()
+    assert found(index) == [ARCHIVED]
+
+
+def test_what_another_process_watches_is_searched_as_it_is(sourced: Place, repo: Path) -> None:
+    index = IndexSession(sourced)
+    index.others.watched = True
+    assert found(index) == [ARCHIVED]
+    assert found(sourced) == [ARCHIVED, SOURCED]
+    assert found(index) == [ARCHIVED, SOURCED]
+    write(repo / "docs/new.md", "The kettle whistles.\n")
+    assert found(index) == [ARCHIVED, SOURCED]
+
+
+def test_a_damaged_index_is_made_anew(sourced: Place) -> None:
+    index = IndexSession(sourced)
+    assert found(index, Filter(kinds=("source",))) == [SOURCED]
+    (source,) = data_sources.list_sources(sourced)
+    for path in Path(source.index).glob("v*/text/*"):
+        path.write_bytes(b"x" * 64)
+    assert found(sourced, Filter(kinds=("source",))) == [SOURCED]
+
+
+def test_a_source_that_another_process_indexes_is_searched_as_it_is(sourced: Place) -> None:
+    assert found(sourced) == [ARCHIVED, SOURCED]
+    index = IndexSession(sourced)
+    with lock.hold_lock(sourced.home, name="sources.guide.lock"):
+        assert found(index) == [ARCHIVED, SOURCED]
+        assert "'guide'" in index.note
+
+
+def test_without_sources_nothing_of_them_is_imported(place: Place, repo: Path) -> None:
+    archive.run(place, "The kettle is blue.", importance=5, tags=(), origin=Origin())
+    program = (
+        "import sys, memfs\n"
+        f"memory = memfs.open({str(repo)!r})\n"
+        "assert memory.search('kettle')\n"
+        "print([name for name in sys.modules if 'cutting' in name or 'source_index' in name])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "[]"
+
+
+@pytest.mark.parametrize("host", ["chatgpt", "claude-ai"])
+def test_imported_chats_are_found_in_a_project(place: Place, host: str) -> None:
+    chat(place, host)
+    index = IndexSession(place)
+    assert found(index) == found(index, Filter(hosts=(host,))) == [CHATTED]
+    assert found(index, Filter(kinds=("message",), since=1)) == [CHATTED]
+    assert found(index, Filter(hosts=("claude",))) == found(index, Filter(kinds=("block",))) == []
+    sessions = search.search_sessions(
+        index, "kettle", mode=None, only=Filter(), limit=9, page=1
+    ).hits
+    assert [each.session for each in sessions] == ["kettle"]
+    assert [message.text for message in read_session(place, "kettle")] == [CHAT]
+
+
+def test_other_sessions_of_the_users_own_store_are_not(place: Place) -> None:
+    chat(place, "claude", "A kettle for the mountain hut")
+    assert found(place) == []
+    chat(place, "chatgpt")
+    assert found(place) == [CHATTED]
+    assert place.user
+    assert found(Place(None, place.user)) == ["message: A kettle for the mountain hut", CHATTED]
+
+
+def test_chats_are_listed_by_time_with_the_rest(place: Place) -> None:
+    chat(place)
+    said = [
+        Message(f"m{day}", "s", "claude", "", "", f"2026-04-0{day}T09:00:00Z", "user", f"day {day}")
+        for day in (1, 2, 3)
+    ]
+    Path(place.home.local, "recall/claude").mkdir(parents=True)
+    recall.write_session(f"{place.home.local}/recall/claude/s{recall.SUFFIX}", said)
+    index = IndexSession(place)
+    pages = [
+        search.list_by_date(index, only=Filter(kinds=("message",)), limit=2, page=page)
+        for page in (1, 2)
+    ]
+    assert [hit.text for page in pages for hit in page.hits] == ["day 1", CHAT, "day 2", "day 3"]
+    assert {page.total for page in pages} == {4}

@@ -1,0 +1,117 @@
+"""What changes in data sources is queued once, for whichever store has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memfs.recall import source_index
+from memfs.service.source_watch import SourceWatch, WatchedSource
+from memfs.service.store_pool import LoadedStore
+from memfs.service.watch import FolderWatch
+from memfs.store import data_sources
+from memfs.store.blocks import Place
+from tests.service.running import until
+
+
+class Watching:
+    """A watch of folders with the sources of stores, and what it queued."""
+
+    def __init__(self) -> None:
+        self.queued: list[LoadedStore] = []
+        self.folders = FolderWatch(self._report)
+        self.sources = SourceWatch(self.folders, self.queued.append)
+
+    def _report(self, key: object, paths: set[str]) -> None:
+        assert isinstance(key, WatchedSource)
+        self.sources.queue_changes(key, paths)
+
+    def await_queued(self, *stores: LoadedStore) -> None:
+        until(lambda: self.queued == [*stores])
+        self.queued.clear()
+
+
+@pytest.fixture
+def watching() -> Iterator[Watching]:
+    found = Watching()
+    yield found
+    found.folders.stop()
+
+
+@pytest.fixture
+def notes(place: Place, tmp_path: Path) -> Path:
+    """A folder that is a source of the user's."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "first.md").write_text("The word is begonia.\n")
+    configure(Path.home(), f"notes:\n    paths: [{folder}]")
+    sync(place)
+    return folder
+
+
+def configure(folder: Path, sources: str) -> None:
+    (folder / ".agent-memory/config.yaml").write_text(f"memfs: 1\nsources:\n  {sources}\n")
+
+
+def sync(place: Place) -> None:
+    for source in data_sources.list_sources(place):
+        assert source_index.sync(place, source, embed=False)
+
+
+def test_a_source_of_the_user_is_watched_once_for_all_stores(
+    watching: Watching, notes: Path, place: Place
+) -> None:
+    stores = [LoadedStore(place), LoadedStore(Place(None, place.user))]
+    for store in stores:
+        watching.sources.update(store)
+    watching.await_queued(stores[0])  # as soon as it is watched
+    (notes / "second.md").write_text("The word is petunia.\n")
+    watching.await_queued(stores[0])
+    watching.sources.remove(stores[0])
+    (notes / "third.md").write_text("The word is dahlia.\n")
+    watching.await_queued(stores[1])
+    watching.sources.remove(stores[1])
+    until(lambda: watching.folders.watched == 0)
+
+
+def test_hidden_files_do_not_count_but_rules_do(
+    watching: Watching, notes: Path, place: Place
+) -> None:
+    (key,) = (WatchedSource(s.index, s.paths) for s in data_sources.list_sources(place))
+    store = LoadedStore(place)
+    watching.sources.update(store)
+    watching.await_queued(store)
+    watching.sources.queue_changes(key, {f"{notes}/.git/index", f"{notes}/a/.cache/x.md"})
+    assert watching.queued == []
+    watching.sources.queue_changes(key, {f"{notes}/.git/index", f"{notes}/a/.gitignore"})
+    watching.await_queued(store)
+
+
+def test_single_files_are_looked_at_and_their_folder_is_not_watched(
+    watching: Watching, place: Place, home: Path
+) -> None:
+    path = home / "diary.md"
+    path.write_text("The word is begonia.\n")
+    configure(home, f"diary:\n    paths: [{path}]")
+    store = LoadedStore(place)
+    watching.sources.update(store)
+    watching.await_queued(store)
+    sync(place)
+    watching.sources.update(store)
+    assert watching.queued == []
+    path.write_text("The word is petunia now.\n")
+    watching.sources.update(store)
+    watching.await_queued(store)
+
+
+def test_a_source_without_an_index_is_queued(watching: Watching, notes: Path, place: Place) -> None:
+    store = LoadedStore(place)
+    watching.sources.update(store)
+    watching.await_queued(store)
+    (source,) = data_sources.list_sources(place)
+    source_index.remove(place.store(source.tier), source.name)
+    watching.sources.update(store)
+    watching.await_queued(store)
+    assert notes.exists()

@@ -1,0 +1,109 @@
+"""The service watches data sources, and answers searches and prompts from their open indexes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memfs.ipc import service_client
+from memfs.ops import search
+from memfs.recall.index_session import IndexSession
+from memfs.search.engine import Filter
+from memfs.store import data_sources
+from memfs.store.blocks import Place
+from tests.service import running
+from tests.service.running import asked, hook, payload, until
+
+LEDGER = """# Ledger export
+
+The ledger export reconciles invoices with the bank statement, once a night.
+"""
+PROMPT = "how does the ledger export reconcile invoices with the bank statement?"
+
+
+@pytest.fixture
+def held(place: Place, repo: Path) -> Place:
+    """A place with a data source, which the service holds and has read."""
+    write(repo / "docs/ledger.md", LEDGER)
+    configure(repo, "guide: {paths: [docs]}")
+    running.begin()
+    assert service_client.ask("hold", [str(repo)], wait=running.LONG) is not None
+    until(lambda: found(place, "ledger"))
+    return place
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def configure(folder: Path, sources: str) -> None:
+    (folder / ".agent-memory/config.yaml").write_text(f"memfs: 1\nsources: {{{sources}}}\n")
+
+
+def found(place: Place, word: str) -> list[str]:
+    """Return where the published indexes of sources have a word: nothing is read for that."""
+    index = IndexSession(place)
+    index.others.watched = True
+    engines = [engine for _, engine in index.others.list_open("text")]
+    return [hit.location for e in engines for hit in e.search(word, mode="text").hits]
+
+
+def test_changes_of_files_are_found_without_anybody_who_asks(held: Place, repo: Path) -> None:
+    write(repo / "docs/deep/new.md", "The word is begonia.\n")
+    assert until(lambda: found(held, "begonia")) == ["docs/deep/new.md:1"]
+    write(repo / "docs/deep/new.md", "The word is petunia.\n")
+    until(lambda: found(held, "petunia") and not found(held, "begonia"))
+    shutil.rmtree(repo / "docs/deep")
+    until(lambda: not found(held, "petunia"))
+
+
+def test_a_search_is_answered_from_the_open_index(held: Place) -> None:
+    def ask() -> list[str]:
+        index = IndexSession(held)
+        only = Filter(kinds=("source",))
+        page = search.run(index, "ledger", mode=None, only=only, limit=5, page=1)
+        return [hit.location for hit in page.hits]
+
+    assert until(ask)[0].startswith("docs/ledger.md:")
+
+
+def test_a_prompt_is_told_what_a_source_says(held: Place, repo: Path) -> None:
+    hook(payload(repo, "SessionStart"))
+    told = until(lambda: asked(payload(repo, "UserPromptSubmit", PROMPT)))
+    assert "source guide, docs/ledger.md:" in told
+    assert "reconciles invoices" in told
+    assert not asked(payload(repo, "UserPromptSubmit", PROMPT))  # it was shown
+    assert held.project
+
+
+def test_a_source_that_comes_is_watched_and_one_that_goes_is_dropped(
+    held: Place, repo: Path, tmp_path: Path
+) -> None:
+    def prompt(session: str) -> str:
+        hook(payload(repo, "SessionStart", session=session))
+        return hook(payload(repo, "UserPromptSubmit", PROMPT, session=session))
+
+    write(tmp_path / "notes/first.md", "The word is begonia.\n")
+    (Path.home() / ".agent-memory/config.yaml").write_text(
+        f"memfs: 1\nsources: {{notes: {{paths: [{tmp_path}/notes]}}}}\n"
+    )
+    sessions = iter(range(1000))  # the configuration is looked at after a prompt
+    until(lambda: prompt(f"s{next(sessions)}") and found(held, "begonia"))
+    write(tmp_path / "notes/second.md", "The word is petunia.\n")
+    until(lambda: found(held, "petunia"))
+    configure(repo, "")
+    assert [source.name for source in data_sources.list_sources(held)] == ["notes"]
+    until(lambda: "reconciles" not in prompt(f"s{next(sessions)}"))
+
+
+def test_hidden_files_make_no_work(held: Place, repo: Path) -> None:
+    write(repo / "docs/.cache/x.md", "The word is begonia.\n")
+    write(repo / "docs/.gitignore", "secret.md\n")
+    write(repo / "docs/secret.md", "The word is petunia.\n")
+    write(repo / "docs/last.md", "The word is dahlia.\n")
+    until(lambda: found(held, "dahlia"))
+    assert not found(held, "begonia")
+    assert not found(held, "petunia")

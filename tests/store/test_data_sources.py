@@ -1,0 +1,136 @@
+"""What the configuration says of data sources: whose they are, and what they may not name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memfs.store import blocks, data_sources, trust
+from memfs.store.blocks import Place
+
+
+def configure(place: Place, text: str, *, user: bool = False) -> None:
+    store = place.user if user else place.project
+    assert store
+    Path(store.root, "config.yaml").write_text(f"memfs: 1\n{text}")
+
+
+def reasons(place: Place) -> list[str]:
+    """Return what is refused, without the path of the file."""
+    return [each.partition(": ")[2] for each in data_sources.refuse_sources(place)]
+
+
+def test_a_projects_come_before_the_users(place: Place, repo: Path, home: Path) -> None:
+    (repo / "docs").mkdir()
+    (home / "notes").mkdir()
+    configure(
+        place, 'sources:\n  docs:\n    paths: [docs]\n    glob: ["*.md"]\n    chunk_size: 900\n'
+    )
+    configure(place, "sources:\n  docs:\n    paths: [~/notes]\n", user=True)
+    project, user = data_sources.list_sources(place)
+    assert (project.tier, project.paths, project.globs) == (
+        "project", (str(repo / "docs"),), ("*.md",)
+    )  # fmt: skip
+    assert (project.chunk_size, project.overlap, project.shown) == (900, 150, "docs/")
+    assert (user.tier, user.paths, user.shown) == ("user", (str(home / "notes"),), "~/notes/")
+    assert project.index == f"{repo}/.agent-memory/local/sources/docs"
+    assert user.index == f"{home}/.agent-memory/local/sources/docs"
+    assert data_sources.refuse_sources(place) == []
+
+
+def test_those_of_a_linked_worktree_have_indexes_of_their_own(linked: Place, repo: Path) -> None:
+    configure(linked, "sources:\n  docs:\n    paths: [docs]\n")
+    [found] = data_sources.list_sources(linked)
+    assert found.index == f"{repo}/.agent-memory/local/sources-linked/docs"
+    assert linked.project
+    assert found.paths == (f"{linked.project.top}/docs",)
+
+
+def test_those_of_a_project_count_where_it_is_trusted(place: Place) -> None:
+    configure(place, "sources:\n  docs:\n    paths: [docs]\n")
+    assert place.project
+    trust.revoke_trust(place.project)
+    assert data_sources.list_sources(place) == []
+    assert reasons(place) == ["its sources are not used: you have not trusted the store"]
+
+
+def test_without_sources_nothing_is_listed(place: Place) -> None:
+    assert data_sources.list_sources(place) == []
+    assert data_sources.list_sources(Place(None, place.user)) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("5", "it is no mapping with paths"),
+        ("{}", "it names no paths"),
+        ("{paths: 5}", "its paths is no list of texts"),
+        ("{paths: docs}", "its paths is no list of texts"),
+        ("{paths: [5]}", "its paths is no list of texts"),
+        ('{paths: [""]}', "its paths is no list of texts"),
+        ('{paths: ["a\\0b"]}', "its paths is no list of texts"),
+        ("{paths: [docs], glob: {a: 1}}", "its glob is no list of texts"),
+        (f"{{paths: [{', '.join('x' * 1000)}]}}", "it has 1,000 paths, at most 100 are used"),
+        ("{paths: [docs], chunk_size: 0}", "its chunk_size is 0, expected 200 to 20,000"),
+        ("{paths: [docs], chunk_size: true}", "its chunk_size is True, expected 200 to 20,000"),
+        ("{paths: [docs], overlap: 800}", "its overlap is 800, expected 0 to half of its chunk_size"),
+        ("{paths: [/etc]}", "/etc: a repository's source is written relative to its folder"),
+        ("{paths: [~/x]}", "~/x: a repository's source is written relative to its folder"),
+        ("{paths: [../x]}", "../x: a repository's source is inside of it, without .."),
+        ("{paths: [docs/../../x]}", "docs/../../x: a repository's source is inside of it, without .."),
+        ("{paths: [.git]}", ".git: git's own files are no source"),
+        ("{paths: [.agent-memory/blocks]}", ".agent-memory/blocks: the memory is searched already"),
+        ("{paths: [out]}", "out: it leads out of the repository, to /usr"),
+        ("{paths: [out/share]}", "out/share: it leads out of the repository, to /usr/share"),
+    ],
+)  # fmt: skip
+def test_what_a_repository_may_not_say_is_refused(
+    place: Place, repo: Path, value: str, reason: str
+) -> None:
+    (repo / "out").symlink_to("/usr")
+    configure(place, f"sources:\n  docs: {value}\n")
+    assert data_sources.list_sources(place) == []
+    assert reasons(place) == [f"sources.docs is not used: {reason}"]
+
+
+def test_a_users_own_are_anywhere_but_written_whole(place: Place) -> None:
+    configure(
+        place, "sources:\n  a: {paths: [x]}\n  b: {paths: [/]}\n  c: {paths: [/usr]}\n", user=True
+    )
+    assert [each.name for each in data_sources.list_sources(place)] == ["c"]
+    assert reasons(place) == [
+        "sources.a is not used: x: write it as /x or ~/x",
+        "sources.b is not used: /: a whole disk is no source",
+    ]
+
+
+@pytest.mark.parametrize("name", ["Docs", "a/b", "a.b", "-x", "x" * 65, "con"])
+def test_names_are_like_labels(place: Place, name: str) -> None:
+    configure(place, f"sources:\n  {name}: {{paths: [docs]}}\n")
+    assert data_sources.list_sources(place) == []
+    assert len(reasons(place)) == 1
+
+
+def test_several_paths_have_names_below_the_folder_of_all(place: Place, repo: Path) -> None:
+    for name in ("docs/a/x", "docs/b"):
+        (repo / name).mkdir(parents=True)
+    configure(place, "sources:\n  docs:\n    paths: [docs/a, docs/b, docs/a/x]\n")
+    [found] = data_sources.list_sources(place)
+    assert found.paths == (f"{repo}/docs/a", f"{repo}/docs/b")
+    assert (found.top, found.shown) == (f"{repo}/docs", "docs/")
+
+
+def test_a_link_within_the_repository_is_where_it_leads(place: Place, repo: Path) -> None:
+    (repo / "docs").mkdir()
+    (repo / "handbook").symlink_to("docs")
+    configure(place, "sources:\n  docs:\n    paths: [handbook]\n")
+    [found] = data_sources.list_sources(place)
+    assert found.paths == (f"{repo}/docs",)
+
+
+def test_a_configuration_that_is_too_long_has_none(place: Place) -> None:
+    configure(place, f"sources:\n  docs:\n    paths: [{', '.join(['docs'] * 20_000)}]\n")
+    assert data_sources.list_sources(place) == []
+    assert os.path.getsize(blocks.get_config_path(place.home)) > 64 << 10
