@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from memfs.ops.export import Exported
     from memfs.ops.import_ import Imported
     from memfs.ops.sessions import RecordedSession
+    from memfs.ops.source import DataSource, ListedSource, SourceState
     from memfs.search.engine import Filter, Mode
     from memfs.secrets import Secret, find_secrets
     from memfs.store.blocks import Place
@@ -69,6 +70,7 @@ __all__ = [
     "ContextAssembler",
     "Create",
     "DamagedError",
+    "DataSource",
     "Delete",
     "Describe",
     "Edit",
@@ -84,6 +86,7 @@ __all__ = [
     "Insert",
     "JournalEntry",
     "Kind",
+    "ListedSource",
     "LockedError",
     "MemfsError",
     "Memory",
@@ -106,6 +109,7 @@ __all__ = [
     "Secret",
     "SessionHit",
     "SessionReviewer",
+    "SourceState",
     "State",
     "Static",
     "StoreError",
@@ -142,6 +146,7 @@ _NAMES = {  # the public names of each module
     "memfs.ops.export": "Exported",
     "memfs.ops.import_": "Imported",
     "memfs.ops.sessions": "RecordedSession",
+    "memfs.ops.source": "DataSource ListedSource SourceState",
     "memfs.search.engine": "Filter Mode",
     "memfs.secrets": "Secret find_secrets",
     "memfs.store.blocks": "Place",

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from memfs.api.block_edits import BlockEdits
+from memfs.api.source_methods import SourceMethods
 from memfs.context import brief_contents
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.facts import ACCEPTED, REJECTED
@@ -50,7 +50,7 @@ def open_memory(path: str | os.PathLike[str] = ".", session: str = "") -> Memory
     return Memory(os.fspath(path), session)
 
 
-class Memory(BlockEdits):
+class Memory(SourceMethods):
     """The stores that serve a folder. `with` closes what it has open.
 
     What cannot be done raises a `MemfsError` with `message` and `hint`: an edit that a rule of its

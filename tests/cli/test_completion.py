@@ -47,9 +47,14 @@ def test_labels_and_their_versions(complete: Complete, memfs: Run) -> None:
     assert complete("memfs show human@") == ["human@2", "human@1"]
 
 
-def test_passages_sessions_keys_and_facts(complete: Complete, memfs: Run, tmp_path: Path) -> None:
+def test_passages_sources_sessions_keys_and_facts(
+    complete: Complete, memfs: Run, tmp_path: Path
+) -> None:
     ident = json.loads(memfs("archive", "add", "A passage.", "--json").out)["id"]
     assert complete("memfs archive show ") == [ident]
+    (tmp_path / "repo/docs").mkdir()
+    memfs("source", "add", "docs", "docs")
+    assert complete("memfs source sync d") == ["docs"]
     memfs("static", "add", "limits", "At most 100.")
     assert complete("memfs static show l") == ["limits"]
     line = {

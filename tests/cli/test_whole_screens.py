@@ -61,6 +61,10 @@ COMMON = (  # what people see of a store that is used
     "graph",
     "static list",
     "static show limits",
+    "source list",
+    "source show docs",
+    "source sync",
+    "source show dcos",
     "session list",
     "session show 0a1b",
     "review list",
@@ -130,6 +134,11 @@ def shop(home: Path, monkeypatch: pytest.MonkeyPatch, screen: Screen) -> Iterato
         monkeypatch.setenv("PATH", os.environ["PATH"].partition(":")[0] + ":/usr/bin:/bin")
         monkeypatch.chdir(shop)
         write_session(folder / "said.jsonl", shop)
+        (shop / "docs").mkdir()
+        for name in ("alerts", "backups", "gateway", "logs", "nodes"):
+            (shop / f"docs/{name}.md").write_text(f"# {name}\n\nThe runbook of {name}.\n")
+        (shop / "docs/notes.txt").write_text("nothing\n")
+        (shop / "docs/key.md").write_text("key = AKIA" + "IOSFODNN7EXAMPLF\n")
         for line in (
             "init",
             f"create api 'Timeouts are 5 seconds.' --description '{LONG}' --tag ops",
@@ -141,6 +150,7 @@ def shop(home: Path, monkeypatch: pytest.MonkeyPatch, screen: Screen) -> Iterato
             "static add limits 'At most 100 requests a second.' --category api",
             f"ingest {folder / 'said.jsonl'}",
             "facts extract",
+            "source add docs docs --glob '*.md'",
             f"session outcome {SESSION} worked",
         ):
             assert "exit code" not in screen(line), line

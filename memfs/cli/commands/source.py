@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _NAME = CompletedType(
     "name", lambda place, _: [each.source.name for each in op.list_sources(place)[0]]
 )
+_SHOWN = 5  # files that are left out for a reason
 _GO_ON = "memfs source sync goes on"
 
 
@@ -134,9 +135,11 @@ def show(name: str, as_json: bool) -> None:
         return
     for reason, count in sorted(state.left.items(), key=lambda each: -each[1]):
         console.echo(f"{console.style('left out', 'bright_black')}   {count:,}: {reason}")
-        for path, why in state.named:
-            if why == reason:
-                console.echo(layout.wrap(flatten_text(path), 13))
+        named = [path for path, why in state.named if why == reason]
+        for path in named[:_SHOWN]:
+            console.echo(layout.wrap(flatten_text(path), 13))
+        if len(named) > _SHOWN:
+            console.talk(f"             … {count - _SHOWN:,} more; --json names {len(named):,}")
     for path in state.missing:
         console.talk(f"! there is no {shorten_path(path)}")
 

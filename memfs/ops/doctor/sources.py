@@ -37,9 +37,9 @@ def check_sources(place: Place) -> Iterator[Finding]:
             continue
         left = {why: count for why, count in state.left.items() if why not in _WANTED}
         count = sum(left.values())
-        told = "; ".join(f"{number:,} {why}" for why, number in left.items())
+        told = "; ".join(f"{why}: {number:,}" for why, number in left.items())
         if count > _MANY * (count + state.files):
-            text = f"the source {name}: {count:,} files are left out of {count + state.files:,}"
+            text = f"the source {name} leaves out {count:,} of {count + state.files:,} files"
             yield Finding("warning", f"{text} ({told})", f"memfs source show {name}")
         else:
             yield Finding(
