@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from memfs.api.block_edits import BlockEdits
 from memfs.core.errors import RejectedError
-from memfs.ops import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import ModuleType
 
     from memfs.ops.source import ListedSource
 
@@ -20,7 +21,8 @@ class SourceMethods(BlockEdits):
 
     def sources(self) -> list[ListedSource]:
         """Return the sources of the project and the user, each with the state of its index."""
-        return source.list_sources(self._place)[0]
+        found: list[ListedSource] = _load_op().list_sources(self._place)[0]
+        return found
 
     def add_source(
         self,
@@ -37,7 +39,8 @@ class SourceMethods(BlockEdits):
         `globs` and `excludes` are patterns as in `.gitignore`. Raises `RejectedError` for a name
         that is taken, and for a project that the user has not trusted.
         """
-        done = source.add(
+        op = _load_op()
+        done = op.add(
             self._place,
             name,
             [os.fspath(path) for path in paths],
@@ -53,15 +56,23 @@ class SourceMethods(BlockEdits):
             raise RejectedError(
                 "it is not indexed: its user has not trusted the store", "memfs trust"
             )
-        return source.find_source(self._place, f"user:{done.name}" if user else done.name)
+        named = f"user:{done.name}" if user else done.name
+        found: ListedSource = op.find_source(self._place, named)
+        return found
 
     def sync_sources(self, name: str = "") -> list[ListedSource]:
         """Index what has changed in the files of a source, or of all."""
-        return source.sync(self._place, name, _ignore_progress)
+        found: list[ListedSource] = _load_op().sync(self._place, name, _ignore_progress)
+        return found
 
     def remove_source(self, name: str) -> None:
         """Remove a source and its index; its files stay."""
-        source.remove(self._place, name, self._make_origin(""))
+        _load_op().remove(self._place, name, self._make_origin(""))
+
+
+def _load_op() -> ModuleType:
+    """Import what reads documents at its first use: not every program has sources."""
+    return import_module("memfs.ops.source")
 
 
 def _ignore_progress(_name: str, _length: int) -> Callable[[int], object]:
