@@ -23,6 +23,7 @@ from memfs.web.pages import (
     health,
     search,
     sessions,
+    sources,
     timeline,
 )
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from memfs.web.site import Site
 
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
-_PAGES = (archive, blocks, brief, events, facts, health, search, sessions, timeline)
+_PAGES = (archive, blocks, brief, events, facts, health, search, sessions, sources, timeline)
 
 
 def make_application(site: Site) -> ASGIApp:

@@ -37,6 +37,7 @@ SECTIONS = (
     ("sessions", "Sessions"),
     ("archive", "Archive"),
     ("facts", "Facts and rules"),
+    ("sources", "Sources"),
     ("timeline", "Timeline"),
     ("health", "Health"),
 )

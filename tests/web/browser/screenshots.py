@@ -28,6 +28,7 @@ PAGES = {
     "session": "sessions/claude/checkout-2",
     "archive": "archive",
     "facts": "facts",
+    "sources": "sources/docs",
     "timeline": "timeline",
     "health": "health",
 }
@@ -38,6 +39,7 @@ _RENAME = """(names) => {
     for (const [from, to] of names) each.data = each.data.replaceAll(from, to);
 }"""
 _WIDTH, _HEIGHT = 1200, 780
+_DOCUMENT = "# Payments\n\n## Retries\n\nA payment is retried three times, with one key.\n"
 _TALKS = (
     ("checkout-1", "2026-09-14", "Make the client wait as the gateway says",
      "Done: the client honours Retry-After, and waits at least that long. The tests pass."),
@@ -71,6 +73,10 @@ def make_project(folder: Path) -> tuple[Path, dict[str, str]]:
     ):  # fmt: skip
         _run(project, env, *words)
     _run(project, env, "facts", "extract")
+    (project / "docs").mkdir()
+    (project / "docs/payments.md").write_text(_DOCUMENT, encoding="utf-8")
+    (project / "docs/logo.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
+    _run(project, env, "source", "add", "docs", "docs")
     for event, more in (
         ("SessionStart", {"source": "startup"}),
         ("UserPromptSubmit", {"prompt": "why was the order list so slow, and what did we do?"}),
