@@ -27,7 +27,7 @@ COLLECTIONS = {
 # Tools whose sessions come in by `memfs import`.
 IMPORTED = (
     "claude-mem", "mem0", "letta", "letta-code", "chatgpt", "claude-ai", "cline", "roo", "kilo",
-    "cursor-ide",
+    "cursor-ide", "engram", "mycelicmemory",
 )  # fmt: skip
 RECORDED = tuple(
     sorted({*READERS, *COLLECTIONS, *IMPORTED, PROGRAM})
