@@ -17,6 +17,8 @@ from memfs.ingest import text_files
 from memfs.ingest.importers import json_files, note_files
 from memfs.ingest.importers.field_values import join_sections, parse_object, parse_time
 from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.store.exporters.basic_memory import BLOCK, PASSAGE
+from memfs.store.exporters.contents import CONVERSATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +30,6 @@ NAME = "basic-memory"
 _CONFIG = "config.json"
 _LARGEST = 1 << 20  # bytes of its configuration
 _DECISIONS = ("decision", "decisions")  # the type of a note, or the name of its folder
-BLOCK, PASSAGE = "block", "passage"  # the types of notes that `memfs export` writes
 _ITEM = re.compile(r"\s*[-*] (?:\[([^\]\[()]{1,60})\] )?(?=\S)")
 _TASKS = (" ", "x", "X", "-")  # in the place of a category
 _TAG = re.compile(r"(?<!\S)#([\w/-]+)")
@@ -88,12 +89,13 @@ def _read_folder(folder: str, project: str) -> Iterator[AnyItem]:
 
 def _make_item(note: NoteFile, project: str) -> AnyItem:
     kind = note.text("type").lower()
-    if kind == "conversation":
-        return OmittedItem("conversation", "which are transcripts in prose")
+    if kind == CONVERSATION:
+        return OmittedItem(CONVERSATION, "transcripts in prose")
     if not note.body.strip():
-        return OmittedItem("note", "which are empty")
+        return OmittedItem("note", "without a text")
     title = note.text("title") or os.path.basename(note.stem)
-    tags = tuple(dict.fromkeys([*text_files.list_tags(note.meta), *_list_categories(note.body)]))
+    found = () if kind in (BLOCK, PASSAGE) else _list_categories(note.body)
+    tags = tuple(dict.fromkeys([*text_files.list_tags(note.meta), *found]))
     if kind == BLOCK or kind in _DECISIONS or _get_folder(note) in _DECISIONS:
         return ToolBlock(
             label=note.text("label") or note.stem,

@@ -101,7 +101,7 @@ def _make_items(
 def _make_observation(row: _Fields, projects: Mapping[str, str]) -> AnyItem:
     ident = f"observation {row.get('id')}"
     if row.get("deleted_at"):
-        return OmittedItem("observation", "which were deleted there")
+        return OmittedItem("observation", "deleted there")
     title, content = _get(row, "title"), _get(row, "content")
     if not title and not content:
         return UnreadItem(ident, "it says nothing")

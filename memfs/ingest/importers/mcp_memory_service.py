@@ -43,7 +43,7 @@ def read(path: str) -> Iterator[AnyItem]:
         for row in base.read_rows("memories", _COLUMNS, "id"):
             ident = row.text("content_hash")[:16] or f"memory {row.values.get('id')}"
             if row.values.get("deleted_at"):
-                yield OmittedItem("memory", "which were deleted there")
+                yield OmittedItem("memory", "deleted there")
             elif not row.text("content"):
                 yield UnreadItem(ident, "it says nothing")
             else:

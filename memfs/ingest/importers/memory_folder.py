@@ -15,6 +15,7 @@ from memfs.ingest.importers import note_files
 from memfs.ingest.importers.field_values import parse_time
 from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolText, UnreadItem
 from memfs.store import store_paths
+from memfs.store.exporters.contents import CONVERSATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,8 +51,10 @@ def read(path: str) -> Iterator[AnyItem]:
     for note in note_files.iter_notes(path, ("",)):
         if isinstance(note, UnreadItem):
             yield note
+        elif note.text("type") == CONVERSATION:
+            yield OmittedItem(CONVERSATION, "transcripts in prose")
         elif not note.body.strip():
-            yield OmittedItem("file", "which are empty")
+            yield OmittedItem("file", "without a text")
         elif any(key in note.meta for key in _PASSAGE):
             yield _make_text(note)
         else:

@@ -44,7 +44,8 @@ def _list_folders(path: str) -> list[str]:
 
 def _is_memory(folder: str) -> bool:
     return any(
-        meta.keys() >= _BLOCK or bool(_ENTRY.fullmatch(name) and "title" in meta)
+        (meta.keys() >= _BLOCK and "permalink" not in meta)
+        or bool(_ENTRY.fullmatch(name) and "title" in meta)
         for name, meta in note_files.list_heads(folder)
     )
 
@@ -56,7 +57,7 @@ def read(path: str) -> Iterator[AnyItem]:
             if isinstance(note, UnreadItem):
                 yield note
             elif not note.body.strip():
-                yield OmittedItem("file", "which are empty")
+                yield OmittedItem("file", "without a text")
             elif _ENTRY.fullmatch(os.path.basename(note.name)):
                 yield _make_entry(note)
             else:

@@ -76,7 +76,7 @@ def test_conversations_are_left_and_counted(place: Place, tmp_path: Path) -> Non
     }
     texts["n.md"] = NOTE.format("N", "note", "n", "text")
     done = import_path(place, write_texts(tmp_path / "n", texts))
-    assert dict(done.omitted) == {("conversation", "which are transcripts in prose"): 2}
+    assert dict(done.omitted) == {("conversation", "transcripts in prose"): 2}
     assert len(archive.list_passages(place)) == 1
 
 

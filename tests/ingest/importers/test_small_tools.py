@@ -33,7 +33,7 @@ def test_observations_and_summaries_of_engram(place: Place, tmp_path: Path) -> N
         ("summary", "repo"): 1,
         ("session", "repo"): 1,
     }
-    assert dict(done.omitted) == {("observation", "which were deleted there"): 1}
+    assert dict(done.omitted) == {("observation", "deleted there"): 1}
     assert read_passages(place) == {
         "engram: observation 1 of repo": (
             "# Timeouts\n\nOne timeout for all calls. 世界",
@@ -75,7 +75,7 @@ def test_what_is_personal_in_engram_is_its_users(place: Place, tmp_path: Path) -
 
 def test_memories_of_mcp_memory_service(place: Place, tmp_path: Path) -> None:
     done = import_path(place, make_mcp_memory_service(tmp_path))
-    assert dict(done.omitted) == {("memory", "which were deleted there"): 1}
+    assert dict(done.omitted) == {("memory", "deleted there"): 1}
     assert read_passages(place) == {
         "mcp-memory-service: abc": (
             "One timeout for all calls. 世界",
@@ -113,7 +113,7 @@ def test_blocks_and_journal_of_opencode(place: Place, home: Path) -> None:
     import_path(place, config / "memory")
     assert blocks.get(place, "user:project").limit == 4000
     done = import_path(place, Path(".opencode/memory"))
-    assert dict(done.omitted) == {("file", "which are empty"): 1}
+    assert dict(done.omitted) == {("file", "without a text"): 1}
     block = blocks.get(place, "project:our_rules")
     assert (block.value, block.limit, block.read_only, block.description) == (
         "Wait.",
