@@ -57,6 +57,12 @@ def list_names(folder: str) -> list[str]:
         return []
 
 
+def find_inside(path: str, name: str) -> str:
+    """Return the file of this name where `path` is the folder that has it, else `path`."""
+    inside = os.path.join(path, name)
+    return inside if os.path.isdir(path) and os.path.isfile(inside) else path
+
+
 def read(path: str, cap: int = files.READ_CAP) -> str | None:
     """Return a file's text, at most `cap` bytes; None if there is no regular file."""
     return beginning(path, cap, cap)[0]

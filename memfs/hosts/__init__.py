@@ -26,7 +26,8 @@ COLLECTIONS = {
 }
 # Tools whose sessions come in by `memfs import`.
 IMPORTED = (
-    "claude-mem", "mem0", "letta", "letta-code", "cline", "roo", "kilo", "cursor-ide",
+    "claude-mem", "mem0", "letta", "letta-code", "cline", "roo", "kilo", "cursor-ide", "engram",
+    "mycelicmemory",
 )  # fmt: skip
 CHATS = ("chatgpt", "claude-ai")  # of a web site: their sessions belong to no project
 RECORDED = tuple(

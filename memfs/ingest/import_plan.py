@@ -12,39 +12,29 @@ import re
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memfs.core import (
-    body_edits,
-    encodings,
-    frontmatter,
-    headings,
-    yaml_edit,
-    yaml_fast,
-    yaml_lenient,
-)
+from memfs.core import frontmatter, headings, yaml_edit, yaml_lenient
 from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
 from memfs.files import outside
 from memfs.hosts import foreign_memory, marked_section
 from memfs.hosts.instructions import MARKS
+from memfs.ingest import text_files
 from memfs.secrets import find_secrets
-from memfs.store import archive, blocks, clock
+from memfs.store import archive, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from memfs.hosts.foreign_memory import ForeignFile
 
-LARGEST = 2 << 20  # bytes of a file
 _PASSAGE = 2000  # characters
 _MOST_PASSAGES = 2000  # of one file
 _LONG = 120  # characters of a description that is taken from a text
 _PRIVATE = "private: --user takes it into your own store"
 _FOR = ("globs", "applyTo", "paths")  # which files it is for, as the tools call it
 _OURS = yaml_lenient.KNOWN | {"source", "created_at", "importance"}
-_KEY = re.compile(r"[A-Za-z][\w-]{0,60}", re.ASCII)
 _IMPORT = re.compile(r"(?<!\S)@((?:~|\.{1,2})?/\S+|\S+\.(?:mdc?|txt))(?=[\s,;:)]|\.?(?:\s|\Z))")
 _SPAN = re.compile(r"(`+)[^`\n]*\1")
 _MARKUP = re.compile(r"^[\s>*+#-]+|[*`]+|!?\[|\]\([^)]*\)|<!--.*?-->")
@@ -142,13 +132,13 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
         raise MemfsError(source.problem)
     if source.private and not user:
         raise _LeftError(_PRIVATE)
-    raw = _read_text(source)
+    raw = text_files.read_text(source.path, source.shown)
     wrong = marked_section.problem(raw, *MARKS)
     if wrong:
         raise MemfsError(f"half of a section of memfs is in it: {wrong}")
     own = marked_section.remove_section(raw, *MARKS)
     head, body = frontmatter.split(own)
-    text = _Text(_parse_meta(frontmatter.strip_fences(head)), public(body).strip("\n"))
+    text = _Text(text_files.parse_meta(frontmatter.strip_fences(head)), public(body).strip("\n"))
     if _is_user_topic(source, text) and not user:
         raise _LeftError(_PRIVATE)
     if source.label == foreign_memory.AUTO and not user:
@@ -167,26 +157,6 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     return text
 
 
-def _read_text(source: ForeignFile) -> str:
-    """Read a file with LF line ends; raises `MemfsError` if it is no text."""
-    try:
-        raw, size = outside.beginning(source.path, LARGEST, 0)
-    except OSError as error:
-        raise MemfsError(f"it cannot be read: {error.strerror}") from None
-    if raw is None:
-        raise MemfsError("it is not a file")
-    if size > LARGEST:
-        raise MemfsError(f"it is too large ({size:,} bytes)")
-    codec = encodings.codec(raw)
-    if codec:
-        raise MemfsError(f"it is {codec[:6].upper()}, not UTF-8")
-    text = raw.removeprefix(frontmatter.BOM).replace("\r\n", "\n").replace("\r", "\n")
-    odd = body_edits.check_text("import", source.shown, text)
-    if odd:
-        raise MemfsError(f"it holds {odd.message.rpartition(' holds ')[2]}")
-    return text
-
-
 def _is_user_topic(source: ForeignFile, text: _Text) -> bool:
     """Tell whether a file of Claude Code's memory is about its user."""
     kind, _, name = source.label.partition("/")
@@ -202,11 +172,15 @@ def _filter_index(source: ForeignFile, body: str) -> str:
     for name in sorted(os.listdir(folder)):
         raw: str | None = ""
         with suppress(OSError):  # an unreadable file is judged by its name
-            raw = outside.read(f"{folder}/{name}", LARGEST) if name.endswith(".md") else None
+            raw = (
+                outside.read(f"{folder}/{name}", text_files.LARGEST)
+                if name.endswith(".md")
+                else None
+            )
         head, text = frontmatter.split(raw or "")
         topic = source._replace(label=f"{foreign_memory.AUTO}/{name.removesuffix('.md').lower()}")
         if name != foreign_memory.INDEX and _is_user_topic(
-            topic, _Text(_parse_meta(frontmatter.strip_fences(head)), text)
+            topic, _Text(text_files.parse_meta(frontmatter.strip_fences(head)), text)
         ):
             private += [name, f"`{name.removesuffix('.md')}`", f"[[{name.removesuffix('.md')}]]"]
     return "\n".join(line for line in body.split("\n") if not any(name in line for name in private))
@@ -221,7 +195,7 @@ def _make_block(source: ForeignFile, text: _Text, limit: int, *, pin: bool) -> d
         "limit": limit,
         "read_only": False,
         "pinned": pin,
-        "tags": _list_tags(text) or None,
+        "tags": text_files.list_tags(text.meta, text.kind) or None,
         "source": source.kept,
         **_select_other_keys(text),
     }
@@ -236,13 +210,13 @@ def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
         raise MemfsError(
             f"it would be {len(found):,} passages, at most {_MOST_PASSAGES:,} are taken"
         )
-    at = _get_modified_at(source.path)
+    at = text_files.get_modified_at(source.path)
     kind = source.label.partition("/")[0]
     about_all = str(text.meta.get("description") or "") or _format_scope(text)
     head = {
         "created_at": at,
         "importance": 5,
-        "tags": [kind, *_list_tags(text)],
+        "tags": [kind, *text_files.list_tags(text.meta, text.kind)],
         "source": source.kept,
         "description": _describe(source, text) if about_all else None,
         **_select_other_keys(text),
@@ -258,38 +232,6 @@ def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
         ident = f"{slug}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
         passages[f"archive/{at[:7]}/{ident}{archive.SUFFIX}"] = f"{written}{whole}\n".encode()
     return passages
-
-
-def _get_modified_at(path: str) -> str:
-    """Return when a file was last written, at most now."""
-    try:
-        at = datetime.fromtimestamp(os.stat(path).st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OSError, ValueError, OverflowError):
-        return clock.now()
-    return min(at, clock.now())
-
-
-def _parse_meta(inner: str) -> dict[str, object]:
-    """Read front matter; where it is no YAML (Cursor's `globs: *.ts`) line by line."""
-    found = yaml_fast.read(inner)
-    if found is None:
-        found, wrong = yaml_edit.read(inner)
-        found = _parse_lines(inner) if wrong else found
-    return found
-
-
-def _parse_lines(inner: str) -> dict[str, object]:
-    found: dict[str, object] = {}
-    key = ""
-    for line in inner.split("\n"):
-        name, colon, rest = line.partition(":")
-        bare = line.strip()
-        if colon and _KEY.fullmatch(name.rstrip()):
-            key, value = name.rstrip(), rest.strip().strip("\"'")
-            found[key] = value == "true" if value in ("true", "false") else value
-        elif bare and key:
-            found[key] = f"{found[key]} {bare.removeprefix('- ')}".strip()  # of a list, too
-    return found
 
 
 def _describe(source: ForeignFile, text: _Text) -> str:
@@ -317,13 +259,6 @@ def _find_sentence(body: str) -> str:
     return ""
 
 
-def _list_tags(text: _Text) -> list[str]:
-    value = text.meta.get("tags")
-    named = [str(tag) for tag in value] if isinstance(value, list) else str(value or "").split(",")
-    clean = (" ".join(tag.lower().split()) for tag in [*named, text.kind])
-    return list(dict.fromkeys(tag for tag in clean if tag))
-
-
 def _select_other_keys(text: _Text) -> dict[str, object]:
     """Return the other keys of the front matter, unchanged."""
     below = text.meta.get("metadata")
@@ -331,7 +266,7 @@ def _select_other_keys(text: _Text) -> dict[str, object]:
     return {
         key: [str(each) for each in value] if isinstance(value, list) else value
         for key, value in meta.items()
-        if _KEY.fullmatch(key)
+        if text_files.KEY.fullmatch(key)
         and key not in _OURS
         and isinstance(value, str | int | float | bool | list)
         and value not in ("", [])

@@ -1,21 +1,23 @@
-"""Write a whole store into one file, as a backup or to move it."""
+"""Write a whole store into one file, as a backup or to move it, or for another tool."""
 
 from __future__ import annotations
 
 import os
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
+from memfs.core.records import Passage
 from memfs.files import logs, trees
 from memfs.store import (
     archive,
     blocks,
     chunk_log,
     export_format,
+    exporters,
     facts,
     quarantine,
     recall,
@@ -24,8 +26,11 @@ from memfs.store import (
     store_paths,
     writer,
 )
+from memfs.store.exporters.contents import MemoryContents
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from memfs.core.file_redaction import FileSecret
     from memfs.recall.index_sources import Stage
     from memfs.store.blocks import Place
@@ -40,7 +45,8 @@ class Exported:
     """Done. `data` is the file itself if it was not written to a path.
 
     `counts` is the number of items of each kind, `secrets` where the export has secrets,
-    `left_out` the files that could not be exported.
+    `left_out` the files that could not be exported. For another tool, `paths` are the files that
+    were written, and `unplaced` counts what its format has no place for.
     """
 
     data: bytes
@@ -48,6 +54,8 @@ class Exported:
     counts: dict[str, int]
     secrets: tuple[tuple[str, FileSecret], ...]
     left_out: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+    unplaced: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,10 +80,7 @@ def run(
     `everything`: with recall and the history. `anyway`: also with secrets in it. `stage` is called
     with what is done and its bytes, and returns the callback for progress.
     """
-    tier = labels.USER if user else labels.PROJECT
-    if not user and place.project is None:
-        raise StoreError("there is no project store here", "--user exports your own")
-    store = place.store(tier)
+    tier, store = _choose_store(place, user=user)
     if path:
         export_format.check_target(path, force=force)
     with ExitStack() as stack:
@@ -94,6 +99,101 @@ def run(
     if path:
         export_format.save(path, packed)
     return Exported(b"" if path else packed, len(packed), counts, tuple(secrets), tuple(left_out))
+
+
+def convert(
+    place: Place,
+    tool: str,
+    path: str,
+    *,
+    user: bool,
+    everything: bool,
+    force: bool,
+    anyway: bool,
+    stage: Stage = lambda *_: lambda _: None,
+) -> Exported | SecretsFound:
+    """Export blocks, passages, facts and static entries in the format of another tool.
+
+    See `run`. `path` is a file or a folder, as the format has it. `everything`: with sessions where
+    the format has a place for them. The store stays as it is.
+    """
+    exporter = exporters.get(tool)
+    tier, store = _choose_store(place, user=user)
+    (export_format.check_folder if exporter.FOLDER else export_format.check_target)(
+        path, force=force
+    )
+    memory = _load_contents(place, store, tier, sessions=everything and exporter.SESSIONS)
+    made = exporter.make_files(memory)
+    tick = stage(SCAN, sum(map(len, made.values())))
+    secrets: list[tuple[str, FileSecret]] = []
+    for name, data in made.items():
+        text = data.decode("utf-8", "replace")
+        form: file_redaction.Form = "text" if exporter.FOLDER else "json"
+        form = "lines" if form == "json" and text.startswith('{"type"') else form
+        secrets += (
+            (name or os.path.basename(path), leak) for leak in file_redaction.find(text, form)
+        )
+        tick(len(data))
+    if secrets and not anyway:
+        return SecretsFound(tuple(secrets))
+    counts = {"blocks": len(memory.blocks), "passages": len(memory.passages)}
+    counts["sessions"] = len(memory.sessions)
+    unplaced = {}
+    if everything:
+        unplaced["sessions"] = 0 if exporter.SESSIONS else len(recall.sources(store))
+        unplaced["edits"] = (logs.read_whole(store.journal) or b"").count(b"\n")
+    stem = os.path.splitext(path)[0]
+    paths = [
+        os.path.join(path, name) if exporter.FOLDER else stem + name if name else path
+        for name in made
+    ]
+    for each in () if exporter.FOLDER else paths:
+        export_format.check_target(each, force=force)
+    export_format.save_files(dict(zip(paths, made.values(), strict=True)))
+    size = sum(map(len, made.values()))
+    return Exported(b"", size, counts, tuple(secrets), (), tuple(paths), unplaced)
+
+
+def _choose_store(place: Place, *, user: bool) -> tuple[str, Store]:
+    if not user and place.project is None:
+        raise StoreError("there is no project store here", "--user exports your own")
+    tier = labels.USER if user else labels.PROJECT
+    return tier, place.store(tier)
+
+
+def _load_contents(place: Place, store: Store, tier: str, *, sessions: bool) -> MemoryContents:
+    said = {}
+    for path in recall.sources(store) if sessions else ():
+        if messages := tuple(recall.messages(path)):
+            host = os.path.basename(os.path.dirname(path))
+            said[host, os.path.basename(path).removesuffix(recall.SUFFIX)] = messages
+    return MemoryContents(
+        name=os.path.basename(store.top) if tier == labels.PROJECT else tier,
+        blocks=tuple(
+            blocks.read(tier, label, path)
+            for found, label, path in blocks.paths(place)
+            if found == tier
+        ),
+        passages=tuple(_list_passages(store)),
+        sessions=said,
+    )
+
+
+def _list_passages(store: Store) -> Iterator[Passage]:
+    """Yield the passages of a store, its static entries, and a list of the facts of each month."""
+    yield from filter(None, map(archive.read, archive.sources(store)))
+    for entry in static.list_entries(store):
+        tags = tuple(filter(None, (static.FOLDER, entry.category, *entry.tags)))
+        ident = f"{static.FOLDER}-{entry.key.replace('/', '-')}"
+        yield Passage(ident, entry.text, entry.created_at, tags=tags, source=f"static: {entry.key}")
+    months: dict[str, list[str]] = {}
+    for fact in facts.load_facts(store).values():
+        if fact.holds:
+            line = f"- [{fact.category}] {' '.join(fact.statement.split())}"
+            months.setdefault(fact.at[:7], []).append(line)
+    for month, lines in months.items():
+        at = f"{month}-01T00:00:00Z" if month else ""
+        yield Passage(f"facts-{month}", "\n".join(lines), at, tags=(facts.FOLDER,), source="facts")
 
 
 def _collect_members(

@@ -96,6 +96,24 @@ def check_target(path: str, *, force: bool) -> None:
         raise NotFoundError(f"there is no folder {folder}")
 
 
+def check_folder(path: str, *, force: bool) -> None:
+    """Refuse a path that is no folder, or (unless `force`) one that something is in."""
+    if os.path.lexists(path) and not os.path.isdir(path):
+        raise StoreError(f"{path} is not a folder", "name one, or one that is not there yet")
+    if outside.list_names(path) and not force:
+        raise StoreError(f"{path} is not empty", "--force writes into it, and over its files")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise NotFoundError(f"there is no folder {folder}")
+
+
+def save_files(made: Mapping[str, bytes]) -> None:
+    """Write files, each whole or not at all, for their owner alone; folders are made for them."""
+    for path, data in made.items():
+        files.make_folder(os.path.realpath(os.path.dirname(path) or "."), private=True)
+        save(path, data)
+
+
 def save(path: str, data: bytes) -> None:
     """Write the file whole or not at all, for its owner alone."""
     atomic.write_private(os.path.realpath(path), data)

@@ -140,3 +140,24 @@ def test_facts_are_named_in_words(
         f"+ fact technical: The shop uses port 80{n}\n" for n in (0, 1, 0, 1)
     )
     assert "✓ 4 facts added, " in done.err
+
+
+def test_memory_moves_to_another_tool_and_back(
+    memfs: Run, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memfs("create", "api", "Timeouts are 5 seconds.", "--description", "The API")
+    memfs("archive", "add", "Green tea at 70 degrees.", "--tag", "tea")
+    path = tmp_path / "m.af"
+    done = memfs("export", "--to", "letta", "--all", str(path))
+    assert (done.code, done.out) == (0, "")
+    head, *others = done.err.splitlines()
+    assert head.startswith(f"✓ 3 blocks, 1 passage for letta: {path}, ")
+    beside = tmp_path / "m.archival.json"
+    assert others == [f"  the passages: {beside}", "  letta has no place for 3 edits"]
+    refused = memfs("export", "--to", "letta", "-")
+    assert refused.err.startswith("error: --to writes files, not to stdout")
+    monkeypatch.chdir(elsewhere)
+    assert memfs("import", str(path)).code == 0
+    assert memfs("import", str(beside)).code == 0
+    assert memfs("show", "api").out == "Timeouts are 5 seconds.\n"
+    assert "Green tea at 70 degrees." in memfs("archive", "list").out

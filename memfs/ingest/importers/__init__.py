@@ -23,6 +23,12 @@ NAMES = {
     "mem0": "mem0",
     "letta": "letta",
     "letta-code": "letta_code",
+    "mycelicmemory": "mycelicmemory",
+    "mcp-memory-service": "mcp_memory_service",
+    "engram": "engram",
+    "opencode-memory": "opencode_memory",
+    "basic-memory": "basic_memory",
+    "memory-folder": "memory_folder",  # the last one: it is a folder that no other one takes
 }
 
 

@@ -10,12 +10,13 @@ import os
 from typing import TYPE_CHECKING
 
 from memfs.core.records import Message
-from memfs.files import database
+from memfs.files import database, outside
 from memfs.hosts.jsonl import text_of
 from memfs.ingest.importers import json_files
 from memfs.ingest.importers.field_values import (
     format_items,
     join_sections,
+    list_objects,
     parse_list,
     parse_object,
     parse_time,
@@ -61,7 +62,7 @@ def find(home: str, environment: Mapping[str, str]) -> list[str]:
 
 def sniff(path: str) -> bool:
     """Tell whether a path is its database, its folder, or an export of its rows."""
-    path = _locate(path)
+    path = outside.find_inside(path, _FILE)
     if database.is_database(path):
         try:
             with database.open_database(path) as base:
@@ -73,14 +74,9 @@ def sniff(path: str) -> bool:
     return head.startswith("{") and '"observations"' in head and '"memory_session_id"' in head
 
 
-def _locate(path: str) -> str:
-    inside = os.path.join(path, _FILE)
-    return inside if os.path.isdir(path) and os.path.isfile(inside) else path
-
-
 def read(path: str) -> Iterator[AnyItem]:
     """Yield observations and summaries as texts, and prompts as sessions."""
-    path = _locate(path)
+    path = outside.find_inside(path, _FILE)
     if not database.is_database(path):
         yield from _read_export(path)
         return
@@ -106,18 +102,13 @@ def read(path: str) -> Iterator[AnyItem]:
 
 def _read_export(path: str) -> Iterator[AnyItem]:
     found = parse_object(json_files.load(path))
-    for row in _list_rows(found, "observations"):
+    for row in list_objects(found, "observations"):
         yield _make_observation(row)
-    summaries = [*_list_rows(found, "summaries"), *_list_rows(found, "sessions")]
+    summaries = [*list_objects(found, "summaries"), *list_objects(found, "sessions")]
     for row in summaries:
         if any(text_of(row.get(name)).strip() for name in _SUMMARY):
             yield _make_summary(row)
-    yield from _make_sessions({}, _list_rows(found, "prompts"))
-
-
-def _list_rows(found: _Fields, name: str) -> list[_Fields]:
-    rows = found.get(name)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    yield from _make_sessions({}, list_objects(found, "prompts"))
 
 
 def _make_observation(row: _Fields) -> AnyItem:

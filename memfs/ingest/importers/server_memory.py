@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from memfs.files import outside
 from memfs.hosts.jsonl import text_of
 from memfs.ingest.importers import json_files
-from memfs.ingest.importers.field_values import format_items, join_sections, parse_list
-from memfs.ingest.importers.items import ToolText, UnreadItem
+from memfs.ingest.importers.field_values import format_items, join_sections, parse_list, parse_time
+from memfs.ingest.importers.items import ToolBlock, ToolText, UnreadItem
+from memfs.store.exporters import server_memory as exporter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ _FILES = ("memory.jsonl", "memory.json")
 _PACKAGE = "node_modules/@modelcontextprotocol/server-memory/dist"
 _NAMES = ("name", "entityName", "id")
 _PEOPLE = ("person", "user")
+_ABOUT = ("description", "limit", "read only", "tags", "created", "importance", "source")
 
 
 def find(home: str, environment: Mapping[str, str]) -> list[str]:
@@ -58,7 +60,9 @@ def read(path: str) -> Iterator[AnyItem]:
             relations.setdefault(source, []).append(f"{kind or 'related to'} → {target}")
     for entity in entities:
         name = next((text for key in _NAMES if (text := text_of(entity.get(key)))), "")
-        yield _make_text(name, entity, relations.pop(name, []))
+        own = entity.get("entityType") in (exporter.BLOCK, exporter.PASSAGE)
+        make = _make_own if own else _make_text
+        yield make(name, entity, relations.pop(name, []))
     for name, found in relations.items():  # of entities that are not in the file
         yield ToolText(f"relations of {name}", "relation", f"# {name}\n\n{format_items(found)}")
     if damaged:
@@ -76,4 +80,34 @@ def _make_text(name: str, entity: dict[str, object], relations: list[str]) -> To
         text=join_sections(heading, format_items(said)),
         tags=(kind,) if kind else (),
         private=kind.lower() in _PEOPLE and name.lower() in ("user", "default_user", "me"),
+    )
+
+
+def _make_own(name: str, entity: dict[str, object], relations: list[str]) -> ToolText | ToolBlock:
+    """Make what `memfs export` wrote: the first observation is its text, others are about it."""
+    said = entity.get("observations")
+    text, *others = [text_of(each) for each in said] if isinstance(said, list) and said else [""]
+    about = {key: value for key, _, value in (each.partition(": ") for each in others) if value}
+    added = [each for each in others if each and each.partition(": ")[0] not in _ABOUT]
+    text = join_sections(text, format_items([*added, *relations]))
+    tags = tuple(each.strip() for each in about.get("tags", "").split(","))
+    if entity.get("entityType") == exporter.PASSAGE:
+        importance = about.get("importance", "")
+        return ToolText(
+            ident=name,
+            noun="passage",
+            text=text,
+            at=parse_time(about.get("created")),
+            tags=tags,
+            importance=int(importance) if importance.isdecimal() else 5,
+        )
+    limit = about.get("limit", "")
+    return ToolBlock(
+        label=name,
+        noun="block",
+        text=text,
+        description=about.get("description", ""),
+        limit=int(limit) if limit.isdecimal() and len(limit) < 10 else 0,
+        read_only=about.get("read only") == "yes",
+        tags=tuple(filter(None, tags)),
     )

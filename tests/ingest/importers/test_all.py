@@ -22,7 +22,8 @@ from tests.ingest.importers.importing import (
     read_stores,
     undo_import,
 )
-from tests.ingest.importers.samples import SAMPLES, SECRET_TEXT, STEERING
+from tests.ingest.importers.note_samples import SAMPLES
+from tests.ingest.importers.samples import SECRET_TEXT, STEERING
 
 pytestmark = pytest.mark.parametrize("tool", sorted(SAMPLES))
 

@@ -1,0 +1,85 @@
+"""A folder of text files, as Anthropic's memory tool serves one as `/memories`.
+
+Its files have any names and no metadata. One becomes a block, or passages if it is too long; what
+`memfs export --to markdown` wrote is taken as the block or passage that it was.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from memfs.hosts import foreign_memory
+from memfs.ingest import importers, text_files
+from memfs.ingest.importers import note_files
+from memfs.ingest.importers.field_values import parse_time
+from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.store import store_paths
+from memfs.store.exporters.contents import CONVERSATION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from memfs.ingest.importers.items import AnyItem
+    from memfs.ingest.importers.note_files import NoteFile
+
+NAME = "memory-folder"
+_ENDS = (".md", ".markdown", ".txt", ".xml", ".json", ".yaml", ".yml", ".csv", ".org", ".rst", "")
+_PASSAGE = ("created_at", "importance")  # what the front matter of a passage has, and no block's
+
+
+def find(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - it has no home
+    """Return nothing: such a folder is wherever a program wanted it."""
+    return []
+
+
+def sniff(path: str) -> bool:
+    """Tell whether a folder holds text files and nothing else, and is of no other tool."""
+    names = note_files.list_first_files(path)
+    return (
+        bool(names)
+        and all(os.path.splitext(name)[1].lower() in _ENDS for name in names)
+        and not any(os.path.lexists(f"{path}/{name}") for name in (".git", store_paths.NAME))
+        and not store_paths.is_store(os.path.realpath(path))
+        and not foreign_memory.is_known(path)
+        and not any(importers.get(name).sniff(path) for name in importers.NAMES if name != NAME)
+    )
+
+
+def read(path: str) -> Iterator[AnyItem]:
+    """Yield a block for each file, and a text for what was a passage."""
+    for note in note_files.iter_notes(path, ("",)):
+        if isinstance(note, UnreadItem):
+            yield note
+        elif note.text("type") == CONVERSATION:
+            yield OmittedItem(CONVERSATION, "transcripts in prose")
+        elif not note.body.strip():
+            yield OmittedItem("file", "without a text")
+        elif any(key in note.meta for key in _PASSAGE):
+            yield _make_text(note)
+        else:
+            yield _make_block(note)
+
+
+def _make_text(note: NoteFile) -> ToolText:
+    return ToolText(
+        ident=note.name,
+        noun="passage",
+        text=note.body,
+        at=parse_time(note.text("created_at")),
+        tags=tuple(text_files.list_tags(note.meta)),
+        importance=note.importance,
+    )
+
+
+def _make_block(note: NoteFile) -> ToolBlock:
+    return ToolBlock(
+        label=note.stem,
+        noun="file",
+        text=note.body,
+        description=note.text("description"),
+        limit=note.limit,
+        read_only=note.meta.get("read_only") is True,
+        tags=tuple(text_files.list_tags(note.meta)),
+        at=note.at,
+    )

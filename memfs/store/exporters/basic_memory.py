@@ -1,0 +1,58 @@
+"""basic-memory: a folder of notes. Blocks and passages are notes of types of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memfs.store import store_paths
+from memfs.store.exporters.contents import (
+    get_date,
+    make_name,
+    make_title,
+    write_conversation,
+    write_note,
+)
+
+if TYPE_CHECKING:
+    from memfs.store.exporters.contents import MemoryContents
+
+NAME = "basic-memory"
+FOLDER = SESSIONS = True
+BLOCK, PASSAGE = "block", "passage"  # types of notes
+
+
+def make_files(memory: MemoryContents) -> dict[str, bytes]:
+    """Return the notes; what stands in the texts as observations and relations is read as such."""
+    made: dict[str, bytes] = {}
+    for block in memory.blocks:
+        made[f"blocks/{block.label}.md"] = write_note(
+            {
+                "title": block.label,
+                "type": BLOCK,
+                "permalink": f"blocks/{block.label}",
+                "tags": block.tags,
+                "label": block.label,
+                "description": block.description,
+                "limit": block.limit,
+                "read_only": block.read_only or None,
+            },
+            block.value,
+        )
+    for passage in memory.passages:
+        name = f"passages/{make_name(passage)}"
+        made[f"{name}.md"] = write_note(
+            {
+                "title": make_title(passage),
+                "type": PASSAGE,
+                "permalink": name,
+                "tags": passage.tags,
+                "created": get_date(passage),
+                "importance": passage.importance,
+                "source": passage.source,
+            },
+            passage.text,
+        )
+    for (host, session), messages in memory.sessions.items():
+        name = f"conversations/{host}/{store_paths.file_name(session)}.md"
+        made[name] = write_conversation(host, session, messages)
+    return made

@@ -1,0 +1,210 @@
+"""Memory in the formats of other tools: what was written comes back by their importers."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from memfs.core.block import Block
+from memfs.core.errors import MemfsError, StoreError
+from memfs.core.records import Message, Origin
+from memfs.ops import archive, export, init
+from memfs.ops.export import Exported, SecretsFound
+from memfs.store import archive as passages
+from memfs.store import blocks, exporters, recall, static, store_paths
+from memfs.store.blocks import Place
+from tests.ingest.importers.importing import import_path, list_details
+from tests.ops.test_export import WRITE
+from tests.ops.test_purge import SECRET, put
+
+HEAD = "---\ndescription: {}\nlimit: {}\nread_only: {}\npinned: false\ntags: [{}]\n---\n"
+TEXTS = (
+    "Green tea at 70 degrees. 世界",
+    "# A heading\n\n- [gotcha] seconds #http\n- implements [[Client]]\n\n```\n# code\n```",
+    "- [ ] the first line is a task\n\n---\ntitle: no front matter\n---\n",
+    "[1, 2] {3}: \"quotes\" 'and' # more",
+    "word " * 900,
+)
+RESULT = {"letta": "memory.af", "server-memory": "memory.jsonl"}
+
+
+def fill(place: Place, block_file: WRITE) -> None:
+    """Put blocks and passages into a store whose texts are awkward in other formats."""
+    block_file(
+        "services/api", HEAD.format('"The API: \\"x\\""', 7000, "true", "http, a b") + "Wait 5 s.\n"
+    )
+    block_file("plain", "No front matter,\n\n- [decision] two paragraphs #tag\n")
+    block_file("decisions/long", HEAD.format("Long", 9000, "false", "") + "a line\n" * 1000)
+    for number, text in enumerate(TEXTS):
+        archive.run(place, text, importance=3 + number, tags=("tea", "a b"), origin=Origin())
+
+
+def convert(
+    place: Place,
+    tool: str,
+    path: Path,
+    *,
+    everything: bool = False,
+    force: bool = False,
+    anyway: bool = False,
+) -> Exported | SecretsFound:
+    return export.convert(
+        place, tool, str(path), user=False, everything=everything, force=force, anyway=anyway
+    )
+
+
+def make_empty_place(folder: Path) -> Place:
+    """Make a project store in which nothing is, beside the user's."""
+    folder.mkdir()
+    init.run(str(folder), str(folder))
+    for path in Path(folder / ".agent-memory/blocks").rglob("*.md"):
+        path.unlink()
+    return blocks.find_place(str(folder))
+
+
+def read_blocks(place: Place) -> dict[str, tuple[str, int, bool, str, list[str]]]:
+    def describe(block: Block) -> tuple[str, int, bool, str, list[str]]:
+        return block.value, block.limit, block.read_only, block.description, block.tags
+
+    found = [block for block in blocks.load(place) if block.tier == "project" and block.value]
+    return {block.label: describe(block) for block in found}
+
+
+def read_passages(place: Place, tool: str) -> set[tuple[str, str, tuple[str, ...]]]:
+    """Return (text, date, tags without that of the tool) of the passages."""
+    assert place.project
+    found = [passages.read(path) for path in passages.sources(place.project)]
+    return {
+        (each.text, each.created_at, tuple(tag for tag in each.tags if tag != tool))
+        for each in found
+        if each
+    }
+
+
+@pytest.mark.parametrize("tool", exporters.NAMES)
+def test_what_was_written_comes_back(
+    tool: str, place: Place, block_file: WRITE, tmp_path: Path
+) -> None:
+    fill(place, block_file)
+    path = tmp_path / RESULT.get(tool, "out")
+    done = convert(place, tool, path)
+    assert isinstance(done, Exported)
+    empty = make_empty_place(tmp_path / "other")
+    for each in [path, *(Path(name) for name in done.paths if name.endswith(".archival.json"))]:
+        imported = import_path(empty, each)
+        assert not list_details(imported, "refused")
+    name = {"markdown": "memory-folder"}.get(tool, tool)
+    assert read_blocks(empty) == read_blocks(place)
+    assert read_passages(empty, name) == read_passages(place, name)
+
+
+@pytest.mark.parametrize("tool", exporters.NAMES)
+def test_the_same_memory_gives_the_same_bytes_for_its_owner_alone(
+    tool: str, place: Place, block_file: WRITE, tmp_path: Path
+) -> None:
+    fill(place, block_file)
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        path = tmp_path / name / RESULT.get(tool, "out")
+        done = convert(place, tool, path)
+        assert isinstance(done, Exported)
+        files = [Path(each) for each in done.paths]
+        assert {stat.S_IMODE(each.stat().st_mode) for each in files} == {0o600}
+        found.append({str(each.relative_to(tmp_path / name)): each.read_bytes() for each in files})
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("tool", exporters.NAMES)
+def test_a_secret_is_named_and_nothing_is_written(
+    tool: str, place: Place, block_file: WRITE, tmp_path: Path
+) -> None:
+    block_file("api", f"key: {SECRET}\n")
+    path = tmp_path / RESULT.get(tool, "out")
+    done = convert(place, tool, path)
+    assert isinstance(done, SecretsFound)
+    assert not path.exists()
+    assert isinstance(convert(place, tool, path, anyway=True), Exported)
+    assert path.exists()
+
+
+def test_facts_and_static_entries_are_texts(place: Place, tmp_path: Path) -> None:
+    assert place.project
+    static.write_entry(place.project, "http/limits", "five", "reference", ("http",))
+    fact = {"id": "f", "statement": "Port is\n7741", "confidence": 0.9, "category": "config"}
+    gone = {**fact, "id": "g", "statement": "Port is 1", "status": "superseded"}
+    lines = "".join(
+        json.dumps({**each, "at": "2026-05-01T00:00:00Z"}) + "\n" for each in (fact, gone)
+    )
+    put(f"{place.project.root}/facts/2026-05.jsonl", lines)
+    convert(place, "server-memory", tmp_path / "m.jsonl")
+    found = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()]
+    texts = [each["observations"] for each in found if each["entityType"] == "memory passage"]
+    assert [each[0] for each in texts] == ["five", "- [config] Port is 7741"]
+    assert "tags: static, reference, http" in texts[0]
+
+
+@pytest.mark.parametrize("tool", exporters.NAMES)
+def test_sessions_go_where_there_is_a_place_for_them(
+    tool: str, place: Place, tmp_path: Path
+) -> None:
+    said = [
+        Message("1", "s/1", "claude", "", "", "2026-05-01T00:00:00Z", "user", "Which port?"),
+        Message("2", "s/1", "claude", "", "", "", "tool", "ls", "Bash"),
+        Message("3", "s/1", "claude", "", "", "", "assistant", "7741"),
+    ]
+    recall.write_session(recall.get_path(place.home, "claude", "s/1"), said)
+    path = tmp_path / RESULT.get(tool, "out")
+    done = convert(place, tool, path, everything=True)
+    assert isinstance(done, Exported)
+    assert done.counts["sessions"] + done.unplaced["sessions"] == 1
+    if done.counts["sessions"]:
+        name = f"*/claude/{store_paths.file_name('s/1')}.md"
+        (note,) = path.glob(name)
+        text = note.read_text(encoding="utf-8")
+        assert "### User 2026-05-01T00:00:00Z\n\nWhich port?\n\n### Assistant\n\n7741\n" in text
+        assert "ls" not in text
+        back = import_path(make_empty_place(tmp_path / "other"), path)
+        assert back.omitted["conversation", "transcripts in prose"] == 1
+
+
+def test_nothing_is_written_over_unasked(place: Place, block_file: WRITE, tmp_path: Path) -> None:
+    fill(place, block_file)
+    folder = tmp_path / "out"
+    convert(place, "markdown", folder)
+    with pytest.raises(StoreError, match="is not empty"):
+        convert(place, "markdown", folder)
+    convert(place, "markdown", folder, force=True)
+    with pytest.raises(StoreError, match="is not a folder"):
+        convert(place, "basic-memory", folder / "plain.md")
+    with pytest.raises(MemfsError, match="is a folder"):
+        convert(place, "letta", folder)
+    (tmp_path / "m.archival.json").write_text("theirs")
+    with pytest.raises(StoreError, match="exists already"):
+        convert(place, "letta", tmp_path / "m.af")
+    assert (tmp_path / "m.archival.json").read_text() == "theirs"
+    assert not (tmp_path / "m.af").exists()
+
+
+def test_an_unknown_format_is_named(place: Place, tmp_path: Path) -> None:
+    with pytest.raises(MemfsError, match="unknown format 'zep'"):
+        convert(place, "zep", tmp_path / "x")
+
+
+def test_an_agent_file_has_what_its_program_writes(
+    place: Place, block_file: WRITE, tmp_path: Path
+) -> None:
+    fill(place, block_file)
+    convert(place, "letta", tmp_path / "m.af")
+    found = json.loads((tmp_path / "m.af").read_text(encoding="utf-8"))
+    assert found.keys() == {
+        "agents", "groups", "blocks", "files", "sources", "tools", "mcp_servers", "skills",
+        "metadata", "created_at",
+    }  # fmt: skip
+    (agent,) = found["agents"]
+    assert agent["block_ids"] == [each["id"] for each in found["blocks"]]
+    api = next(each for each in found["blocks"] if each["label"] == "services/api")
+    assert (api["value"], api["limit"], api["read_only"]) == ("Wait 5 s.", 7000, True)
