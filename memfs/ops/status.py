@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from memfs import files, hosts
 from memfs.context import page_scores
 from memfs.core import block_status
+from memfs.core import label as labels
 from memfs.core.contradicting_lines import find_contradictions
+from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.ipc import service_status
@@ -28,6 +30,7 @@ from memfs.store import (
     spool,
     store_paths,
     tracked_files,
+    writer,
 )
 from memfs.store import journal_query as versions
 
@@ -41,7 +44,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BlockState:
-    """A block with its three states. `sync` is "" outside git."""
+    """A block with its three states.
+
+    `sync`: clean, or dirty where the last commit has another text; outside git, where the journal
+    has another one. What no journal has yet is clean there.
+    """
 
     block: Block
     version: int
@@ -101,7 +108,7 @@ class PromptUsage:
 
 
 def run(place: Place, home: str) -> Status:
-    """Return the status of a place. Writes only edits from outside memfs, to the journal."""
+    """Return the status of a place. Writes nothing."""
     logs = recall.sources(place.home)
     stores = place.stores()
     states = tuple(_load_block_states(place))
@@ -166,25 +173,27 @@ def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:
 
 def _load_block_states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
-    last = {(entry.tier, entry.label): entry.op for entry in versions.list_entries(place)}
-    dirty = {store.root: tracked_files.list_dirty(store.root, "blocks") for store in place.stores()}
+    entries = [entry for store in place.stores() for entry in journal.read(store)]
+    last = {entry.key: entry.op for entry in entries}
+    changed = {
+        store.root: tracked_files.list_dirty(store.root, "blocks") for store in place.stores()
+    }
     found = []
     for block in blocks.load(place):
+        store = place.store(block.tier)
+        key = block_key(store.tree, block.tier, place.session, block.label)
         head = versions.get_head(place, block.tier, block.label)
-        changed = dirty[place.store(block.tier).root]
-        sync = "" if changed is None else "clean"
-        if changed and os.path.realpath(block.path) in changed:
-            sync = "dirty"
         behind = head is not None and journal.digest(block.raw) != head.digest
-        version = head.version + behind if head else block.version or 1
-        operation = last.get((block.tier, block.label), "")
+        in_git = None if block.tier == labels.SESSION else changed[store.root]
+        dirty = behind if in_git is None else os.path.realpath(block.path) in in_git
+        operation = writer.ADOPT if behind else last.get(key, "")
         found.append(
             BlockState(
                 block,
-                version,
+                head.version + behind if head else block.version or 1,
                 block_status.describe_content(block.value, operation),
                 _describe_freshness(place, block, now, days),
-                "" if block.tier == "session" else sync,
+                "dirty" if dirty else "clean",
             )
         )
     return found

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memfs.tools.definition import Arguments
     from memfs.tools.tool_context import ToolContext
 
-_SHARES = (0.0, 0.1, 0.25, 0.5, 1.0)  # of a block's limit, freed beyond what the text needs
+SHARES = (0.0, 0.1, 0.25, 0.5, 1.0)  # of a block's limit, freed beyond what has to be
 _SHOWN = 80  # characters of a part
 
 
@@ -68,7 +68,7 @@ def _find_share(
 
     No parts where even all of them leave too little room.
     """
-    for more in _SHARES:
+    for more in SHARES:
         share = missing / limit + more
         planned = page.page_out(context.place(), label, context.origin, free=share, dry=True)
         if len(planned.before.rstrip()) - len(planned.after.rstrip()) >= missing:

@@ -131,7 +131,7 @@ def format_status(context: ToolContext, arguments: Arguments) -> str:  # noqa: A
         flatten_text(
             f"- {each.block.label} ({each.block.tier}): version {each.version}, "
             f"{each.block.chars:,}/{each.block.limit:,} characters, {each.content}, "
-            + ", ".join(filter(None, (each.freshness, each.sync)))
+            f"{each.freshness}, {each.sync}"
         )
         for each in found.blocks
     ]

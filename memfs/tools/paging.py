@@ -16,8 +16,11 @@ from memfs.ops import page, search
 from memfs.search.engine import Filter
 from memfs.store import blocks, config
 from memfs.tools import core_memory, formatting
+from memfs.tools.block_room import SHARES
 
 if TYPE_CHECKING:
+    from memfs.core.block import Block
+    from memfs.ops.page import PagedOut
     from memfs.tools.definition import Arguments
     from memfs.tools.tool_context import ToolContext
 
@@ -26,12 +29,17 @@ _UNITS = 4  # characters of a token
 
 
 def page_out(context: ToolContext, arguments: Arguments) -> str:
-    """Page parts of a block out; return a line for each."""
+    """Page the parts of a block out that are off the task; return a line for each.
+
+    Where the pinned blocks take more than their share of the host's window, more parts leave a
+    pinned block, as far as it takes.
+    """
+    place, label = context.place(), labels.normalise(str(arguments["label"]))
+    block, task = blocks.get(place, label), str(arguments.get("task") or "")
+    lacking = max(0, -_measure_window(context)) if block.pinned else 0
+    free = _choose_share(context, block, task, lacking) if lacking else 0.0
     done = page.page_out(
-        context.place(),
-        labels.normalise(str(arguments["label"])),
-        context.with_reason(arguments.get("reason")),
-        task=str(arguments.get("task") or ""),
+        place, label, context.with_reason(arguments.get("reason")), task=task, free=free
     )
     if not done.gone:
         return f"nothing in '{done.label}' is off the task; it stays as it is"
@@ -39,7 +47,29 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
     lines += [
         f"- {each.fate}: {excerpt(' '.join(each.part.text.split()), 100)}" for each in done.gone
     ]
+    if lacking:
+        left = lacking - _count_freed(done)
+        rest = f"{left:,} are left: page another block out" if left > 0 else "now they fit"
+        lines.append(f"blocks took {lacking:,} tokens more than this window has for them; {rest}")
     return "\n".join(map(flatten_text, [*lines, f"memory_page_in {done.label} brings it back"]))
+
+
+def _choose_share(context: ToolContext, block: Block, task: str, lacking: int) -> float:
+    """Return the share of a block's limit to free for so many tokens; 0 where the task does it."""
+    label = labels.qualify(block.tier, block.label)
+    shares = [0.0, *(lacking * _UNITS / block.limit + more for more in SHARES)]
+    for share in shares:
+        planned = page.page_out(
+            context.place(), label, context.origin, task=task, free=share, dry=True
+        )
+        if _count_freed(planned) >= lacking:
+            return share
+    return shares[-1]
+
+
+def _count_freed(done: PagedOut) -> int:
+    """Return the tokens by which a page-out makes a block shorter."""
+    return estimate(done.before) - estimate(done.after)
 
 
 def page_in(context: ToolContext, arguments: Arguments) -> str:
@@ -56,11 +86,11 @@ def page_in(context: ToolContext, arguments: Arguments) -> str:
 
 
 def _measure_window(context: ToolContext) -> int:
-    """Return the characters that the host's window has free for blocks."""
+    """Return the tokens that the host's window has free for blocks, below 0 if it lacks some."""
     host, place = context.origin.host, context.place()
     budget = load_budget(config.load(place), hosts.get(host).WINDOW if host in hosts.NAMES else 0)
     pinned = sum(estimate(block.value) for block in blocks.load(place) if block.pinned)
-    return max(0, budget.get_share("blocks") - pinned) * _UNITS
+    return budget.get_share("blocks") - pinned
 
 
 def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
@@ -73,7 +103,7 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
     if not place.session:
         return formatting.search_hits(context, {"query": query}, kinds=("message", "passage"))
     working = blocks.get(place, labels.qualify(labels.SESSION, labels.WORKING))
-    room = min(int(_SHARE * (working.limit - working.chars)), _measure_window(context))
+    room = min(int(_SHARE * (working.limit - working.chars)), _measure_window(context) * _UNITS)
     lines: list[str] = []
     for hit in hits:
         head = f"- ({hit.at[:10]}, {hit.id}) "

@@ -114,10 +114,10 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
         "in the prompt  394 tokens at a session's start, 1.2% of 32,768",
         "assistants     none is wired: memfs install",
         "",
-        "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  GIT",
+        "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  STATE",
         "project  persona       ░░░░░░░░░░░░  3%        1  populated  active     dirty",
         "project  system_rules  ░░░░░░░░░░░░  0%        1  empty      active     dirty",
-        "user     human         ░░░░░░░░░░░░  0%        1  empty      active     -",
+        "user     human         ░░░░░░░░░░░░  0%        1  empty      active     clean",
     ]
     assert json.loads(memfs("status", "--json").out)["messages"] == 0
     assert memfs("doctor").code == 0

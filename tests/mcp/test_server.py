@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import cast
@@ -32,7 +32,7 @@ Told = list[types.ServerNotification]
 
 @asynccontextmanager
 async def client(
-    folder: Path, told: Told | None = None, name: str = "claude-code"
+    folder: Path, told: Told | None = None, name: str = "claude-code", options: Sequence[str] = ()
 ) -> AsyncIterator[ClientSession]:
     """A client of a server that was started for a folder; `told` gets its notifications."""
 
@@ -40,8 +40,9 @@ async def client(
         if told is not None and not isinstance(received, Exception):
             told.append(received)  # type: ignore[arg-type]
 
+    words = ["-c", START, "mcp", *options]
     server = StdioServerParameters(
-        command=sys.executable, args=["-c", START, "mcp"], cwd=str(folder), env=dict(os.environ)
+        command=sys.executable, args=words, cwd=str(folder), env=dict(os.environ)
     )
     info = types.Implementation(name=name, version="2.1")
     async with stdio_client(server) as (reading, writing):

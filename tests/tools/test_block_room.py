@@ -128,3 +128,29 @@ def test_a_page_in_keeps_to_what_the_window_of_the_host_has_free(place: Place, r
         assert found
         sizes.append(blocks.get(found, "working").chars)
     assert sizes[0] > 1000 > sizes[1]
+
+
+def test_a_page_out_frees_what_the_window_of_the_host_lacks(place: Place, repo: Path) -> None:
+    (repo / ".agent-memory" / "config.yaml").write_text("memfs: 1\ncontext: {max_tokens: 1100}\n")
+    notes = [f"- Retry number {n} of the billing gateway waits {n} seconds." for n in range(40)]
+    edit.run(place, [Rethink("persona", "\n".join(notes))], Origin("user"))
+    call = ToolCall("memory_page_out", {"label": "persona", "task": "the billing gateway"})
+    wide = calls.run(ToolContext(str(repo), Origin("agent", "claude")), registry.built_in(), call)
+    assert wide.text == "nothing in 'persona' is off the task; it stays as it is"
+    narrow = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
+    assert " tokens more than this window has for them; now they fit" in narrow.text
+    left = blocks.get(place, "persona").value
+    assert 0 < len(left.splitlines()) < len(notes)
+    again = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
+    assert again.text == wide.text
+    assert blocks.get(place, "persona").value == left
+
+
+def test_a_page_out_says_what_the_window_lacks_still(place: Place, repo: Path) -> None:
+    (repo / ".agent-memory" / "config.yaml").write_text("memfs: 1\ncontext: {max_tokens: 1100}\n")
+    edits: list[Edit] = [Rethink("persona", LINES), Rethink("human", LINES * 8)]
+    edit.run(place, edits, Origin("user"))
+    call = ToolCall("memory_page_out", {"label": "persona"})
+    done = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
+    assert " are left: page another block out" in done.text
+    assert blocks.get(place, "persona").value == ""

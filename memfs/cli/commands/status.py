@@ -160,7 +160,7 @@ def of_service(found: ServiceStatus | None) -> list[str]:
 def _render_rows(found: Status) -> list[tuple[str, ...]]:
     """Return the rows of the table of blocks, its head first."""
     rows: list[tuple[str, ...]] = [
-        ("TIER", "LABEL", "USED", "", "VERSION", "CONTENT", "FRESHNESS", "GIT")
+        ("TIER", "LABEL", "USED", "", "VERSION", "CONTENT", "FRESHNESS", "STATE")
     ]
     for state in found.blocks:
         share = state.block.chars / state.block.limit
@@ -173,7 +173,7 @@ def _render_rows(found: Status) -> list[tuple[str, ...]]:
                 str(state.version),
                 state.content,
                 state.freshness,
-                state.sync or "-",
+                state.sync,
             )
         )
     return rows
