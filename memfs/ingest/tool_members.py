@@ -61,14 +61,14 @@ def collect_members(
 ) -> ToolMembers:
     """Turn a tool's items into files for the stores of a place.
 
-    Into the project's store come its own, those of no project, and those of `project`, a name or
-    folder, if it is given. With `user` everything goes to the user's store.
+    Into the project's store come those of no project, and its own, or instead those of `project`, a
+    name or folder, if it is given. With `user` all of them go to the user's store.
     """
     made = ToolMembers(tool)
     get_limit = config.load(place).get_limit
     for item in _read_all(items, made):
         noun = item.noun, _name_project(item.project)
-        if project and not _is_of_project(item, [project]):
+        if project and item.project and not _is_of_project(item, [project]):
             made.left[noun] += 1
             continue
         tier = labels.USER if user or item.private else labels.PROJECT

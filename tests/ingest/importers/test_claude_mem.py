@@ -16,7 +16,12 @@ from memfs.ops.sessions import find_session
 from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.ingest.importers.importing import import_path
-from tests.ingest.importers.samples import make_claude_mem, make_database, write_json
+from tests.ingest.importers.samples import (
+    make_claude_mem,
+    make_database,
+    make_server_memory,
+    write_json,
+)
 
 
 def test_observations_and_summaries_of_the_project_become_passages(
@@ -48,6 +53,11 @@ def test_another_project_is_taken_by_its_name(place: Place, tmp_path: Path) -> N
     assert [each.passage.text.partition("\n")[0] for each in archive.list_passages(place)] == [
         "# Of another project"
     ]
+
+
+def test_what_is_of_no_project_comes_with_any(place: Place, tmp_path: Path) -> None:
+    done = import_path(place, make_server_memory(tmp_path), project="other")
+    assert dict(done.taken) == {("entity", ""): 2}
 
 
 def test_prompts_are_a_session_unless_its_transcript_is_there(place: Place, tmp_path: Path) -> None:

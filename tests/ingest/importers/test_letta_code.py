@@ -53,8 +53,8 @@ def test_a_conversation_becomes_a_session_without_reminders_and_dates(
     place: Place, tmp_path: Path
 ) -> None:
     done = import_path(place, make_letta_code(tmp_path / "lc"), project="repo")
-    assert dict(done.left) == {("block", ""): 3}
-    (item,) = done.items
+    assert dict(done.taken)["block", ""] == 3
+    (item,) = [each for each in done.items if each.kind == "session"]
     (found,) = recall.messages(item.path)
     assert found.text == "What is our timeout?"
     assert (found.at, found.role, found.host) == ("", "user", "letta-code")
