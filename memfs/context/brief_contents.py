@@ -39,14 +39,15 @@ TOOLS = (
 
 
 def compose_brief(
-    place: Place, *, tools: bool = False, budget: int = brief_layout.BUDGET
+    place: Place, *, tools: bool = False, budget: int = brief_layout.BUDGET, host: str = ""
 ) -> tuple[str, dict[str, str]]:
     """Return the whole brief, and the texts of its blocks (`tier:label` to text).
 
     It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
-    server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units.
+    server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units. The
+    guidance is that of a `host`, where a store has such.
     """
-    guidance = prompts.read(place, "guidance")
+    guidance = prompts.read(place, "guidance", host)
     found = blocks.load(place)
     texts = {labels.qualify(block.tier, block.label): block.raw for block in found}
     return brief_layout.brief(found, guidance, names(place, tools=tools), budget), texts
@@ -77,13 +78,13 @@ def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
     return f"memfs: {what} in no block yet: memfs review"
 
 
-def compose_within(place: Place, room: int, *, tools: bool = False) -> str:
+def compose_within(place: Place, room: int, *, tools: bool = False, host: str = "") -> str:
     """Return the brief in about `room` tokens; cuts are marked in it."""
     from memfs.core.tokens import estimate  # for small windows alone
 
     units = room * _UNITS
     while True:
-        brief = compose_brief(place, tools=tools, budget=units)[0]
+        brief = compose_brief(place, tools=tools, budget=units, host=host)[0]
         if estimate(brief) <= room or units < room:
             return brief
         units = units * 9 // 10

@@ -7,7 +7,9 @@ from memfs.store import host_sessions, store_paths, trust
 from memfs.store.blocks import Place, find_off_switch
 
 
-def compose_whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[str, str], str]:
+def compose_whole(
+    place: Place, *, host: str, tools: bool, note: bool
+) -> tuple[str, dict[str, str], str]:
     """Return the whole brief of a place, the texts it was made of, and a notice for the person.
 
     `tools`: the assistant has ours. `note`: a session starts, and the notice names the changes of
@@ -22,7 +24,7 @@ def compose_whole(place: Place, *, tools: bool, note: bool) -> tuple[str, dict[s
         from memfs.store import upstream_changes  # with git, which most starts need not ask
 
         notice = upstream_changes.notice(upstream_changes.review_changes(place, note=note))
-    text, shown = brief_contents.compose_brief(place, tools=tools)
+    text, shown = brief_contents.compose_brief(place, tools=tools, host=host)
     rules = brief_contents.unwritten_rules(place, shown.values())
     if note:
         notice = "\n".join(filter(None, (notice, brief_contents.offer_rules(place, rules))))

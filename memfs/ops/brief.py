@@ -42,7 +42,7 @@ def run(event: Event) -> Reply:
     if place is not None and event.kind == START:
         reply = _begin(place, event)
     elif place is not None and event.kind == AGENT:
-        reply = Reply(_compose(place, tools=event.tools, note=False)[0])
+        reply = Reply(_compose(place, event.host, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:
         reply = prompt(place, event.prompt, host=event.host, tools=event.tools)
     if place is not None and reply.context and event.kind in (START, PROMPT):
@@ -66,10 +66,10 @@ def _begin(place: Place, event: Event) -> Reply:
             place.home, place.session, START
         ):
             return Reply()
-        reply = start(place, tools=event.tools)
+        reply = start(place, host=event.host, tools=event.tools)
         sessions.release_brief(place.home, place.session)
     except OSError:
-        text, _, notice = _compose(place, tools=event.tools, note=False)
+        text, _, notice = _compose(place, event.host, tools=event.tools, note=False)
         return Reply(text, notice)
     return reply
 
@@ -81,20 +81,22 @@ def _is_duplicate(place: Place, key: str) -> bool:
         return False
 
 
-def start(place: Place, *, tools: bool = False) -> Reply:
+def start(place: Place, *, host: str = "", tools: bool = False) -> Reply:
     """Return the whole brief, and record that the session was shown it.
 
     `tools`: the assistant has our tools; without them the brief names the command line.
     """
-    text, shown, notice = _compose(place, tools=tools, note=True)
+    text, shown, notice = _compose(place, host, tools=tools, note=True)
     sessions.save(place.home, place.session, ShownState(shown, []))
     return Reply(text, notice)
 
 
-def _compose(place: Place, *, tools: bool, note: bool) -> "tuple[str, dict[str, str], str]":
+def _compose(
+    place: Place, host: str, *, tools: bool, note: bool
+) -> "tuple[str, dict[str, str], str]":
     from memfs.context import session_start
 
-    return session_start.compose_whole(place, tools=tools, note=note)
+    return session_start.compose_whole(place, host=host, tools=tools, note=note)
 
 
 def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> Reply:
@@ -105,7 +107,7 @@ def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> R
             return Reply()  # the start's hook is sending the brief now
         shown = sessions.load(place.home, place.session)
         if shown is None:
-            return start(place, tools=tools)
+            return start(place, host=host, tools=tools)
         sessions.release_brief(place.home, place.session)  # the start's hook has sent it meanwhile
     reply, update = updates_since(place, text, shown, None, tools=tools)
     note_shown(place, host, reply, update)

@@ -59,14 +59,17 @@ class WindowUsage:
         return self.budget.room - self.used
 
 
-def run(place: Place, window: int = 0) -> WindowUsage:
-    """Measure the brief of a place against the configured window, or one of `window` tokens."""
+def run(place: Place, window: int = 0, host: str = "") -> WindowUsage:
+    """Measure the brief of a place against the configured window, or one of `window` tokens.
+
+    The guidance is that of a host, where a store has such.
+    """
     budget = budgets.load_budget(config.load(place), window)
     counter = token_counter.load_counter()
-    brief = brief_contents.compose_within(place, budget.get_share("blocks"))
-    usual = brief_contents.compose_brief(place)[0]
+    brief = brief_contents.compose_within(place, budget.get_share("blocks"), host=host)
+    usual = brief_contents.compose_brief(place, host=host)[0]
     pinned = brief_layout.sort_blocks([block for block in blocks.load(place) if block.pinned])
-    guidance = counter.count(prompts.read(place, "guidance"))
+    guidance = counter.count(prompts.read(place, "guidance", host))
     sections = [WindowSection("instructions", guidance, guidance)]
     cut = []
     for block in pinned:

@@ -39,9 +39,9 @@ def show_all(place: Place) -> list[ShownBlock]:
     return [ShownBlock(block, _find_version(place, block)) for block in blocks.load(place)]
 
 
-def brief(place: Place) -> str:
-    """Return the brief that a session of this place gets."""
-    text, shown = brief_contents.compose_brief(place)
+def brief(place: Place, host: str = "") -> str:
+    """Return the brief that a session of this place gets, in a host or in any."""
+    text, shown = brief_contents.compose_brief(place, host=host)
     return brief_contents.with_rules(text, brief_contents.unwritten_rules(place, shown.values()))
 
 

@@ -152,7 +152,7 @@ def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) 
     Where none is wired, it is that of the configuration (`context.max_tokens`).
     """
     host = wired[0][0] if wired and not window else ""
-    return PromptUsage(host, context.run(place, hosts.get(host).WINDOW if host else window))
+    return PromptUsage(host, context.run(place, hosts.get(host).WINDOW if host else window, host))
 
 
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:

@@ -146,7 +146,7 @@ def _require_project(place: Place) -> Store:
 def _find_signs(store: Store) -> Iterator[tuple[str, Sign]]:
     """Yield the signs of injection in files that are no blocks, as (file name, sign)."""
     paths = [f"{store.root}/{store_paths.CONFIG}", *archive.sources(store), *facts.sources(store)]
-    paths += [f"{store.root}/{prompts.FOLDER}/{name}.md" for name in ("guidance", "agent")]
+    paths += [f"{store.root}/{prompts.FOLDER}/{name}" for name in prompts.list_files(store)]
     for path in [*paths, *(path for _, path in static.sources(store))]:
         text = files.decode(logs.read_whole(path) or b"")
         for sign in injection_signs.find_signs(text):

@@ -61,7 +61,7 @@ def test_it_is_never_committed(place: Place, repo: Path, when: str) -> None:
 
     run(test)
     if when == "session":
-        session_end.run(Event(END, "SessionEnd", "claude", "s1", str(repo)))
+        session_end.run(Event("claude", END, "SessionEnd", "s1", str(repo)))
     changed = git(repo, "show", "--format=", "--name-only").split()
     assert changed == [".agent-memory/blocks/persona.md"]
     known = git(repo, "log", "-1", "-p", "--format=%B")

@@ -6,12 +6,12 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from memfs import files
+from memfs import files, hosts
 from memfs.core import label as labels
 from memfs.hosts import settings_merge
 from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
-from memfs.store import config_check, git, journal, merge_driver, store_paths
+from memfs.store import config_check, git, journal, merge_driver, prompts, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,7 @@ def check_stores(place: Place) -> Iterator[Finding]:
             )
         for text in config_check.find_problems(store):
             yield Finding("warning", text)
+        yield from _check_prompts(store)
         yield from _check_journal(store)
         for path in temp_files.of_store(store):
             yield temp_files.finding(path)
@@ -73,6 +74,18 @@ def merging(place: Place) -> Iterator[Finding]:
             "git's merge driver would run a folder named memfs of the repository in our place",
             "register it anew: memfs init",
         )
+
+
+def _check_prompts(store: store_paths.Store) -> Iterator[Finding]:
+    """Name the files in `prompts/` that nothing reads."""
+    known = {"agent.md", "guidance.md", *(f"guidance.{name}.md" for name in hosts.NAMES)}
+    for name in prompts.list_files(store):
+        if name not in known:
+            yield Finding(
+                "warning",
+                f"{store.root}/{prompts.FOLDER}/{name}: memfs reads no file of that name",
+                f"it reads guidance.md, agent.md, and guidance.HOST.md of {', '.join(hosts.NAMES)}",
+            )
 
 
 def _check_modes(store: store_paths.Store) -> Iterator[Finding]:

@@ -23,13 +23,13 @@ def show_brief(request: Request) -> Response:
     place = get_project(request).find_place()
     host = request.query_params.get("host", "")
     host = host if host in hosts.NAMES else ""
-    usage = context.run(place, hosts.get(host).WINDOW if host else 0)
+    usage = context.run(place, hosts.get(host).WINDOW if host else 0, host)
     return render(
         request,
         "brief.html",
         "brief",
         "What the assistant sees",
-        brief=show.brief(place),
+        brief=show.brief(place, host),
         usage=usage,
         hosts=hosts.NAMES,
         host=host,
