@@ -1,13 +1,13 @@
-"""Consolidates a cluttered block without a model: duplicates go, the latest value of a key stays.
+"""Consolidates a cluttered block without a model.
 
-Sections with the same heading become one. A line that a later one takes back in words is put into
-one with it. Only texts that are equal but for case, spaces, punctuation, articles and the s of a
-word are duplicates; the first one stays.
-Under different headings a text may be about two things: there it is a duplicate only where it
-stands under a heading above as well, and is a statement rather than a key or a word or two. Of two
-values for one key (`Editor: vim`, later `Editor: helix`) the later one stays only where the section
-holds nothing but keys and no other key repeats: else they may be about two people. Headings that
-become empty, and repeated blank lines, are removed.
+Equal headings are joined. Lines are duplicates if they say the same in nearly the same words
+(`statements`); the first one stays. Under different headings a text may be about two things: there
+it is a duplicate only where it stands under a heading above as well, and is a statement rather than
+a key or a word or two. Of two values for one key (`Editor: vim`, later `Editor: helix`) the later
+one stays only where the section holds nothing but keys and no other key repeats: else they may be
+about two people. A line that ends an earlier one ("Changed jobs to Beta Inc") gives it its value.
+Where none of this is clear, both lines stay. Headings that become empty, and repeated blank lines,
+are removed.
 """
 
 from __future__ import annotations
@@ -15,101 +15,162 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from memfs.context import page_scores, repeated_headings, superseded_lines
+from memfs.context import heading_groups, line_keys, page_scores, statements
+from memfs.core import headings
 
 if TYPE_CHECKING:
     from memfs.context.page_scores import BlockPart
+    from memfs.context.statements import Statement
 
-_KEY = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?([A-Za-z][\w /-]{1,40}?)[ \t]*:[ \t]+\S")
-# Keys of which there may be many.
-_LABELS = frozenset({
-    "todo", "fixme", "note", "notes", "decision", "rule", "tip", "hint", "warning", "important",
-    "example", "question", "answer", "see", "bug", "issue", "task", "idea", "fact", "step", "item",
-    "goal", "update", "change", "feature", "link", "url", "http", "https", "ref", "file",
-})  # fmt: skip
-_MARKS = re.compile(r"[\W_]+")
-_SMALL = frozenset(("a", "an", "the", "we", "i", "our", "my"))  # they do not change what is said
-_ENDING = re.compile(r"(?<=\w\w[^\Ws])s\Z")
 _FEWEST = 3  # words of what says the same under a heading and under one below it
-_EMPTY = re.compile(r"^#{1,6}[ \t][^\n]*\n+(?=#{1,6}[ \t]|\Z)", re.MULTILINE)
 _CODE = re.compile(r"\s*(?:```|~~~)")
-_BLANKS = re.compile(r"\n{3,}")
+_BELOW = re.compile(r"[ \t]+\S|(?:=+|-+)[ \t]*(?:\n|\Z)")  # what belongs to the line before it
+_TWO = 2
 
 
 def consolidate_text(body: str) -> str:
     """Return the consolidated body, or the same one if nothing is to be done. LF line ends."""
-    given = body
-    body = repeated_headings.join_sections(body.replace("\r\n", "\n"))
-    found = page_scores.split_parts(body)
+    body = body.replace("\r\n", "\n")
+    text = _consolidate_once(body)
+    while text != body:  # what goes may make more of the rest equal
+        body, text = text, _consolidate_once(text)
+    return text
+
+
+def _consolidate_once(body: str) -> str:
+    text = heading_groups.group_headings(body)
+    found = page_scores.split_parts(text)
     stays: dict[int, str] = {part.start: part.text for part in found}  # "" for what goes
-    sections = _split_sections(body, found)
+    code = _list_code(text)
+    movable = {
+        part.start
+        for part in found
+        if part.text[:1] not in " \t"
+        and part.start not in code
+        and line_keys.is_plain(part.text)
+        and not _BELOW.match(text, part.end)
+    }
+    sections = _split_sections(text, found)
     for section in sections:
-        _keep_latest(section, stays)
-        _take_back(section, stays)
-    _drop_repetitions(sections, _list_scopes(body, found), stays)
+        if all(part.start in movable for part in section):
+            _keep_latest(section, stays)
+        _replace_ended([part for part in section if part.start in movable], stays)
+    movable -= _list_disputed(found, stays)
+    whole = [each for each in sections if not line_keys.find_records(p.text for p in each)]
+    _drop_repetitions(whole, movable, _list_scopes(text, found), stays)
     out, at = [], 0
     for part in found:
-        out += [body[at : part.start], stays[part.start]]
+        out += [text[at : part.start], stays[part.start]]
         at = part.end
-    text = "".join([*out, body[at:]])
-    if text == body:
-        return given if body == given.replace("\r\n", "\n") else body
-    previous = ""
-    while previous != text:  # a heading may have held nothing but headings
-        previous, text = text, _EMPTY.sub(_drop_empty, text)
-    return _BLANKS.sub("\n\n", text).strip("\n") + "\n" if text.strip() else ""
+    after = "".join([*out, text[at:]])
+    return body if after == body else _tidy_layout(text, after)
 
 
-def _drop_empty(match: re.Match[str]) -> str:
-    """Return "" for an empty heading; one with a heading of a lower level below it is kept."""
-    level = len(match.group(0)) - len(match.group(0).lstrip("#"))
-    rest = match.string[match.end() :]
-    below = len(rest) - len(rest.lstrip("#"))
-    return match.group(0) if below > level else ""
+def _list_code(text: str) -> set[int]:
+    """Return where the lines of code begin."""
+    at, found = 0, set()
+    for line, code in headings.mark_code_lines(text):
+        if code:
+            found.add(at)
+        at += len(line)
+    return found
+
+
+def _tidy_layout(before: str, after: str) -> str:
+    """Return a text without the headings that became empty, and without repeated blank lines."""
+    pairs = list(zip(headings.split_markdown(before), headings.split_markdown(after), strict=True))
+    kept: list[str] = []
+    below, following = 0, 0  # levels of the next heading, before and now; 0: none
+    for old, new in reversed(pairs):
+        was_empty = not old.body.strip() and below <= old.level
+        if was_empty or new.body.strip() or following > new.level:
+            kept.append(new.line + new.body)
+            following = new.level
+        below = old.level
+    lines: list[str] = []
+    blank = False
+    for line, code in headings.mark_code_lines("".join(reversed(kept))):
+        if code or line.strip() or not blank:
+            lines.append(line)
+        blank = not code and not line.strip()
+    text = "".join(lines).strip("\n")
+    return f"{text}\n" if text else ""
 
 
 def _split_sections(body: str, found: list[BlockPart]) -> list[list[BlockPart]]:
-    """Group parts into sections, separated by a heading, code or a rule."""
+    """Group parts into sections, separated by a heading, code, a rule or a label."""
     sections: list[list[BlockPart]] = []
     end = 0
-    for part in found:
-        if not sections or body[end : part.start].strip():
+    for at, part in enumerate(found):
+        if not sections or body[end : part.start].strip() or _is_label(body, found, at):
             sections.append([])
         sections[-1].append(part)
         end = part.end
     return sections
 
 
+def _is_label(body: str, found: list[BlockPart], at: int) -> bool:
+    """Return whether a part names those after it, as plain text before list items may do."""
+    part = found[at]
+    if line_keys.is_label(part.text):
+        return True
+    if at + 1 == len(found) or body[part.end : found[at + 1].start].strip():
+        return False
+    item, following = (bool(statements.ITEM.sub("", p.text) != p.text) for p in found[at : at + 2])
+    return following and not item
+
+
 def _keep_latest(section: list[BlockPart], stays: dict[int, str]) -> None:
-    keys = [_KEY.match(part.text) for part in section]
-    names = [" ".join(key.group(1).lower().split()) if key else "" for key in keys]
+    names = [line_keys.read_key(part.text) for part in section]
     repeated = {name for name in names if names.count(name) > 1}
-    if not all(names) or len(repeated) != 1 or repeated & _LABELS:
+    if not all(names) or len(repeated) != 1 or repeated & line_keys.LABELS:
         return
     places = [n for n, name in enumerate(names) if name in repeated]
+    values = {statements.fold_statement(section[place].text) for place in places}
+    if len(values) > _TWO or any("\n" in section[place].text.rstrip("\n") for place in places):
+        return  # a list of things rather than a value that changed
     stays[section[places[0]].start] = section[places[-1]].text
     for place in places[1:]:
         stays[section[place].start] = ""
 
 
-def _take_back(section: list[BlockPart], stays: dict[int, str]) -> None:
-    """Put what a later part takes back into one part with it."""
-    texts = [stays[part.start].rstrip("\n") for part in section]
-    for place, text in superseded_lines.find_superseded(texts).items():
-        ending = section[place].text[len(section[place].text.rstrip("\n")) :]
-        stays[section[place].start] = text + ending if text else ""
+def _replace_ended(section: list[BlockPart], stays: dict[int, str]) -> None:
+    """Give a statement the values of the later ones, if all say that it holds no more."""
+    if line_keys.find_records(stays[part.start] for part in section):
+        return
+    names = 0  # what follows a name may be about somebody else
+    groups: dict[tuple[int, tuple[str, str]], list[tuple[int, Statement]]] = {}
+    for at, part in enumerate(section):
+        names += line_keys.is_name(part.text)
+        if statement := statements.read_statement(stays[part.start]):
+            groups.setdefault((names, statement.about), []).append((at, statement))
+    for (first, old), *later in groups.values():
+        near = not later or later[-1][0] - first == len(later)
+        if old.changes or not all(new.changes and (near or not new.corrects) for _, new in later):
+            continue
+        for at, new in later:
+            line = stays[section[first].start]
+            stays[section[first].start] = statements.replace_value(line, new)
+            stays[section[at].start] = ""
+
+
+def _list_disputed(found: list[BlockPart], stays: dict[int, str]) -> set[int]:
+    """Return the statements about what some line says has changed: their order counts."""
+    said = {part.start: statements.read_statement(stays[part.start]) for part in found}
+    changed = {each.about for each in said.values() if each and each.changes}
+    return {start for start, each in said.items() if each and each.about in changed}
 
 
 def _list_scopes(body: str, found: list[BlockPart]) -> dict[int, tuple[str, ...]]:
     """Map the start of each part to the headings above it, the highest first.
 
-    What follows a rule, or a line that ends with a colon, has a scope of its own, and so has what
-    comes before code: it says what the code is.
+    Equal headings that `heading_groups` does not join are two. What follows a rule, or a label, has
+    a scope of its own, and so has what comes before code: it says what the code is.
     """
     scopes: dict[int, tuple[str, ...]] = {}
     above: list[tuple[int, str]] = []
     own, end = "", 0
-    for part in found:
+    for at, part in enumerate(found):
         fenced = False
         for line in body[end : part.start].split("\n"):
             text = line.strip()
@@ -119,8 +180,12 @@ def _list_scopes(body: str, found: list[BlockPart]) -> dict[int, tuple[str, ...]
             elif text and not fenced and not level:
                 own = f"{text} {part.start}"
             elif text and not fenced:
-                above = [each for each in above if each[0] < level] + [(level, _fold(text))]
+                above = [each for each in above if each[0] < level] + [
+                    (level, f"{text} {part.start}")
+                ]
                 own = ""
+        if _is_label(body, found, at):
+            own = f"{part.text} {part.start}"
         alone = str(part.start) if _CODE.match(body, part.end) else own
         scopes[part.start] = (alone,) if alone else tuple(text for _, text in above)
         end = part.end
@@ -128,35 +193,35 @@ def _list_scopes(body: str, found: list[BlockPart]) -> dict[int, tuple[str, ...]
 
 
 def _drop_repetitions(
-    sections: list[list[BlockPart]], scopes: dict[int, tuple[str, ...]], stays: dict[int, str]
+    sections: list[list[BlockPart]],
+    movable: set[int],
+    scopes: dict[int, tuple[str, ...]],
+    stays: dict[int, str],
 ) -> None:
     """Drop the parts that repeat an earlier one of their section, or of their scope."""
-    seen: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    seen: dict[str, list[tuple[int, int, str, tuple[str, ...]]]] = {}
+    names = 0
     for number, section in enumerate(sections):
         for part in section:
-            folded, scope = _fold_statement(stays[part.start]), scopes[part.start]
-            before = seen.setdefault(folded, [])
+            names += line_keys.is_name(part.text)
+            subject, words = statements.fold_statement(stays[part.start])
+            scope = scopes[part.start]
+            about = names if statements.is_verb(words.partition(" ")[0]) else 0
+            before = [
+                (other, wide)
+                for other, same, who, wide in seen.setdefault(words, [])
+                if about == same and (who == subject or not who or not subject)
+            ]
             near = any(number == other for other, _ in before)
-            if folded and (near or any(_is_covered(part, scope, wide) for _, wide in before)):
+            covered = near or any(_is_covered(part, words, scope, wide) for _, wide in before)
+            if words and part.start in movable and covered:
                 stays[part.start] = ""
-            before.append((number, scope))
+            else:
+                seen[words].append((number, about, subject, scope))
 
 
-def _is_covered(part: BlockPart, scope: tuple[str, ...], wide: tuple[str, ...]) -> bool:
+def _is_covered(part: BlockPart, words: str, scope: tuple[str, ...], wide: tuple[str, ...]) -> bool:
     """Tell whether a part that was said in the scope `wide` needs not be said in `scope`."""
-    if _KEY.match(part.text):
+    if line_keys.read_key(part.text):
         return False
-    return scope == wide or (
-        scope[: len(wide)] == wide and len(_fold(part.text).split()) >= _FEWEST
-    )
-
-
-def _fold(text: str) -> str:
-    return _MARKS.sub(" ", text.lower()).strip()
-
-
-def _fold_statement(text: str) -> str:
-    """Fold a text; of a statement of some words also articles, pronouns and the s of its words."""
-    words = _fold(text).split()
-    kept = [_ENDING.sub("", word) for word in words if word not in _SMALL]
-    return " ".join(kept if len(kept) >= _FEWEST else words)
+    return scope == wide or (scope[: len(wide)] == wide and len(words.split()) >= _FEWEST)

@@ -113,10 +113,10 @@ def find_heading(text: str) -> str:
 
 def plain_lines(text: str) -> Iterator[str]:
     """Yield the lines of a text that are not code."""
-    return (line for line, code in _mark_code_lines(text) if not code)
+    return (line for line, code in mark_code_lines(text) if not code)
 
 
-def _mark_code_lines(text: str) -> Iterator[tuple[str, bool]]:
+def mark_code_lines(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each line with its line end, and whether it belongs to a fence of code."""
     fence = ""
     for line in text.splitlines(keepends=True):
@@ -135,7 +135,7 @@ def split_markdown(text: str) -> Iterator[Section]:
     level, title, head, start = 0, "", "", 1
     ended = 0  # lines; `splitlines` ends them at other characters, too
     body: list[str] = []
-    for line, code in _mark_code_lines(text):
+    for line, code in mark_code_lines(text):
         number, ended = ended + 1, ended + line.endswith("\n")
         heading = None if code else _HEADING.match(line.rstrip())
         under = None if code else _UNDERLINE.fullmatch(line.rstrip())
@@ -193,7 +193,7 @@ def _split_atoms(text: str, most: int) -> Iterator[str]:
 
 def _split_paragraphs(text: str) -> Iterator[str]:
     pending: list[str] = []
-    for line, code in _mark_code_lines(text):
+    for line, code in mark_code_lines(text):
         pending.append(line)
         if not code and not line.strip():
             yield "".join(pending)

@@ -19,6 +19,30 @@ def clutter(memfs: Run) -> None:
         memfs("edit", "human", "--append", line)
 
 
+def test_seed_001_cluttered_example(memfs: Run, place: Place) -> None:
+    """The example of `memory_rethink`, word for word: only what holds now is left."""
+    for line in (
+        "Name: Alice",
+        "Prefers Python",
+        "Actually prefers TypeScript now",
+        "Works at Acme Corp",
+        "Changed jobs to Beta Inc",
+        "Likes hiking",
+    ):
+        memfs("edit", "human", "--append", line)
+    assert memfs("rethink", "human", "--no-model").out == (
+        "--- a/human\n+++ b/human\n@@ -1,6 +1,4 @@\n Name: Alice\n"
+        "-Prefers Python\n-Actually prefers TypeScript now\n-Works at Acme Corp\n"
+        "-Changed jobs to Beta Inc\n"
+        "+Prefers TypeScript (earlier: Python)\n+Works at Beta Inc\n Likes hiking\n"
+    )
+    memfs("rethink", "human", "--no-model", "--apply")
+    assert blocks.get(place, "human").value == (
+        "Name: Alice\nPrefers TypeScript (earlier: Python)\nWorks at Beta Inc\nLikes hiking"
+    )
+    assert memfs("rethink", "human").err == "'human' is tidy as it is\n"
+
+
 def test_rules_propose_and_nothing_is_written(memfs: Run, place: Place) -> None:
     clutter(memfs)
     shown = memfs("rethink", "human")

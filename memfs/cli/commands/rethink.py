@@ -30,9 +30,10 @@ def command(
 ) -> None:
     """Propose a tidier text for a cluttered block, as a diff.
 
-    The model of `llm` in your own configuration writes it, if there is one; else rules do: what is
-    said twice comes once, of two values for one name the later one counts. Nothing is written
-    without --apply.
+    The model of `llm` in your own configuration writes it, if there is one; else rules do: equal
+    headings are joined, what is said twice comes once, and of two values for one name the later one
+    counts, also of "Works at Acme" and "Changed jobs to Beta". What is not clear stays. Nothing is
+    written without --apply.
     """
     place = options.place(session)
     model = (
