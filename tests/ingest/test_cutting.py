@@ -235,6 +235,15 @@ def test_a_chunk_repeats_the_end_of_the_one_before_within_a_section(tmp_path: Pa
     assert found[-1].headings == ("B",)
 
 
+def test_what_is_repeated_is_counted_across_empty_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text(f"{'x' * 90}\n\n\n{'y' * 90}\n")
+    first, second = cutting.cut_file(str(path), "a.md", 120, 20)
+    assert (first.first, first.last) == (1, 1)
+    assert second.text.startswith("x")
+    assert (second.first, second.last) == (1, 4)
+
+
 LINES = st.sampled_from(
     ["# One", "## Two", "Title", "-----", "=====", "", "words here", "    code", "```", "y" * 90]
 )

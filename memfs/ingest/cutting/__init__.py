@@ -121,15 +121,15 @@ def _check_secrets(text: str) -> None:
 def _build_chunks(
     parts: list[NumberedPart], overlap: int, numbers: list[int] | None
 ) -> Iterator[FileChunk]:
-    before = ""
+    before: NumberedPart | None = None
     for part in parts:
         text, first, last = part.text, part.first, part.last
-        if part.goes_on and overlap:
-            again = _get_end(before, overlap)
+        if part.goes_on and overlap and before:
+            again = _get_end(before.text, overlap)
             if again:
                 text = f"{again}\n{text}"
-                first -= again.count("\n") + 1
-        before = part.text
+                first = before.last - again.count("\n")  # empty lines may stand between them
+        before = part
         if not part.text.strip():
             continue
         if numbers:
