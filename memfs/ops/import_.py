@@ -315,6 +315,7 @@ def _import_members(
         store_writer = None
         if not dry_run:
             stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
+            import_records.clear_temporary(store)
             store_writer = stack.enter_context(writer.writing(store, place))
         merging = BlockImport(place, store, tier, store_writer)
         items = merging.merge_blocks(found) + import_merge.items(store, found)

@@ -60,9 +60,18 @@ def locate(store: Store, path: str) -> str:
     return f"{store.root}/{path}"
 
 
+def clear_temporary(store: Store) -> None:
+    """Remove what killed runs left half-written. The caller holds the lock of ingestion."""
+    folder = f"{store.local}/{_FOLDER}"
+    for name in files.names(folder):
+        if name.startswith(".") and name.endswith(".tmp"):
+            files.remove(f"{folder}/{name}")
+
+
 def save(store: Store, record: ImportRecord) -> None:
     """Write down an import. The caller holds the lock of ingestion."""
-    files.make_folder(f"{store.local}/{_FOLDER}", private=True)
+    folder = f"{store.local}/{_FOLDER}"
+    files.make_folder(folder, private=True)
     text = msgspec.json.encode(asdict(record)).decode()
     atomic.write(_get_path(store, record.id), text, private=True, locked=True)
 
