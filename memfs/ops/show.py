@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.context import brief_contents
+from memfs.core.tokens import estimate
 from memfs.store import block_history, blocks, journal, read_times
 from memfs.store import journal_query as versions
 
@@ -55,6 +56,9 @@ def record(shown: ShownBlock) -> dict[str, object]:
         "description": block.description,
         "chars": block.chars,
         "limit": block.limit,
+        "tokens": estimate(block.value),
+        "max_tokens": block.tokens,
+        "updated_at": str(block.meta.get("updated_at") or ""),
         "read_only": block.read_only,
         "pinned": block.pinned,
         "tags": block.tags,

@@ -28,14 +28,12 @@ def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     named. Edits made outside memfs are adopted first.
     """
     found: list[JournalEntry] = []
+    journal_query.adopt(place)
     if label:
-        journal_query.adopt(place)
         found = _read_block(place, *journal_query.resolve(place, label), most)
     else:
-        entries = journal_query.list_entries(place)
         for store in place.stores():
-            mine = [entry for entry in entries if place.store(entry.tier).root == store.root]
-            found += _join(store, mine, "blocks", most)
+            found += _join(store, journal.read(store), "blocks", most)
     found.reverse()  # of one time, the last in its journal is the newest: that order is kept
     found.sort(key=_get_sort_key, reverse=True)
     return found[:most] if most else found

@@ -11,6 +11,9 @@ from memfs.core.records import Origin
 from memfs.ops import edit, history, show
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from memfs.tools import calls, registry
+from memfs.tools.calls import ToolCall
+from memfs.tools.tool_context import ToolContext
 
 RULES = ".agent-memory/blocks/system_rules.md"
 
@@ -216,3 +219,12 @@ def test_after_a_merge_every_state_has_the_label_of_a_block(
     there = blocks.find_place(str(tmp_path / "clone" / folder))
     assert {entry.label for entry in history.log(there)} == known
     assert history.log(there, "services/api")[0].reason == "merged by hand"
+
+
+def test_the_log_of_all_blocks_has_those_of_sessions(place: Place, repo: Path) -> None:
+    """Also where it is asked for outside a session."""
+    context = ToolContext(str(repo), Origin("agent", "claude", "s1"))
+    call = ToolCall("core_memory_append", {"label": "working", "content": "Step 1."})
+    assert not calls.run(context, registry.built_in(), call).is_error
+    newest = history.log(place, limit=1)[0]
+    assert (newest.tier, newest.label, newest.session) == ("session", "working", "s1")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,19 +46,6 @@ def test_blocks_and_passages_are_found_and_what_is_gone_is_not(held: Place, repo
     until(lambda: found(held, "gladiolus"))
     (store / "blocks/first.md").unlink()
     until(lambda: not found(held, "petunia"))
-
-
-def test_where_memory_is_off_nothing_is_indexed_until_it_is_on_again(
-    held: Place, repo: Path
-) -> None:
-    store = repo / ".agent-memory"
-    (store / "config.yaml").write_text("memfs: 1\nenabled: false\n")
-    (store / "blocks/second.md").write_text("The word is gladiolus.")
-    time.sleep(3)  # many times as long as a change takes to be found
-    assert not found(held, "gladiolus")
-    (store / "config.yaml").write_text("memfs: 1\n")
-    (store / "blocks/third.md").write_text("The word is crocus.")
-    until(lambda: found(held, "crocus") and found(held, "gladiolus"))
 
 
 def test_another_branch_is_found(held: Place, repo: Path) -> None:

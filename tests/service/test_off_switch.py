@@ -1,0 +1,75 @@
+"""A running service does nothing for a store whose memory is turned off (`enabled: false`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memfs.ipc import service_client
+from memfs.ops import init
+from memfs.store import blocks
+from memfs.store.blocks import Place
+from tests.service import running
+from tests.service.running import asked, payload, until
+from tests.service.test_current import claude, found
+from tests.service.test_current import held as held  # noqa: PLC0414 - a fixture
+
+
+def switch(place: Place, value: str) -> None:
+    assert place.project
+    Path(place.project.root, "config.yaml").write_text(f"memfs: 1\nenabled: {value}\n")
+
+
+def write_block(folder: Path, name: str, word: str) -> None:
+    path = folder / f".agent-memory/blocks/{name}.md"
+    path.write_text(f"The word is {word}.")
+
+
+def write_transcript(home: Path, repo: Path, word: str) -> None:
+    path, told = claude(home, repo, word)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.writelines(f"{line}\n" for line in told)
+
+
+def index_other(home: Path, folder: Path) -> None:
+    """Have the service index a later change of another store, and all else that waits."""
+    init.run(str(folder), str(home))
+    other = blocks.find_place(str(folder))
+    assert service_client.ask("hold", [str(folder)], wait=running.LONG) is not None
+    write_block(folder, "first", "dahlia")
+    until(lambda: found(other, "dahlia"))
+    until(lambda: not running.begin().work)
+
+
+def test_it_reads_nothing_until_memory_is_on_again(
+    held: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    switch(held, "false")
+    write_block(repo, "second", "petunia")
+    write_transcript(home, repo, "hydrangea")
+    index_other(home, tmp_path / "other")
+    assert found(held, "begonia")
+    assert not found(held, "petunia")
+    assert not found(held, "hydrangea")
+    for store in (repo, home, tmp_path / "other"):
+        assert not list(store.glob(".agent-memory/local/recall/**/*.jsonl"))
+    switch(held, "true")
+    write_block(repo, "third", "gladiolus")
+    write_transcript(home, repo, "chrysanthemum")
+    for word in ("gladiolus", "petunia", "chrysanthemum", "hydrangea"):
+        until(lambda word=word: found(held, word))  # type: ignore[misc]
+
+
+def test_it_says_nothing_and_holds_no_store(
+    place: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    switch(place, "false")
+    before = running.begin()
+    write_block(repo, "second", "petunia")
+    assert service_client.ask("hold", [str(repo)], wait=running.LONG) is not None
+    assert asked(payload(repo, "UserPromptSubmit", "where is the petunia?")) == ""
+    index_other(home, tmp_path / "other")
+    status = running.begin()
+    assert status.process == before.process
+    assert status.stores == (str(tmp_path / "other/.agent-memory"),)
+    assert not Path(place.home.index).exists()
