@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from memfs import files
 from memfs.core import body_edits
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
+from memfs.core.records import Passage
 from memfs.store import archive, autocommit, quarantine
+from memfs.store.file_cache import FileCache
 
 if TYPE_CHECKING:
-    from memfs.core.records import Origin, Passage
+    from memfs.core.records import Origin
     from memfs.store.blocks import Place
     from memfs.store.store_paths import Store
+
+
+PassageCache: TypeAlias = FileCache[Passage | None]
 
 
 @dataclass(frozen=True)
@@ -66,23 +72,54 @@ def run(
     )
 
 
-def list_passages(place: Place, tags: tuple[str, ...] = ()) -> list[StoredPassage]:
-    """Return the passages of project and user that have all of `tags`, the newest first."""
-    wanted = set(_clean_tags(tags))
+def make_cache() -> PassageCache:
+    """Return a cache of passages, for a process that lists them often."""
+    return FileCache(archive.read)
+
+
+def list_passages(
+    place: Place,
+    tags: tuple[str, ...] = (),
+    *,
+    text: str = "",
+    source: str = "",
+    tier: str = "",
+    cache: PassageCache | None = None,
+) -> list[StoredPassage]:
+    """Return the passages of project and user that match all conditions, the newest first.
+
+    A passage has all of `tags`, all words of `text` in its text, and `source` in its source;
+    letter case does not count.
+    """
+    wanted, words, source = set(_clean_tags(tags)), text.casefold().split(), source.casefold()
     found = [
         each
-        for tier, store in place.list_lasting_tiers()
-        for each in _read_all(tier, store)
+        for name, store in place.list_lasting_tiers()
+        if tier in ("", name)
+        for each in _read_all(name, store, cache)
         if wanted <= set(each.passage.tags)
+        and source in each.passage.source.casefold()
+        and (not words or _has_words(each.passage, words))
     ]
     return sorted(found, key=lambda each: (each.passage.created_at, each.passage.id), reverse=True)
 
 
 def find_passage(place: Place, ident: str) -> StoredPassage:
     """Return the passage whose id begins or ends with `ident`. Raises `NotFoundError`."""
-    listed = list_passages(place)
-    exact = [each for each in listed if each.passage.id == ident]
-    found = exact or [each for each in listed if ident and _is_part_of_id(ident, each.passage.id)]
+    paths = {
+        path: (tier, os.path.basename(path).removesuffix(archive.SUFFIX))
+        for tier, store in place.list_lasting_tiers()
+        for path in archive.sources(store)
+    }
+    exact = [path for path, (_, name) in paths.items() if name == ident]
+    named = exact or [
+        path for path, (_, name) in paths.items() if ident and _is_part_of_id(ident, name)
+    ]
+    found = [
+        StoredPassage(paths[path][0], path, passage)
+        for path in named
+        if (passage := archive.read(path))
+    ]
     if len(found) != 1:
         several = "several passages have" if found else "there is no passage with"
         raise NotFoundError(f"{several} the id {ident}", "memfs archive list shows them")
@@ -138,8 +175,14 @@ def remove_passage(place: Place, ident: str, origin: Origin) -> ArchivedPassage:
     return ArchivedPassage(found.passage.id, found.path, False, note)
 
 
-def _read_all(tier: str, store: Store) -> list[StoredPassage]:
-    read = ((path, archive.read(path)) for path in archive.sources(store))
+def _has_words(passage: Passage, words: list[str]) -> bool:
+    text = passage.text.casefold()
+    return all(word in text for word in words)
+
+
+def _read_all(tier: str, store: Store, cache: PassageCache | None = None) -> list[StoredPassage]:
+    cache = cache or make_cache()
+    read = ((path, cache.read(path, sign)) for path, sign in archive.sign_sources(store))
     return [StoredPassage(tier, path, passage) for path, passage in read if passage]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memfs import files, hosts
 from memfs.core import settings
 from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
-from memfs.core.facts import STATUSES
+from memfs.core.facts import STATUSES, SUPERSEDED
 from memfs.files import atomic
 from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, selection
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Message
     from memfs.recall.index_sources import Stage
     from memfs.store.blocks import Place
+    from memfs.store.file_cache import FileCache
 
 _STATE = "facts.json"  # in the local folder: how far each recall file was read
 
@@ -51,6 +52,19 @@ class FactOffer:
 
     fact: Fact
     label: str
+
+
+@dataclass(frozen=True)
+class SourcedFact:
+    """A fact with the message that it is from, "" if recall no longer has it.
+
+    `later` is the fact that superseded it, `earlier` are those that it superseded.
+    """
+
+    fact: Fact
+    source: str
+    later: Fact | None
+    earlier: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)
@@ -110,6 +124,7 @@ def select_facts(
     statuses: Sequence[str] = (),
     related: str = "",
     depth: int = DEPTH,
+    cache: FileCache[dict[str, Fact]] | None = None,
 ) -> list[Fact]:
     """Return the facts that match all conditions, those that hold unless `statuses` are given.
 
@@ -132,7 +147,7 @@ def select_facts(
             raise UsageError(f"{text!r} is not a date", "write 2026-05-03, or 2026-05 for a month")
     if not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise UsageError(f"the confidence is {confidence!r}, expected 0 to 1")
-    facts = fact_store.list_facts(place)
+    facts = fact_store.list_facts(place, cache)
     if related:
         facts = selection.walk_relations(facts, related, depth)
     try:
@@ -150,6 +165,28 @@ def select_facts(
         raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
 
 
+def explain_facts(place: Place, facts: Sequence[Fact], every: Sequence[Fact]) -> list[SourcedFact]:
+    """Return facts with their sources, and with those of `every` that go before and after them.
+
+    Each session is read once.
+    """
+    by_id = {fact.id: fact for fact in every}
+    earlier: dict[str, list[Fact]] = {}
+    for fact in every:
+        if fact.status == SUPERSEDED:
+            earlier.setdefault(fact.by, []).append(fact)
+    said = _read_sources(place, facts)
+    return [
+        SourcedFact(
+            fact,
+            said.get((fact.host, fact.session, fact.message), ""),
+            by_id.get(fact.by) if fact.status == SUPERSEDED else None,
+            tuple(earlier.get(fact.id, ())),
+        )
+        for fact in facts
+    ]
+
+
 def extract_by_model(place: Place) -> bool:
     """Return whether the user has a model extract facts (`extraction_model: configured`)."""
     configured = config.load(place)
@@ -163,15 +200,16 @@ def extract_by_model(place: Place) -> bool:
     )
 
 
-def list_offers(place: Place) -> list[FactOffer]:
+def list_offers(place: Place, every: Sequence[Fact] | None = None) -> list[FactOffer]:
     """Return the confident facts that no block has yet, each with the block to offer it for.
 
-    Of facts that contradict each other, only the latest is offered.
+    Of facts that contradict each other, only the latest is offered. `every` are all facts, where
+    they are known.
     """
     block_text = " ".join(archive.merge_passages(block.value) for block in blocks.load(place))
     sure = [
         fact
-        for fact in fact_store.list_facts(place)
+        for fact in (fact_store.list_facts(place) if every is None else every)
         if fact.holds and fact.confidence >= _SURE and fact.category in _BLOCKS
     ]
     return [
@@ -193,12 +231,22 @@ def decide(place: Place, ident: str, status: str) -> Fact:
 
 def source(place: Place, fact: Fact) -> str:
     """Return the message that a fact was extracted from, "" if recall no longer has it."""
-    if fact.host not in (*hosts.READERS, *hosts.COLLECTIONS):
-        return ""
-    path = recall.get_path(place.home, fact.host, fact.session)
-    if not files.is_file(path):
-        return ""
-    return next((m.text for m in recall.messages(path) if m.id == fact.message), "")
+    return next(iter(_read_sources(place, [fact]).values()), "")
+
+
+def _read_sources(place: Place, facts: Sequence[Fact]) -> dict[tuple[str, str, str], str]:
+    """Return the messages that facts are from, those that recall has, by host, session and id."""
+    wanted: dict[tuple[str, str], set[str]] = {}
+    for fact in facts:
+        if fact.host in (*hosts.READERS, *hosts.COLLECTIONS):
+            wanted.setdefault((fact.host, fact.session), set()).add(fact.message)
+    paths = {key: recall.get_path(place.home, *key) for key in wanted}
+    return {
+        (*key, message.id): message.text
+        for key, path in paths.items()
+        if files.is_file(path)
+        for message in recall.find_messages(path, wanted[key])
+    }
 
 
 def _load_state(path: str) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.context import brief_contents
+from memfs.core.body_edits import Append
 from memfs.store import blocks, standing_rules
 
 if TYPE_CHECKING:
@@ -23,6 +24,15 @@ def label(rule: StandingRule) -> str:
     """Return the label of the block for a rule: `human` if it is about its user."""
     mine = not _MINE.isdisjoint(rule.words)
     return "human" if mine else "system_rules"
+
+
+def make_edit(rule: StandingRule, text: str = "") -> tuple[Append, str]:
+    """Return the edit that takes a rule into its block, in other words if a text is given.
+
+    The second is the reason of the edit.
+    """
+    day = f"stated on {rule.at[:10]}" if rule.at else "stated in a past session"
+    return Append(label(rule), f"- {text or rule.text}"), day
 
 
 def refuse_rule(place: Place, rule: StandingRule) -> None:

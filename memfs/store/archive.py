@@ -60,6 +60,22 @@ def sources(store: Store) -> list[str]:
     return [instead for _, instead in quarantine.list_served(store, folder, found)]
 
 
+def sign_sources(store: Store) -> list[tuple[str, int | None]]:
+    """List the passage files of a store, each with the time of its last change in nanoseconds.
+
+    None for one that is not where memfs writes them.
+    """
+    folder = f"{store.root}/archive"
+    months = files.entries(folder) if files.is_folder(folder) else ()
+    times = {
+        f"{folder}/{month}/{name}": at
+        for month, is_folder in months
+        if is_folder
+        for at, name in trees.list_times(f"{folder}/{month}")
+    }
+    return [(path, times.get(path)) for path in sources(store)]
+
+
 def read(path: str) -> Passage | None:
     """Read one passage file, also one that a person wrote or broke; None if it is gone."""
     raw = files.read(path)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core.errors import UNREADABLE
 from memfs.core.facts import STATUSES, Fact
-from memfs.files import atomic, logs, trees
+from memfs.files import atomic, logs, signatures, trees
 from memfs.store import quarantine
+from memfs.store.file_cache import FileCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,11 +47,17 @@ def read(path: str) -> dict[str, Fact]:
     return found
 
 
-def load_facts(store: Store) -> dict[str, Fact]:
+def make_cache() -> FileCache[dict[str, Fact]]:
+    """Return a cache of facts, for a process that loads them often."""
+    return FileCache(read)
+
+
+def load_facts(store: Store, cache: FileCache[dict[str, Fact]] | None = None) -> dict[str, Fact]:
     """Return all facts of a store by id, the oldest first."""
     found: dict[str, Fact] = {}
     for path in sources(store):
-        for ident, fact in read(path).items():
+        facts = cache.read(path, signatures.sign_file(path)) if cache else read(path)
+        for ident, fact in facts.items():
             if ident not in found or fact.revision > found[ident].revision:
                 found[ident] = fact
     return dict(sorted(found.items(), key=lambda pair: (pair[1].at, pair[0])))
@@ -120,26 +127,16 @@ def _parse_line(line: str) -> Fact | None:
         entities = tuple(map(str, found.pop("entities", ())))
         over = tuple(map(str, found.pop("over", ())))
         fact = Fact(**found, entities=entities, over=over, relations=relations)
+        names = (fact.id, fact.category, fact.at, fact.session, fact.host, fact.key, fact.message)
+        words = "".join((*names, fact.statement, fact.by, fact.extractor))
         good = isinstance(fact.confidence, int | float) and 0 <= fact.confidence <= 1
     except UNREADABLE:
         return None
-    texts = (
-        fact.id,
-        fact.statement,
-        fact.category,
-        fact.at,
-        fact.session,
-        fact.host,
-        fact.key,
-        fact.message,
-        fact.by,
-        fact.extractor,
-    )
-    good = good and all(isinstance(each, str) and _is_encodable(each) for each in texts)
+    good = good and _is_encodable(words)
     good = good and isinstance(fact.revision, int) and isinstance(fact.personal, bool)
     return fact if good and fact.status in STATUSES and fact.statement else None
 
 
 def _is_encodable(text: str) -> bool:
     """Tell whether a text holds no surrogates."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

@@ -13,10 +13,10 @@ from memfs import files
 from memfs.core.records import Identity
 from memfs.files import atomic, logs, trees
 from memfs.store import checkpoint, message_codec, store_paths
-from memfs.store.message_ids import MessageIds, remove_ids
+from memfs.store.message_ids import MessageIds, id_of, remove_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from typing import BinaryIO
 
     from memfs.core.records import Message, Transcript
@@ -340,6 +340,13 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     """
     for message, _ in read_with_offsets(path, start):
         yield message
+
+
+def find_messages(path: str, idents: Collection[str]) -> list[Message]:
+    """Read the messages of a recall file that have one of some ids; no other line is decoded."""
+    with logs.open_stream(path) as handle:
+        lines = [line for line in handle if id_of(line) in idents]
+    return list(filter(None, map(message_codec.read, lines)))
 
 
 def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:

@@ -6,7 +6,7 @@ import functools
 import re
 import string
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from memfs.web.site import Project, Site
 
+Entry = TypeVar("Entry")
 _MARKED = 20  # words of a query
 _UNMARKED = {*STOP, *string.ascii_lowercase}
 _HEADING, _PLAIN = Markup('<span class="place">{}</span>'), Markup("{}")
@@ -86,6 +87,14 @@ def render(request: Request, name: str, section: str, title: str, /, **values: A
     return HTMLResponse(page, status)
 
 
+def cut_page(request: Request, found: list[Entry], size: int) -> tuple[list[Entry], int, int]:
+    """Return the entries of the page in the address, its number, and how many pages there are."""
+    given = request.query_params.get("page", "")
+    pages = max(1, -(-len(found) // size))
+    number = min(max(1, int(given[:9]) if given.isdecimal() else 1), pages)
+    return found[(number - 1) * size : number * size], number, pages
+
+
 def redirect(request: Request, path: str) -> Response:
     """Show another page of the project after a form was done."""
     return RedirectResponse(f"/{get_project(request).key}/{path}", 303)
@@ -132,7 +141,7 @@ def _make_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        count=_format_count,
+        count=format_count,
         day=_format_day,
         when=_format_time,
         diff=_mark_diff,
@@ -143,7 +152,8 @@ def _make_environment() -> Environment:
     return environment
 
 
-def _format_count(number: int, noun: str = "") -> str:
+def format_count(number: int, noun: str = "") -> str:
+    """Write a number, with its noun if one is given: 1 file, 2 files, 2 entries."""
     if not noun:
         return f"{number:,}"
     if number != 1:

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
+from memfs.ops import archive
 from memfs.recall.index_session import IndexSession
 from memfs.store import blocks
+from memfs.store import facts as stored_facts
 
 if TYPE_CHECKING:
+    from memfs.core.facts import Fact
+    from memfs.ops.archive import PassageCache
     from memfs.ops.trust import TrustReport
     from memfs.store.blocks import Place
+    from memfs.store.file_cache import FileCache
     from memfs.web.access import Access
 
 HOST = "web"  # of the edits that are made in the page
@@ -28,6 +33,8 @@ class Project:
     key: str = ""
     index: IndexSession | None = None
     shown_trust: TrustReport | None = None  # what its user looked at
+    passages: PassageCache = field(default_factory=archive.make_cache)
+    facts: FileCache[dict[str, Fact]] = field(default_factory=stored_facts.make_cache)
 
     def __post_init__(self) -> None:
         digest = hashlib.sha256(self.folder.encode("utf-8", "replace")).hexdigest()[:6]

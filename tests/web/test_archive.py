@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from memfs.knowledge.kinds import static
 from memfs.ops import archive
+from memfs.store import archive as archive_store
 from memfs.store.blocks import Place
 from tests.ingest.importers.importing import import_path
 from tests.ingest.importers.samples import make_claude_mem
@@ -26,14 +29,21 @@ def test_passages_are_filtered_by_words_tag_and_owner(page: Client, place: Place
     assert "tea" not in page.get("archive?q=gateway").words
     assert "gateway" not in page.get("archive?tag=home").words.partition("Keep something")[0]
     assert "1 passage" in page.get("archive?tier=user").words
+    archive_store.write_passage(place.home, "A gate.", importance=5, tags=(), source="mem0: 1")
+    only = page.get("archive?source=MEM0")
+    assert "1 passage" in only.words
+    assert "from mem0: 1" in only.words
     assert "passes this filter" in page.get("archive?q=nothing+of+it").words
 
 
 def test_many_passages_come_in_pages(page: Client, place: Place) -> None:
     for number in range(60):
         keep(place, f"Passage number {number}.")
-    assert "page 1 of 2" in page.get("archive").words
-    assert "page 2 of 2" in page.get("archive?page=99").words
+    first, second = page.get("archive?q=number"), page.get("archive?page=99&q=number")
+    assert "page 1 of 2" in first.words
+    assert '?page=2&amp;q=number"' in first.text
+    assert "page 2 of 2" in second.words
+    assert first.text.count("</mark> 1") + second.text.count("</mark> 1") == 11
 
 
 def test_a_passage_is_changed_and_removed(page: Client, place: Place) -> None:
@@ -72,13 +82,74 @@ def test_an_import_is_taken_back(page: Client, place: Place, tmp_path: Path) -> 
     assert "from claude-mem: observation 1 of repo" in shown.words
     ident = shown.text.partition("/archive/imports/")[2].partition("/")[0]
     answer = page.do(f"archive/imports/{ident}/undo")
-    assert "is taken back: 2 passage, 1 message, 1 session removed" in answer.words
+    assert "is taken back: 2 passages, 1 message, 1 session removed" in answer.words
     assert not archive.list_passages(place)
+
+
+def test_a_passage_that_is_changed_is_read_again(page: Client, place: Place) -> None:
+    ident = keep(place, "The gateway locks.")
+    assert "locks" in page.get("archive").words
+    path = Path(archive.find_passage(place, ident).path)
+    path.write_text(path.read_text().replace("locks", "waits"))
+    assert "waits" in page.get("archive").words
+    path.unlink()
+    assert "0 passages" in page.get("archive").words
+
+
+def test_what_was_changed_since_an_import_stays_and_is_named(
+    page: Client, place: Place, tmp_path: Path
+) -> None:
+    import_path(place, make_claude_mem(tmp_path))
+    first, _ = archive.list_passages(place)
+    archive.edit(place, first.passage.id, BY, text="In other words.")
+    ident = page.get("archive").text.partition("/archive/imports/")[2].partition("/")[0]
+    words = page.do(f"archive/imports/{ident}/undo").words
+    assert f"{first.passage.id}.md stays: it was changed since" in words
+    assert "is taken back: 1 passage, 1 message" in words
+    assert "/archive/imports/" not in page.get("archive").text
+    assert page.do(f"archive/imports/{ident}/undo").status == 404
+
+
+def test_reference_texts_are_shown_and_removed_each_from_its_store(
+    page: Client, place: Place
+) -> None:
+    static.put(place, "style/py", "Use four spaces.", category="style")
+    static.put(place, "style/py", "Use tabs.", user=True)
+    listed = page.get("archive")
+    assert "style/py" in listed.words
+    assert "/archive/static/style/py?tier=user" in listed.text
+    assert "Use four spaces." in page.get("archive/static/style/py").words
+    assert "Use tabs." in page.get("archive/static/style/py?tier=user").words
+    assert "is removed" in page.do("archive/static/style/py", {"tier": "user"}).words
+    assert [each.tier for each in static.find(place)] == ["project"]
+    assert page.do("archive/static/style/py", {"tier": "user"}).status == 404
+    assert page.get("archive/static/other").status == 404
+
+
+def test_secrets_are_masked_also_where_a_text_is_cut(page: Client, place: Place) -> None:
+    text = f"{'word ' * 40}needle {SECRET} {'word ' * 40}"
+    found, _ = archive_store.write_passage(
+        place.home, text, importance=5, tags=(SECRET,), source=f"from {SECRET}"
+    )
+    for path in ("archive", "archive?q=needle"):
+        assert SECRET[:12] not in page.get(path).words
+    shown = page.get(f"archive/{found.id}").text.partition("<textarea")
+    assert SECRET not in " ".join(re.sub("<[^>]*>", "", shown[0]).split())
+    assert "cannot be saved with it" in shown[0]
 
 
 def test_hostile_passages_are_text(page: Client, place: Place) -> None:
     ident = keep(place, f"{SCRIPT} <img src=x onerror=a>", "<b>")
-    for path in ("archive", f"archive/{ident}", "archive?tag=%3Cb%3E", f"archive?q={SCRIPT}"):
+    static.put(place, "odd", f"{SCRIPT} <img src=x onerror=a>")
+    archive_store.write_passage(place.home, "x", importance=5, tags=(SCRIPT,), source=SCRIPT)
+    given = "%3Cscript%3Ealert(1)%3C/script%3E"
+    for path in (
+        "archive",
+        f"archive/{ident}",
+        "archive/static/odd",
+        "archive?tag=%3Cb%3E",
+        f"archive?q={given}&source={given}&tag={given}&tier={given}&page={given}",
+    ):
         answer = page.get(path)
         assert answer.status == 200
         assert "<script>alert" not in answer.text
@@ -87,5 +158,8 @@ def test_hostile_passages_are_text(page: Client, place: Place) -> None:
 
 def test_a_page_that_only_reads_has_no_forms(read_only: Client, place: Place) -> None:
     ident = keep(place, "The gateway locks.")
+    static.put(place, "limits", "None.")
     assert '<form method="post"' not in read_only.get(f"archive/{ident}").text
+    assert '<form method="post"' not in read_only.get("archive/static/limits").text
+    assert read_only.post("archive/static/limits").status == 403
     assert '<form method="post"' not in read_only.get("archive").text

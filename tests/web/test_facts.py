@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from memfs.core.body_edits import Append, Delete, Describe, Replace
 from memfs.core.facts import Fact
-from memfs.ops import facts, show, standing_rules
+from memfs.core.records import Origin
+from memfs.ops import archive, edit, facts, history, reflect, show, standing_rules
 from memfs.store import facts as stored
+from memfs.store import proposals
 from memfs.store import standing_rules as rules_store
 from memfs.store.blocks import Place
 from memfs.store.standing_rules import StandingRule
+from tests.ops.test_purge import SECRET
 from tests.web.conftest import Client
 from tests.web.test_search import say
 
@@ -28,10 +32,14 @@ def test_facts_are_shown_with_source_and_what_superseded_them(page: Client, plac
     state(place, "b" * 16, "The API uses Postgres")
     words = page.get("facts").words
     assert "The API uses Postgres" in words
-    assert "MySQL" not in words
+    assert "1 fact" in words
+    assert "Supersedes: The API uses MySQL" in words
     assert "found by rules" in words
+    assert "90 % sure" in words
     assert "We use Postgres for the API." in words
     assert "Superseded by: The API uses Postgres" in page.get("facts?status=superseded").words
+    assert "no fact" in page.get("facts?category=rule").words.lower()
+    assert "no fact" in page.get("facts?name=kafka").words.lower()
     assert "no fact" in page.get("facts?q=kafka").words.lower()
     assert page.get("facts?q=(((&category=x&status=y").status == 200
 
@@ -42,6 +50,35 @@ def test_a_fact_is_accepted_and_rejected(page: Client, place: Place) -> None:
     assert facts.select_facts(place)[0].status == "accepted"
     page.do(f"facts/{fact.id}", {"to": "reject"})
     assert not facts.select_facts(place)
+
+
+def test_a_decision_leads_back_to_the_list_as_it_was(page: Client, place: Place) -> None:
+    fact = state(place, "c" * 16, "The API uses Postgres")
+    assert (
+        f"/facts/{fact.id}?status=active&amp;page=1" in page.get("facts?status=active&page=1").text
+    )
+    answer = page.post(f"facts/{fact.id}?status=active&page=1", {"to": "accept"})
+    assert answer.headers["location"] == f"{page.base}/facts?status=active&page=1"
+
+
+def test_a_fact_tells_where_it_was_stated(page: Client, place: Place) -> None:
+    state(place, "a" * 16, "The API uses MySQL")
+    assert "Recall no longer has its source." in page.get("facts").words
+    say(place, "We use MySQL.")
+    answer = page.get("facts")
+    assert f'{page.base}/sessions/claude/s-1?message=m0#here"' in answer.text
+    assert "“We use MySQL.”" in answer.words
+
+
+def test_many_facts_come_in_pages(page: Client, place: Place) -> None:
+    facts_ = [Fact(f"{n:016x}", f"Service{n} uses Redis", 0.9, "decision") for n in range(120)]
+    stored.write_facts(place.home, facts_)
+    first, last = page.get("facts?q=redis"), page.get("facts?q=redis&page=9")
+    assert "page 1 of 3" in first.words
+    assert '?page=2&amp;q=redis"' in first.text
+    assert "page 3 of 3" in last.words
+    assert last.text.count("data-entry") == 20
+    assert "These are the latest 50." in first.words
 
 
 def test_an_offered_fact_is_taken_into_its_block(page: Client, place: Place) -> None:
@@ -58,14 +95,82 @@ def test_a_rule_is_taken_or_dropped(page: Client, place: Place) -> None:
     rules_store.write(place.home, found)
     assert "no block says them" in page.get("facts").words
     page.do(f"rules/{found[0].id}", {"to": "take"})
-    assert texts[0] in show.run(place, "system_rules").block.value
+    assert f"- {texts[0]}" in show.run(place, "system_rules").block.value
+    assert history.log(place, "system_rules", 1)[0].reason == "stated on 2026-04-01"
     assert "the rule is dropped" in page.do(f"rules/{found[1].id}", {"to": "drop"}).words
     assert not standing_rules.list_pending(place)
     assert page.do(f"rules/{found[1].id}", {"to": "take"}).status == 404
 
 
+def propose(place: Place, label: str, before: str, after: str) -> str:
+    """Leave a proposal of a model: a change of a block, and a passage."""
+    draft = proposals.StoreDraft(place)
+    edit.run(draft.place, [Replace(label, before, after)], Origin("agent"))
+    archive.run(draft.place, "The gateway waits.", importance=5, tags=(), origin=Origin("agent"))
+    found = draft.save_proposal("qwen", ("s-1",), f"I tidied. {SCRIPT}", "")
+    assert found
+    return found.id
+
+
+def test_a_proposal_is_shown_as_a_diff_and_accepted(page: Client, place: Place) -> None:
+    edit.run(place, [Append("system_rules", "No deploys on Friday!")], Origin("user"))
+    ident = propose(place, "system_rules", "No deploys on Friday!", "Never deploy on Fridays.")
+    shown = page.get("facts")
+    assert "<del>-No deploys on Friday!</del>" in shown.text
+    assert "<ins>+Never deploy on Fridays.</ins>" in shown.text
+    assert "The gateway waits." in shown.words
+    assert "I tidied." in shown.words
+    assert "<script>alert" not in shown.text
+    assert "taken: 1 block, 1 passage" in page.do(f"proposals/{ident}", {"to": "accept"}).words
+    assert show.run(place, "system_rules").block.value == "Never deploy on Fridays."
+    assert page.do(f"proposals/{ident}", {"to": "accept"}).status == 404
+
+
+def test_a_proposal_is_refused_or_dropped(page: Client, place: Place) -> None:
+    edit.run(place, [Append("system_rules", "No deploys on Friday!")], Origin("user"))
+    ident = propose(place, "system_rules", "No deploys", "Never deploy")
+    edit.run(place, [Delete("system_rules")], Origin("user"))
+    answer = page.do(f"proposals/{ident}", {"to": "accept"})
+    assert answer.status == 400
+    assert "was deleted or renamed since" in answer.words
+    assert "the proposal is dropped" in page.do(f"proposals/{ident}", {"to": "reject"}).words
+    assert not reflect.list_pending(place)
+
+
+def test_what_a_block_refuses_is_told_and_stays(page: Client, place: Place) -> None:
+    fact = state(place, "d" * 16, "The API uses Postgres")
+    edit.run(place, [Describe("system_rules", {"limit": 10})], Origin("user"))
+    assert "the limit is 10" in page.do(f"facts/{fact.id}/take").words
+    assert facts.select_facts(place)[0].status == "active"
+
+
+def test_secrets_are_masked(page: Client, place: Place) -> None:
+    say(place, f"The key is {SECRET}.")
+    state(place, "a" * 16, f"The key is {SECRET}", entities=(SECRET,), category="rule")
+    rules_store.write(place.home, [StandingRule("", "claude", "s-1", "m0", f"Never {SECRET}")])
+    assert SECRET not in page.get("facts").words
+
+
+def test_a_page_that_only_reads_decides_nothing(read_only: Client, place: Place) -> None:
+    edit.run(place, [Append("system_rules", "No deploys on Friday!")], Origin("user"))
+    propose(place, "system_rules", "No deploys", "Never deploy")
+    rules_store.write(place.home, [StandingRule("", "claude", "s-1", "m0", "Always lint.")])
+    fact = state(place, "a" * 16, "The API uses Postgres")
+    shown = read_only.get("facts")
+    assert "Always lint." in shown.words
+    assert '<form method="post"' not in shown.text
+    assert read_only.post(f"facts/{fact.id}", {"to": "reject"}).status == 403
+
+
 def test_hostile_facts_are_text(page: Client, place: Place) -> None:
-    state(place, "e" * 16, f"{SCRIPT} is used", entities=(SCRIPT,))
+    odd = {"entities": (SCRIPT,), "category": SCRIPT, "extractor": SCRIPT, "at": SCRIPT}
+    say(place, SCRIPT)
+    state(place, "e" * 16, f"{SCRIPT} is used", **odd)
+    state(place, f'"{SCRIPT}', f"{SCRIPT} was used", status="superseded", by="e" * 16)
+    rules_store.write(place.home, [StandingRule(SCRIPT, "claude", SCRIPT, SCRIPT, SCRIPT)])
+    given = "%3Cscript%3Ealert(1)%3C/script%3E"
+    answer = page.get(f"facts?q=&name={given}&status=superseded&x={given}")
+    assert "<script>alert" not in answer.text
     answer = page.get("facts")
     assert answer.status == 200
     assert "<script>alert" not in answer.text

@@ -176,9 +176,8 @@ def _find_rule(place: Place, ident: str) -> StandingRule | None:
 
 def _accept_rule(place: Place, rule: StandingRule, text: str) -> None:
     """Append a rule to its block, in the words of its user."""
-    day = f"stated on {rule.at[:10]}" if rule.at else "stated in a past session"
-    append = Append(standing_rules.label(rule), f"- {text}")
-    report(edit.run(place, [append], options.get_origin(day)))
+    append, reason = standing_rules.make_edit(rule, text)
+    report(edit.run(place, [append], options.get_origin(reason)))
 
 
 def _reject_rule(place: Place, rule: StandingRule) -> None:

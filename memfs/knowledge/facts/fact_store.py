@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from memfs.store.blocks import Place
+    from memfs.store.file_cache import FileCache
     from memfs.store.store_paths import Store
 
 _LOSES = ("preference", "decision", "environment")  # "X instead of Y" contradicts these
@@ -118,19 +119,26 @@ def _is_contradiction(new: Fact, old: Fact) -> bool:
 
 def drop_contradicted(facts: Iterable[Fact]) -> list[Fact]:
     """Return the facts that no later one of them contradicts or repeats, the oldest first."""
-    kept: list[tuple[Fact, set[str]]] = []
+    kept: list[Fact] = []
+    subjects: set[tuple[str, str]] = set()
+    said, over, about = set[str](), set[str](), set[frozenset[str]]()
     for fact in sorted(facts, key=lambda fact: fact.at, reverse=True):
         words = {word.strip(".`").casefold() for word in _WORD.findall(fact.statement)}
-        about = {word for word in words if not word.isdigit()} - _POLARITY
-        if not any(
-            (fact.key and (fact.key, fact.category) == (later.key, later.category))
-            or words.intersection(later.over)
-            or said.intersection(fact.over)
-            or about == {word for word in said if not word.isdigit()} - _POLARITY
-            for later, said in kept
+        topic = frozenset(word for word in words if not word.isdigit()) - _POLARITY
+        subject = (fact.key, fact.category)
+        if (
+            (fact.key and subject in subjects)
+            or not words.isdisjoint(over)
+            or not said.isdisjoint(fact.over)
+            or topic in about
         ):
-            kept.append((fact, words))
-    return [fact for fact, _ in reversed(kept)]
+            continue
+        kept.append(fact)
+        subjects.add(subject)
+        said |= words
+        over.update(fact.over)
+        about.add(topic)
+    return kept[::-1]
 
 
 def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
@@ -164,6 +172,6 @@ def replace_fact(place: Place, old: str, new: Fact) -> None:
                 stored.write_facts(store, [there.revise(SUPERSEDED, by=new.id), new])
 
 
-def list_facts(place: Place) -> list[Fact]:
+def list_facts(place: Place, cache: FileCache[dict[str, Fact]] | None = None) -> list[Fact]:
     """Return the facts of all tiers, the oldest first."""
-    return [fact for store in place.stores() for fact in stored.load_facts(store).values()]
+    return [fact for store in place.stores() for fact in stored.load_facts(store, cache).values()]

@@ -255,9 +255,9 @@ def find(
     ]
 
 
-def remove(place: Place, key: str) -> StoredEntry:
+def remove(place: Place, key: str, tier: str = "") -> StoredEntry:
     """Remove an entry, at a person's request; return it. Raises `NotFoundError`."""
-    found = get(place, key)
+    found = get(place, key, tier)
     where = place.store(found.tier)
     with lock.hold_lock(where, name=static.LOCK):
         files.remove(static.path_of(where, found.entry.key))

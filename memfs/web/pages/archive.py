@@ -3,63 +3,64 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from starlette.routing import Route
 
-from memfs.core.errors import MemfsError, NotFoundError, UsageError
+from memfs.core.errors import MemfsError, UsageError
+from memfs.knowledge.kinds import static
 from memfs.ops import archive, import_undo
-from memfs.store import static
-from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
+from memfs.web.rendering import (
+    cut_page,
+    format_count,
+    get_form,
+    get_project,
+    get_site,
+    redirect,
+    render,
+    show_errors,
+)
 from memfs.web.site import make_origin
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from memfs.ops.archive import StoredPassage
+    from memfs.ops.archive import ArchivedPassage, StoredPassage
 
 _PAGE = 50  # passages
 
 
 @show_errors
 def list_archive(request: Request) -> Response:
-    """Show the passages that have the words, tag and tier of the address, the newest first."""
-    given = request.query_params
-    words, tag, tier = (given.get(name, "").strip() for name in ("q", "tag", "tier"))
-    number = int(given["page"]) if given.get("page", "").isdecimal() else 1
-    place = get_project(request).find_place()
-    found = [
-        each
-        for each in archive.list_passages(place, (tag,) if tag else ())
-        if tier in ("", each.tier) and _has_words(each, words)
-    ]
-    pages = max(1, -(-len(found) // _PAGE))
-    number = min(max(1, number), pages)
+    """Show the passages that match the address, the newest first; static texts and imports."""
+    names = ("q", "tag", "source", "tier")
+    given = {name: request.query_params.get(name, "").strip() for name in names}
+    project = get_project(request)
+    place = project.find_place()
+    found = archive.list_passages(
+        place,
+        (given["tag"],) if given["tag"] else (),
+        text=given["q"],
+        source=given["source"],
+        tier=given["tier"],
+        cache=project.passages,
+    )
+    passages, number, pages = cut_page(request, found, _PAGE)
     return render(
         request,
         "archive.html",
         "archive",
         "Archive",
-        passages=found[(number - 1) * _PAGE : number * _PAGE],
+        passages=passages,
         total=len(found),
-        words=words,
-        tag=tag,
-        tier=tier,
+        given=given,
+        filters=urlencode({name: text for name, text in given.items() if text}),
         number=number,
         pages=pages,
-        entries=[
-            (name, entry)
-            for name, store in place.list_lasting_tiers()
-            for entry in static.list_entries(store)
-        ],
+        entries=static.find(place),
         imports=import_undo.list_imports(place),
     )
-
-
-def _has_words(found: StoredPassage, words: str) -> bool:
-    passage = found.passage
-    text = f"{passage.text} {passage.source} {' '.join(passage.tags)}".casefold()
-    return all(word in text for word in words.casefold().split())
 
 
 @show_errors
@@ -110,8 +111,10 @@ def save_passage(request: Request) -> Response:
             tags=tuple(filter(None, map(str.strip, given["tags"].split(",")))),
         )
     except MemfsError as error:
-        return _render_passage(request, found, error.message, given)
+        refusal = f"{error.message} ({error.hint})" if error.hint else error.message
+        return _render_passage(request, found, refusal, given)
     get_site(request).say("nothing is changed" if done.duplicate else "the passage is saved")
+    _tell_failed_commit(request, done)
     return redirect(request, f"archive/{found.passage.id}")
 
 
@@ -121,6 +124,7 @@ def remove_passage(request: Request) -> Response:
     place = get_project(request).find_place()
     done = archive.remove_passage(place, request.path_params["passage"], make_origin())
     get_site(request).say(f"the passage {done.id} is removed")
+    _tell_failed_commit(request, done)
     return redirect(request, "archive")
 
 
@@ -136,20 +140,25 @@ def add_passage(request: Request) -> Response:
         origin=make_origin(),
     )
     get_site(request).say("it is in the archive already" if done.duplicate else "it is kept")
+    _tell_failed_commit(request, done)
     return redirect(request, f"archive/{done.id}")
 
 
 @show_errors
 def show_static(request: Request) -> Response:
     """Show a static text."""
-    key = request.path_params["key"]
-    for tier, store in get_project(request).find_place().list_lasting_tiers():
-        for entry in static.list_entries(store):
-            if entry.key == key:
-                return render(request, "static.html", "archive", key, entry=entry, tier=tier)
-    raise NotFoundError(
-        f"there is no static text '{key}'", "the archive lists those that there are"
-    )
+    key, tier = request.path_params["key"], request.query_params.get("tier", "")
+    found = static.get(get_project(request).find_place(), key, tier)
+    return render(request, "static.html", "archive", found.entry.key, found=found)
+
+
+@show_errors
+def remove_static(request: Request) -> Response:
+    """Remove a static text."""
+    key, tier = request.path_params["key"], get_form(request).get("tier", "")
+    done = static.remove(get_project(request).find_place(), key, tier)
+    get_site(request).say(f"'{done.entry.key}' is removed")
+    return redirect(request, "archive")
 
 
 @show_errors
@@ -157,19 +166,27 @@ def undo_import(request: Request) -> Response:
     """Take an import back, and tell what stays."""
     place = get_project(request).find_place()
     done = import_undo.run(place, request.path_params["ident"], make_origin())
-    counts = ", ".join(f"{number:,} {noun}" for noun, number in done.removed.items())
+    counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
     get_site(request).say(
         f"the import from {done.source} is taken back: {counts or 'nothing'} removed"
     )
     for name, why in done.kept:
         get_site(request).say(f"{name} stays: {why}", "refused")
+    if done.note:
+        get_site(request).say(done.note, "refused")
     return redirect(request, "archive")
+
+
+def _tell_failed_commit(request: Request, done: ArchivedPassage) -> None:
+    if done.note:
+        get_site(request).say(done.note, "refused")
 
 
 ROUTES = [
     Route("/archive", list_archive, methods=["GET"]),
     Route("/archive", add_passage, methods=["POST"]),
-    Route("/archive/static/{key:path}", show_static),
+    Route("/archive/static/{key:path}", show_static, methods=["GET"]),
+    Route("/archive/static/{key:path}", remove_static, methods=["POST"]),
     Route("/archive/imports/{ident}/undo", undo_import, methods=["POST"]),
     Route("/archive/{passage}", show_passage, methods=["GET"]),
     Route("/archive/{passage}", save_passage, methods=["POST"]),

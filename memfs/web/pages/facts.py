@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from starlette.routing import Route
 
 from memfs.core import changes
+from memfs.core import label as labels
 from memfs.core.body_edits import Append, Rejected
 from memfs.core.errors import NotFoundError
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import edit, facts, reflect, standing_rules
-from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
+from memfs.web.rendering import (
+    cut_page,
+    format_count,
+    get_form,
+    get_project,
+    get_site,
+    redirect,
+    render,
+    show_errors,
+)
 from memfs.web.site import make_origin
 
 if TYPE_CHECKING:
@@ -21,9 +32,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from memfs.store.blocks import Place
+    from memfs.store.proposals import Proposal
     from memfs.store.standing_rules import StandingRule
 
-_PAGE = 100  # facts
+_PAGE = 50  # facts
+_OFFERED = 50  # offers that are listed
 
 
 @show_errors
@@ -33,42 +46,54 @@ def list_facts(request: Request) -> Response:
     words, name = given.get("q", "").strip(), given.get("name", "").strip()
     category = given.get("category", "") if given.get("category") in CATEGORIES else ""
     status = given.get("status", "") if given.get("status") in STATUSES else ""
-    place = get_project(request).find_place()
+    project = get_project(request)
+    place = project.find_place()
+    every = facts.select_facts(place, statuses=STATUSES, cache=project.facts)
     found = facts.select_facts(
         place,
         re.escape(words),
         entities=[name] if name else [],
         categories=[category] if category else [],
         statuses=[status] if status else [],
+        cache=project.facts,
     )
-    by_id = {each.id: each for each in facts.select_facts(place, statuses=STATUSES)}
     found.sort(key=lambda each: each.at, reverse=True)
+    shown, number, pages = cut_page(request, found, _PAGE)
+    offers = facts.list_offers(place, every)
+    filters = {"q": words, "name": name, "category": category, "status": status}
     return render(
         request,
         "facts.html",
         "facts",
         "Facts and rules",
-        facts=[(each, by_id.get(each.by), facts.source(place, each)) for each in found[:_PAGE]],
+        facts=facts.explain_facts(place, shown, every),
         total=len(found),
+        number=number,
+        pages=pages,
         words=words,
         name=name,
         category=category,
         chosen=status,
+        filters=urlencode({key: text for key, text in filters.items() if text}),
+        here=request.url.query,
         categories=CATEGORIES,
         statuses=STATUSES,
         rules=[(rule, standing_rules.label(rule)) for rule in standing_rules.list_pending(place)],
-        offers=facts.list_offers(place),
-        proposals=[
-            (
-                each,
-                [
-                    (c.label, changes.of_blocks(c.before, c.after, "now", "then"))
-                    for c in each.changes
-                ],
-            )
-            for each in reflect.list_pending(place)
-        ],
+        offers=offers[-_OFFERED:],
+        offered=len(offers),
+        proposals=[(each, _list_diffs(each)) for each in reflect.list_pending(place)],
     )
+
+
+def _list_diffs(proposal: Proposal) -> list[tuple[str, str]]:
+    """Return (label, diff) of each block that a proposal changes."""
+    return [
+        (
+            labels.qualify(each.tier, each.label),
+            changes.of_blocks(each.before, each.after, "now", "then"),
+        )
+        for each in proposal.changes
+    ]
 
 
 @show_errors
@@ -77,7 +102,7 @@ def decide_fact(request: Request) -> Response:
     status = ACCEPTED if get_form(request).get("to") == "accept" else REJECTED
     found = facts.decide(get_project(request).find_place(), request.path_params["ident"], status)
     get_site(request).say(f"{status}: {found.statement}")
-    return redirect(request, "facts")
+    return _return_to_list(request)
 
 
 @show_errors
@@ -88,9 +113,10 @@ def take_fact(request: Request) -> Response:
     offer = next((each for each in facts.list_offers(place) if each.fact.id == ident), None)
     if offer is None:
         raise NotFoundError("this fact is offered no more", "a block may have it by now")
-    if _append(request, place, offer.label, offer.fact.statement):
+    append = Append(offer.label, offer.fact.statement)
+    if _append(request, place, append, "a stated fact"):
         facts.decide(place, offer.fact.id, ACCEPTED)
-    return redirect(request, "facts")
+    return _return_to_list(request)
 
 
 @show_errors
@@ -102,8 +128,8 @@ def decide_rule(request: Request) -> Response:
         standing_rules.refuse_rule(place, rule)
         get_site(request).say("the rule is dropped")
     else:
-        _append(request, place, standing_rules.label(rule), rule.text)
-    return redirect(request, "facts")
+        _append(request, place, *standing_rules.make_edit(rule))
+    return _return_to_list(request)
 
 
 @show_errors
@@ -112,21 +138,31 @@ def decide_proposal(request: Request) -> Response:
     place = get_project(request).find_place()
     ident = request.path_params["ident"]
     if get_form(request).get("to") == "accept":
-        done = reflect.accept(place, ident, make_origin())
-        get_site(request).say(f"taken: {len(done.entries):,} blocks, {done.passages:,} passages")
+        done = reflect.accept(place, ident, make_origin("reflect"))
+        blocks = format_count(len(done.entries), "block")
+        get_site(request).say(f"taken: {blocks}, {format_count(done.passages, 'passage')}")
+        if done.note:
+            get_site(request).say(done.note, "refused")
     else:
         reflect.reject(place, ident)
         get_site(request).say("the proposal is dropped")
-    return redirect(request, "facts")
+    return _return_to_list(request)
 
 
-def _append(request: Request, place: Place, label: str, text: str) -> bool:
-    outcome = edit.run(place, [Append(label, text)], make_origin())
+def _append(request: Request, place: Place, append: Append, reason: str) -> bool:
+    """Append to a block; return whether it was taken."""
+    outcome = edit.run(place, [append], make_origin(reason))
     if isinstance(outcome, Rejected):
-        get_site(request).say(outcome.message, "refused")
+        why = f"{outcome.message} ({outcome.hint})" if outcome.hint else outcome.message
+        get_site(request).say(why, "refused")
         return False
-    get_site(request).say(f"{label} says it now")
+    get_site(request).say(f"{append.label} says it now")
     return True
+
+
+def _return_to_list(request: Request) -> Response:
+    """Show the list again, with the filters that it had."""
+    return redirect(request, f"facts?{request.url.query}" if request.url.query else "facts")
 
 
 def _find_rule(place: Place, ident: str) -> StandingRule:
