@@ -1,1 +1,1 @@
-"""Floor 4: transcripts become messages; other tools' memory becomes blocks and passages."""
+"""Floor 4: transcripts become messages, other tools' memory blocks and passages, files chunks."""

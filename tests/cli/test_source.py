@@ -60,6 +60,12 @@ def test_json_is_whole(memfs: Run, docs: Path) -> None:
     ]
 
 
+def test_the_name_of_a_file_forges_no_line(memfs: Run, docs: Path) -> None:
+    (docs / "x\n✓ all is well.md").write_text("key = AKIA" + "IOSFODNN7EXAMPLF\n")
+    memfs("source", "add", "docs", "docs")
+    assert "             docs/x ✓ all is well.md\n" in memfs("source", "show", "docs").out
+
+
 def test_ones_own_is_for_all_projects(memfs: Run, docs: Path, home: Path) -> None:
     (home / "notes").mkdir()
     assert memfs("source", "add", "notes", str(home / "notes"), "--user").code == 0

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.ingest import cutting
-from memfs.ingest.cutting import FileChunk
+from memfs.ingest.cutting import FileChunk, content
 from memfs.search.catalog import LeftOutError
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLF"
@@ -266,3 +266,14 @@ def test_no_chunk_is_too_long_and_each_is_where_it_says(
         if name in ("a.md", "a.txt"):
             at = "\n".join(lines[chunk.first - 1 : chunk.last])
             assert "".join(chunk.text.split()) in "".join(at.split())
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.c"])
+def test_a_file_that_takes_long_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Libraries take minutes for files that are made for it."""
+    monkeypatch.setattr(content, "_MOST", -1.0)
+    with pytest.raises(LeftOutError) as raised:
+        cut_text(tmp_path, name, "<p>words\n")
+    assert str(raised.value) == content.SLOW

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 from memfs.core.headings import Section
-from memfs.ingest.cutting.content import FileContent
+from memfs.ingest.cutting.content import FileContent, TimeLimit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,9 +31,11 @@ class _TextParser(HTMLParser):
         self._pieces: list[str] = []
         self._title: list[str] | None = None
         self._skipped = 0
+        self._limit = TimeLimit()
 
     def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
         del attrs
+        self._limit.check()
         if tag in _SKIPPED:
             self._skipped += 1
         elif tag in _HEADINGS and self._title is None:
@@ -56,7 +58,12 @@ class _TextParser(HTMLParser):
         elif tag in _BLOCKS:
             self._begin_paragraph()
 
+    def handle_comment(self, data: str) -> None:
+        del data
+        self._limit.check()
+
     def handle_data(self, data: str) -> None:
+        self._limit.check()
         if self._skipped:
             return
         if self._title is not None:

@@ -9,7 +9,7 @@ import pypdf
 
 from memfs.core.headings import Section
 from memfs.core.privacy import public
-from memfs.ingest.cutting.content import FileContent
+from memfs.ingest.cutting.content import FileContent, TimeLimit
 
 _LONGEST = 2_000_000  # characters of all pages
 
@@ -20,8 +20,9 @@ def read(data: bytes, _suffix: str) -> FileContent:
     """Return the pages of a PDF; their lines are numbered by pages."""
     sections: list[Section] = []
     numbers: list[int] = []
-    room = _LONGEST
+    room, limit = _LONGEST, TimeLimit()
     for number, page in enumerate(pypdf.PdfReader(io.BytesIO(data)).pages, 1):
+        limit.check()
         body = public(page.extract_text()[:room]).strip("\n") + "\n"
         room -= len(body)
         sections.append(Section(1, f"page {number}", "", body, len(numbers) + 1))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pygments import lexers, token
 
 from memfs.core.headings import Section
-from memfs.ingest.cutting.content import FileContent
+from memfs.ingest.cutting.content import FileContent, TimeLimit
 from memfs.search.catalog import LeftOutError
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ def read(text: str, suffix: str) -> FileContent:
     docs: set[int] = set()
     named: set[int] = set()
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    limit = TimeLimit()
     for start, kind, value in _make_lexer(suffix).get_tokens_unprocessed(text):
+        limit.check()
         first = bisect_right(starts, start)
         if kind in token.Comment and kind not in token.Comment.Preproc:
             comments.update(range(first, first + value.rstrip("\n").count("\n") + 1))
