@@ -153,14 +153,15 @@ def _sync(
     if walk.listings != known:
         _write(source, "listings.json", walk.listings)
     is_same = walk.stamp == before.stamp
-    if is_same and not (model and model.files and _count_missing(source, model.files)):
+    missing = _count_missing(source, model.files) if model and model.files else 0
+    if is_same and (not missing or _is_left(source, model, missing, stage)):
         return before
     if not is_same:
         _write(source, "state.json", asdict(replace(before, stamp="")))  # until this run has ended
     with indexer.open_writer(source.index, _COMMIT) as writer:
         state = before if is_same else _update(source, writer, walk, form, stage)
-        if model and model.files:
-            _embed(source, writer, model.files, stage)
+        if model:
+            _embed(source, writer, model, stage)
     _write(source, "state.json", asdict(state))
     return state
 
@@ -228,12 +229,21 @@ def _read_documents(source: DataSource, file: IndexSource) -> Iterator[dict[str,
         }
 
 
-def _embed(source: DataSource, writer: Indexer, model: ModelFiles, stage: Stage | None) -> None:
-    missing = writer.count_missing_vectors(model.name)
-    many = missing >= model_config.FEW and model_config.is_model_change(source.index, model)
-    if missing and (stage or not many):
+def _embed(source: DataSource, writer: Indexer, model: WantedModel, stage: Stage | None) -> None:
+    if model.files is None:
+        return
+    missing = writer.count_missing_vectors(model.files.name)
+    if missing and not _is_left(source, model, missing, stage):
         with suppress(StoreError):  # a search says so
-            writer.embed(stage and stage("embedding", missing), model)
+            writer.embed(stage and stage("embedding", missing), model.files)
+
+
+def _is_left(
+    source: DataSource, model: WantedModel | None, missing: int, stage: Stage | None
+) -> bool:
+    """Tell whether the vectors that are missing are too many to be made unseen, of a new model."""
+    is_new = model and model.files and model_config.is_model_change(source.index, model.files)
+    return bool(is_new) and missing >= model_config.FEW and stage is None
 
 
 def _count_missing(source: DataSource, model: ModelFiles) -> int:
