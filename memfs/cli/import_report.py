@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memfs.cli import console, layout
 from memfs.cli.edit_output import format_remainder
-from memfs.cli.wording import format_count
+from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
 
 if TYPE_CHECKING:

@@ -45,14 +45,6 @@ def format_day(at: str) -> str:
     return moment.astimezone().strftime("%Y-%m-%d") if moment.tzinfo else at[:10]
 
 
-def format_count(number: int, noun: str) -> str:
-    """Write a number with its noun: 1 file, 2 files, 2 entries."""
-    if number != 1:
-        ends_in_y = noun.endswith("y") and noun[-2:-1] not in ("a", "e", "o", "u")
-        noun = f"{noun[:-1]}ies" if ends_in_y else f"{noun}s"
-    return f"{number:,} {noun}"
-
-
 def format_size(count: float) -> str:
     """Write a number of bytes for people."""
     value = float(count)

@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from memfs.core.counts import format_count
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.privacy import storable
 from memfs.core.snippet import snippet
@@ -118,7 +119,9 @@ def render_error(request: Request, error: MemfsError | OSError) -> Response:
     message = error.message if isinstance(error, MemfsError) else str(error)
     hint = error.hint if isinstance(error, MemfsError) else ""
     status = 404 if isinstance(error, NotFoundError) else 400
-    project = get_site(request).projects[0]
+    projects = get_site(request).projects
+    named = (each for each in projects if each.key == request.path_params.get("project"))
+    project = next(named, projects[0])
     return render(
         request,
         "error.html",
@@ -150,15 +153,6 @@ def _make_environment() -> Environment:
         snippet=_cut_snippet,
     )
     return environment
-
-
-def format_count(number: int, noun: str = "") -> str:
-    """Write a number, with its noun if one is given: 1 file, 2 files, 2 entries."""
-    if not noun:
-        return f"{number:,}"
-    if number != 1:
-        noun = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeou" else f"{noun}s"
-    return f"{number:,} {noun}"
 
 
 def _format_day(at: str) -> str:

@@ -11,7 +11,7 @@ import click
 from memfs.cli import console, options
 from memfs.cli.edit_output import format_remainder
 from memfs.cli.interruption import stoppable_stages
-from memfs.cli.wording import format_count
+from memfs.core.counts import format_count
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text
 from memfs.ops import doctor as op

@@ -9,7 +9,8 @@ import click
 
 from memfs.agent import conversations, endpoint, evaluation, loop
 from memfs.cli import console, layout, options, progress
-from memfs.cli.wording import format_count, format_duration
+from memfs.cli.wording import format_duration
+from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place

@@ -9,7 +9,8 @@ import click
 
 from memfs.cli import console, options
 from memfs.cli.interruption import stoppable_stages
-from memfs.cli.wording import format_count, format_size
+from memfs.cli.wording import format_size
+from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError, UsageError
 from memfs.ops import export as op
 from memfs.store import exporters, git

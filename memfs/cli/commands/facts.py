@@ -14,7 +14,8 @@ from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
-from memfs.cli.wording import format_count, format_day
+from memfs.cli.wording import format_day
+from memfs.core.counts import format_count
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
 from memfs.knowledge.facts import selection
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES

@@ -9,7 +9,7 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.pager import paged
-from memfs.cli.wording import format_count
+from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import graph as op

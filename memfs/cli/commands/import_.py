@@ -10,7 +10,7 @@ import click
 
 from memfs.cli import console, import_report, layout, options, tool_report
 from memfs.cli.edit_output import format_remainder
-from memfs.cli.wording import format_count
+from memfs.core.counts import format_count
 from memfs.ops import import_ as op
 from memfs.ops import import_undo
 

@@ -10,8 +10,8 @@ import click
 
 from memfs.cli import console, options
 from memfs.cli.interruption import stoppable_stages
-from memfs.cli.wording import format_count
 from memfs.core import label as labels
+from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest as op

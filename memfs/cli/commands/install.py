@@ -9,7 +9,7 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, diff, options
-from memfs.cli.wording import format_count
+from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError, StoreError
 from memfs.ops import init, install
 

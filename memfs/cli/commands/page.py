@@ -10,7 +10,7 @@ from memfs.cli import console, layout, options
 from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_remainder
-from memfs.cli.wording import format_count
+from memfs.core.counts import format_count
 from memfs.ops import page as op
 
 if TYPE_CHECKING:

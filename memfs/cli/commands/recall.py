@@ -9,7 +9,7 @@ import click
 
 from memfs.cli import console, options
 from memfs.cli.interruption import stoppable_stages
-from memfs.cli.wording import format_count
+from memfs.core.counts import format_count
 from memfs.ops import context as op
 from memfs.recall.index_session import IndexSession
 

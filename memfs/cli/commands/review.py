@@ -17,9 +17,10 @@ from memfs.cli.command_group import CommandGroup
 from memfs.cli.diff import show
 from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.cli.review_prompt import ReviewItem, ask_about
-from memfs.cli.wording import format_count, format_day
+from memfs.cli.wording import format_day
 from memfs.core import changes
 from memfs.core.body_edits import Append
+from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.facts import ACCEPTED, REJECTED
 from memfs.ops import edit, facts, standing_rules

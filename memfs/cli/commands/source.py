@@ -12,8 +12,9 @@ from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import format_remainder
 from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
-from memfs.cli.wording import format_age, format_count, shorten_path
+from memfs.cli.wording import format_age, shorten_path
 from memfs.core import settings
+from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
 from memfs.ops import source as op
 

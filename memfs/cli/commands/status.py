@@ -11,7 +11,8 @@ import click
 from memfs import hosts
 from memfs.agent import configured_model
 from memfs.cli import console, layout, options
-from memfs.cli.wording import format_count, format_size
+from memfs.cli.wording import format_size
+from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import status as op

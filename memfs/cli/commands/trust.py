@@ -10,7 +10,7 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.diff import show
-from memfs.cli.wording import format_count
+from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.ops import trust as op

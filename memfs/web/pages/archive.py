@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 from starlette.routing import Route
 
+from memfs.core.counts import format_count
 from memfs.core.errors import MemfsError, UsageError
 from memfs.knowledge.kinds import static
 from memfs.ops import archive, import_undo
 from memfs.web.rendering import (
     cut_page,
-    format_count,
     get_form,
     get_project,
     get_site,

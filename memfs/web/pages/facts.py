@@ -11,13 +11,13 @@ from starlette.routing import Route
 from memfs.core import changes
 from memfs.core import label as labels
 from memfs.core.body_edits import Append, Rejected
+from memfs.core.counts import format_count
 from memfs.core.errors import NotFoundError
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import edit, facts, reflect, standing_rules
 from memfs.web.rendering import (
     cut_page,
-    format_count,
     get_form,
     get_project,
     get_site,
