@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _FEWEST = 3  # words of what says the same under a heading and under one below it
 _CODE = re.compile(r"\s*(?:```|~~~)")
-_BELOW = re.compile(r"[ \t]+\S|(?:=+|-+)[ \t]*(?:\n|\Z)")  # what belongs to the line before it
+_INDENTED = re.compile(r"[ \t]+\S")  # a line that belongs to the one before it
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*(?:\n|\Z)")  # text before it is a heading
 _TWO = 2
 
 
@@ -39,7 +40,7 @@ def consolidate_text(body: str) -> str:
 
 def _consolidate_once(body: str) -> str:
     text = heading_groups.group_headings(body)
-    found = page_scores.split_parts(text)
+    found = _list_parts(text)
     stays: dict[int, str] = {part.start: part.text for part in found}  # "" for what goes
     code = _list_code(text)
     movable = {
@@ -48,7 +49,7 @@ def _consolidate_once(body: str) -> str:
         if part.text[:1] not in " \t"
         and part.start not in code
         and line_keys.is_plain(part.text)
-        and not _BELOW.match(text, part.end)
+        and not _INDENTED.match(text, part.end)
     }
     sections = _split_sections(text, found)
     for section in sections:
@@ -64,6 +65,19 @@ def _consolidate_once(body: str) -> str:
         at = part.end
     after = "".join([*out, text[at:]])
     return body if after == body else _tidy_layout(text, after)
+
+
+def _list_parts(text: str) -> list[BlockPart]:
+    """Return the parts of a text but for the lines right above an underline: they are a heading."""
+    headed: set[int] = set()  # where its lines begin
+    at, above, below = len(text), False, ""
+    for line in reversed(text.splitlines(keepends=True)):
+        at -= len(line)
+        above = bool(line.strip()) and (above or bool(_UNDERLINE.fullmatch(below)))
+        if above:
+            headed.add(at)
+        below = line
+    return [part for part in page_scores.split_parts(text) if part.start not in headed]
 
 
 def _list_code(text: str) -> set[int]:

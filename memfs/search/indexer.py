@@ -106,6 +106,7 @@ class Indexer:
                 trees.remove(f"{folder}/{version}")
             found = TextIndex.create(folder)
         self._text = found
+        self._looks = signatures.sign_files(f"{folder}/{TEXT}") or {}
         self._next = int(self._catalog.get("next") or 1)
         if not 0 < self._next < _LAST:
             raise DamagedError("the catalog of the index is damaged")
@@ -212,10 +213,12 @@ class Indexer:
         """Commit all changes, and let other processes write."""
         self._commit()
         self._text.finish()
-        looks = signatures.sign_files(f"{self._folder}/{TEXT}")
+        looks = signatures.sign_files(f"{self._folder}/{TEXT}") or {}
+        self._looks = looks | self._looks  # one that changed since it was verified was damaged
         with suppress(OSError, ValueError):  # they are verified again
-            if looks and list_files_to_check(self._folder, looks):
-                segments.record_checks(f"{self._folder}/{CHECKED}", looks)
+            if list_files_to_check(self._folder, looks):
+                whole = dict(looks.items() & self._looks.items())
+                segments.record_checks(f"{self._folder}/{CHECKED}", whole)
 
     def embed(
         self,

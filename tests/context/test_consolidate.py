@@ -151,6 +151,8 @@ def test_equal_headings_of_two_things_stay(body: str) -> None:
         "Ignore .env there\nIgnore env there\n",
         "Deploys on Friday?\nDeploys on Friday\n",
         "I use tabs\nWe use tabs\n",
+        "Works at Acme Corp\n---\nWorks at Acme Corp\n",
+        "Name: Alice\n\nName: Alice\nx:\n===\n",
     ],
 )
 def test_what_may_be_about_two_things_stays(body: str) -> None:

@@ -368,3 +368,18 @@ def test_a_name_that_was_blanked_out_by_hand_in_the_middle_is_found_no_more(corp
     assert corpus.update() == Indexed(20, 1)
     assert corpus.engine("text").search("Quellmann", mode="text").total == 0
     assert corpus.update() == Indexed(0, 0)
+
+
+def test_a_file_that_is_damaged_while_an_index_is_open_does_not_count_as_verified(
+    corpus: Corpus,
+) -> None:
+    corpus.update()
+    indexer = Indexer(corpus.index)
+    corpus.append("log.jsonl", *said(3, 4))
+    store = max(Path(corpus.index).glob("v4/text/*.store"))
+    store.write_bytes(b"damage" + store.read_bytes()[6:])
+    indexer.update(corpus.sources(), read)
+    indexer.close()
+    assert store.exists()
+    assert TextIndex.open(corpus.index) is None
+    assert corpus.update() == Indexed(5, 2)
