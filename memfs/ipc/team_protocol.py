@@ -1,0 +1,237 @@
+"""What a team's server and its members' machines tell each other: JSON over HTTP.
+
+Each class is the body of a request or of an answer. A member's token is in the `Authorization`
+header, the version of this protocol in `Memfs-Protocol`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+
+PROTOCOL = 1
+HEADER = "Memfs-Protocol"
+PREFIX = "mft_"  # of a member's token
+MOST_MESSAGES = 200  # in a push
+MOST_BYTES = 1 << 20  # of the texts in a push
+LONGEST = 256 << 10  # characters of a message; a longer one is cut
+MOST_IDS = 5000  # in a retraction
+MOST_PROJECTS = 100  # that are searched at once
+MOST_HITS = 50
+
+
+@dataclass(frozen=True)
+class TeamProject:
+    """A project that a member may see. `origins` are hashes of addresses of its repository.
+
+    `role` is reader or writer; only writers share.
+    """
+
+    id: int
+    name: str
+    role: str
+    origins: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Who a token stands for, and until when (ISO 8601 in UTC)."""
+
+    team: str
+    member: str
+    scopes: list[str]
+    expires: str
+    server: str  # its version of memfs
+    projects: list[TeamProject]
+
+
+@dataclass(frozen=True)
+class SharedSession:
+    """A session of which messages are shared. `title` is its first prompt, shortened."""
+
+    host: str
+    session: str
+    branch: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class SharedMessage:
+    """A message. `of` is the place of its session in the request, `ordinal` its own in the session.
+
+    `id` is made by `compute_id`. `at` is UTC in ISO 8601, "" where it is unknown.
+    """
+
+    id: str
+    of: int
+    ordinal: int
+    at: str
+    role: str
+    text: str
+    speaker: str = ""
+
+
+@dataclass(frozen=True)
+class PushRequest:
+    """Messages for a project. `stamp` is when it was decided to share them, in milliseconds.
+
+    `redactor` is the version of memfs that took secrets out of them.
+    """
+
+    project: int
+    stamp: int
+    redactor: str
+    sessions: list[SharedSession]
+    messages: list[SharedMessage]
+
+
+@dataclass(frozen=True)
+class RefusedMessage:
+    """A message that the server did not take, and why: it tells nothing of the text."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True)
+class PushReply:
+    """What came of a push: `stored` are new, `known` were there, `retracted` were taken back later.
+
+    The sender need not send any of them again.
+    """
+
+    stored: int
+    known: int
+    retracted: int
+    refused: list[RefusedMessage] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class RetractRequest:
+    """Messages of the sender that are to go: some of a session, or all of it (no ids)."""
+
+    project: int
+    stamp: int
+    host: str
+    session: str
+    ids: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class RetractReply:
+    """How many messages are gone."""
+
+    removed: int
+
+
+@dataclass(frozen=True)
+class PurgeReply:
+    """What is gone of a member's: sessions and messages."""
+
+    sessions: int
+    messages: int
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """A search in projects. `since` and `until` are epoch seconds, None for open."""
+
+    projects: list[int]
+    query: str
+    limit: int = 10
+    roles: list[str] = field(default_factory=list)
+    since: int | None = None
+    until: int | None = None
+
+
+@dataclass(frozen=True)
+class TeamHit:
+    """A message that was found, the person who shared it, and the name of its project.
+
+    `margin` is how far it is above the floor of relevance.
+    """
+
+    id: str
+    text: str
+    snippet: str
+    why: list[str]
+    margin: float
+    at: str
+    role: str
+    host: str
+    session: str
+    project: str
+    member: str
+    speaker: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True)
+class SearchReply:
+    """The hits, the best first. `note` says why some may be missing, "" for no reason."""
+
+    hits: list[TeamHit]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class RecallRequest:
+    """A prompt in a session of the sender; ids in `shown` are not given again."""
+
+    projects: list[int]
+    prompt: str
+    session: str = ""
+    shown: list[str] = field(default_factory=list)
+    limit: int = 2
+
+
+@dataclass(frozen=True)
+class TeamAnswer:
+    """What a session of somebody says to a prompt: a line for each turn that is quoted."""
+
+    ids: list[str]
+    snippet: str
+    reason: str
+    at: str
+    host: str
+    session: str
+    project: str
+    member: str
+
+
+@dataclass(frozen=True)
+class RecallReply:
+    """The answers to a prompt, the surest first; mostly none."""
+
+    answers: list[TeamAnswer]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request was refused, and what to do."""
+
+    error: str
+    hint: str = ""
+
+
+def compute_id(host: str, session: str, ident: str, at: str, role: str, text: str) -> str:
+    """Return the id of a shared message: whoever sends it, however often, it is the same one.
+
+    Another text gives another id. 32 hexadecimal digits.
+    """
+    parts = json.dumps([host, session, ident, at, role, text])
+    return hashlib.sha256(parts.encode("ascii")).hexdigest()[:32]
+
+
+def hash_origin(address: str) -> str:
+    """Return the hash of a repository's address, "" for none: ways to write it give the same.
+
+    `git@host:a/b.git` and `https://user@host/a/b` are one; the address itself is not sent.
+    """
+    bare = address.strip().removesuffix("/").removesuffix(".git").lower()
+    _, scheme, rest = bare.partition("://")
+    rest = rest if scheme else bare.replace(":", "/", 1)
+    rest = rest.rpartition("@")[2] if "@" in rest.partition("/")[0] else rest
+    return hashlib.sha256(rest.encode("utf-8", "replace")).hexdigest() if rest else ""
