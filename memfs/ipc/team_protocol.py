@@ -126,6 +126,13 @@ class RetractReply:
 
 
 @dataclass(frozen=True)
+class PurgeRequest:
+    """Everything of the sender's in a project is to go, or in all (0)."""
+
+    project: int = 0
+
+
+@dataclass(frozen=True)
 class PurgeReply:
     """What is gone of a member's: sessions and messages."""
 

@@ -111,7 +111,7 @@ def find_answers(
         return PromptRecall()
     known_weight = sum(term.idf for term in (*query.words, *query.pairs) if term.frequency)
     best = max(candidates, key=lambda each: each.about)
-    floor = _FLOOR + _TENFOLD * math.log10(max(1.0, text.searcher.num_docs / _SMALL))
+    floor = _FLOOR + _TENFOLD * math.log10(max(1.0, text.documents / _SMALL))
     floor *= 1.0 if cosines else _LEAST_WORDS
     about = best.about + _KNOWN * known_weight / query.weight
     recall = PromptRecall(about, floor, _describe_exchange(best.exchange))

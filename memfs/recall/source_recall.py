@@ -93,7 +93,7 @@ def _match_warm(engine: "Engine", prompt: str, shown: "Sequence[str]") -> Source
 
 
 def _get_floor(text: TextIndex) -> float:
-    return _FLOOR + _TENFOLD * math.log10(max(1.0, text.searcher.num_docs / _SMALL))
+    return _FLOOR + _TENFOLD * math.log10(max(1.0, text.documents / _SMALL))
 
 
 def _match(

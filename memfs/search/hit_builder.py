@@ -106,7 +106,7 @@ class HitBuilder:
     def _measure_margin(self, place: int, words: list[str]) -> float:
         weight = sum(term.idf for term in self._terms) or 1.0
         share = sum(term.idf for term in self._terms if term.word in words) / weight
-        documents = self._text.searcher.num_docs
+        documents = self._text.documents
         floor = _SURE + _TENFOLD * math.log10(max(1.0, documents / _SMALL))
         return share + max(0.0, self.found.cosine[place]) - floor
 

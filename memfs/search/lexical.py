@@ -71,19 +71,25 @@ class TextIndex:
         index.register_tokenizer("memfs_parts", TextAnalyzerBuilder(Tokenizer.whitespace()).build())
         self._index = index
         self._words = _build_content_analyzer().build()
-        self._stems = _build_content_stemmer().build()
+        self._stems = _build_stemmer(_build_content_analyzer()).build()
         self._all_stems = _build_stemmer().build()
         self.schema = index.schema
         index.config_reader("manual")  # else a thread opens every new commit, and may panic
         self.searcher = index.searcher()
         self._writer: tantivy.IndexWriter | None = None
+        self.stands_for: tuple[int, dict[str, int]] = 0, {}  # see `candidate_index` of a team
+
+    @property
+    def documents(self) -> int:
+        """The number of documents; of the larger index, if this has the candidates of one."""
+        return max(self.stands_for[0], self.searcher.num_docs)
 
     @classmethod
     def open(cls, folder: str) -> "TextIndex | None":
         """Open an index; None if `folder` has none, or one of another version."""
         path = f"{folder}/{FOLDER}"
-        looks = signatures.sign_files(path)
-        if looks is None or "meta.json" not in looks:
+        looks = signatures.sign_files(path) or {}
+        if "meta.json" not in looks:
             return None
         try:
             if fresh := list_files_to_check(folder, looks):
@@ -125,9 +131,10 @@ class TextIndex:
         found = self._map_stems(text, self._words, self._stems)
         if not found:
             found = self._map_stems(text, _build_word_analyzer().build(), self._all_stems)
-        documents = self.searcher.num_docs
+        documents, known = self.documents, self.stands_for[1]
+        count = self.searcher.doc_freq
         terms = [
-            Term(word, stem, self.searcher.doc_freq("text", stem), documents)
+            Term(word, stem, max(count("text", stem), known.get(stem, 0)), documents)
             for stem, word in found.items()
         ]
         terms.sort(key=lambda term: term.frequency or 1 << 60)
@@ -154,16 +161,14 @@ class TextIndex:
 
     def build_part_term(self, part: str) -> Term:
         """Return a word part (see `identifiers`) as a term."""
-        frequency = self.searcher.doc_freq("parts", part)
-        return Term(part, part, frequency, self.searcher.num_docs)
+        return Term(part, part, self.searcher.doc_freq("parts", part), self.documents)
 
     def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
         """Return the query for any of `terms` and `more`, among the documents that `only` matches.
 
         None if there is nothing to search for.
         """
-        queries = [self.term_query("text", term.stem) for term in terms if term.frequency]
-        queries += more
+        queries = [*(self.term_query("text", each.stem) for each in terms if each.frequency), *more]
         if not queries:
             return None
         either = Query.boolean_query([(Occur.Should, each) for each in queries])
@@ -381,10 +386,6 @@ def _build_content_analyzer() -> TextAnalyzerBuilder:
     return _build_word_analyzer().filter(Filter.custom_stopword(list(stopwords.STOP)))
 
 
-def _build_content_stemmer() -> TextAnalyzerBuilder:
-    return _build_content_analyzer().filter(Filter.stemmer("english"))
-
-
 def may_be_mistyped(word: str) -> bool:
     """Tell whether a word that no document has is long enough to be corrected."""
     return len(word) >= _TYPO and word.isalpha()
@@ -395,5 +396,5 @@ def stems(text: str) -> set[str]:
     return set(_build_stemmer().build().analyze(text))
 
 
-def _build_stemmer() -> TextAnalyzerBuilder:
-    return _build_word_analyzer().filter(Filter.stemmer("english"))
+def _build_stemmer(words: TextAnalyzerBuilder | None = None) -> TextAnalyzerBuilder:
+    return (words or _build_word_analyzer()).filter(Filter.stemmer("english"))

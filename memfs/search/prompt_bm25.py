@@ -39,7 +39,7 @@ def by_words(
     query = build_query(index, query, session, messages=False)
     # A word that no document has only counts against a hit, with half of its weight.
     weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
-    floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.searcher.num_docs / 10))
+    floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.documents / 10))
     wanted = WantedStems(terms)
     found: list[PromptHit] = []
     seen = set(shown)

@@ -163,7 +163,7 @@ class _Chosen:
         self._known: list[set[str]] = []  # stems of the texts that are known
         self._hashes: set[int] = set()
         self._missing: set[str] = set()
-        self.floor = _FLOOR + _TENFOLD * math.log10(max(10, text.searcher.num_docs))
+        self.floor = _FLOOR + _TENFOLD * math.log10(max(10, text.documents))
         self._prompt: set[str] = set()  # its stems, filled on first use
         self.taken: list[Taken] = []
 

@@ -1,0 +1,200 @@
+"""The application: who may ask, what is asked, and what is noted of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from memfs.core.errors import MemfsError
+from memfs.ipc.team_protocol import PROTOCOL
+from memfs.team import push_rows, requests, search
+from memfs.team.ledger import Ledger
+from memfs.team.metrics import Metrics
+from memfs.team.requests import ENDPOINTS, LARGEST, BusyError
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from memfs.ipc.team_protocol import (
+        PurgeRequest,
+        PushReply,
+        PushRequest,
+        RecallRequest,
+        RetractRequest,
+        SearchRequest,
+    )
+    from memfs.team.database import Database
+    from memfs.team.rate_limit import RateLimit
+    from memfs.team.requests import Endpoint
+    from memfs.team.search import EngineSource
+
+_WAIT = 3.0  # seconds that a search waits for its turn
+_JSON = "application/json"
+
+
+class TeamService:
+    """Answers the requests of members. `searches` is how many are computed at once."""
+
+    def __init__(
+        self, database: Database, source: EngineSource, limit: RateLimit, searches: int
+    ) -> None:
+        self.metrics = Metrics()
+        self._database, self._source, self._limit = database, source, limit
+        self._turns = threading.BoundedSemaphore(searches)
+        self._vectors: bool | None = None
+
+    def answer(self, endpoint: Endpoint, token: str, body: bytes) -> object:
+        """Do what is asked, and return the answer. Raises `MemfsError`."""
+        self._limit.take(token)
+        asked = requests.read_body(body, endpoint.takes) if endpoint.takes else None
+        ledger = Ledger(self._database, token)
+        match endpoint.path:
+            case "/v1/push":
+                return self._push(ledger, cast("PushRequest", asked))
+            case "/v1/retract":
+                push_rows.check_retraction(cast("RetractRequest", asked))
+                return ledger.retract(cast("RetractRequest", asked))
+            case "/v1/purge":
+                return ledger.purge(cast("PurgeRequest", asked).project)
+            case "/v1/search":
+                with _Turn(self._turns):
+                    return search.search(ledger, cast("SearchRequest", asked), self._source)
+            case "/v1/recall":
+                with _Turn(self._turns):
+                    return search.recall(ledger, cast("RecallRequest", asked), self._source)
+            case _:
+                return ledger.get_membership()
+
+    def describe_health(self) -> tuple[int, dict[str, object]]:
+        """Return the status, and whether the database answers."""
+        try:
+            version, vectors, _ = self._database.call("describe")[0]
+        except MemfsError as error:
+            return 503, {"status": error.message, "protocol": PROTOCOL}
+        return 200, {"status": "ok", "protocol": PROTOCOL, "schema": version, "vectors": vectors}
+
+    def describe_metrics(self, token: str) -> bytes:
+        """Return the counters, for a token with the scope `metrics`. Raises `MemfsError`."""
+        Ledger(self._database, token).check_scope("metrics")
+        return self.metrics.format()
+
+    def _push(self, ledger: Ledger, request: PushRequest) -> PushReply:
+        ledger.check_scope("push")  # before any work is done for it
+        if self._vectors is None:
+            self._vectors = bool(self._database.call("describe")[0][1])
+        reply = ledger.push(push_rows.prepare_rows(request, vectors=self._vectors))
+        self.metrics.note_messages("stored", reply.stored)
+        self.metrics.note_messages("known", reply.known)
+        self.metrics.note_messages("refused", len(reply.refused))
+        return reply
+
+
+class _Turn:
+    """Waits for a turn. Raises `BusyError` after a while."""
+
+    def __init__(self, turns: threading.BoundedSemaphore) -> None:
+        self._turns = turns
+
+    def __enter__(self) -> None:
+        if not self._turns.acquire(timeout=_WAIT):
+            raise BusyError("the server is busy", "try again in a moment")
+
+    def __exit__(self, *_: object) -> None:
+        self._turns.release()
+
+
+def make_application(service: TeamService) -> Starlette:
+    """Return the application of a service."""
+    routes = [_make_route(service, endpoint) for endpoint in ENDPOINTS]
+
+    async def health(_: Request) -> Response:
+        status, told = await run_in_threadpool(service.describe_health)
+        return JSONResponse(told, status)
+
+    async def metrics(request: Request) -> Response:
+        try:
+            token = requests.read_token(request.headers)
+            text = await run_in_threadpool(service.describe_metrics, token)
+        except MemfsError as error:
+            return _refuse(error)
+        return Response(text, media_type="text/plain; version=0.0.4")
+
+    async def openapi(_: Request) -> Response:
+        return Response(requests.describe_api(), media_type=_JSON)
+
+    routes += [
+        Route("/v1/health", health),
+        Route("/metrics", metrics),
+        Route("/openapi.json", openapi),
+    ]
+    return Starlette(routes=routes)
+
+
+def _make_route(service: TeamService, endpoint: Endpoint) -> Route:
+    async def answer(request: Request) -> Response:
+        began = time.perf_counter()
+        token = failed = ""
+        try:
+            requests.check_protocol(request.headers)
+            token = requests.read_token(request.headers)
+            body = await _read_body(request)
+            if body is None:
+                response = Response(_TOO_LARGE, 413, media_type=_JSON)
+            else:
+                found = await run_in_threadpool(service.answer, endpoint, token, body)
+                response = Response(msgspec.json.encode(found), media_type=_JSON)
+        except MemfsError as error:
+            response = _refuse(error)
+        except Exception as error:  # noqa: BLE001 - one request must not end the service
+            failed = type(error).__name__
+            response = _refuse(MemfsError("the server failed", "its log says why"))
+        seconds = time.perf_counter() - began
+        service.metrics.note_request(endpoint.path, response.status_code, seconds)
+        _log(endpoint, token, response.status_code, seconds, failed)
+        return response
+
+    return Route(endpoint.path, answer, methods=[endpoint.method])
+
+
+_TOO_LARGE = msgspec.json.encode({"error": f"the body has more than {LARGEST:,} bytes", "hint": ""})
+
+
+async def _read_body(request: Request) -> bytes | None:
+    """Return the body, None for one that is too large: no more than that is read."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > LARGEST:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _refuse(error: MemfsError) -> Response:
+    status, body = requests.refuse(error)
+    headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}}.get(status)
+    return Response(body, status, headers, media_type=_JSON)
+
+
+def _log(endpoint: Endpoint, token: str, status: int, seconds: float, failed: str) -> None:
+    """Write a line of JSON: of who asked, the beginning of the token's hash; no words."""
+    line = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "path": endpoint.path,
+        "status": status,
+        "ms": round(seconds * 1000, 1),
+        "token": hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()[:8] if token else "",
+        **({"failed": failed} if failed else {}),
+    }
+    sys.stderr.write(json.dumps(line) + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,111 @@
+"""The connections to PostgreSQL, and its errors in the words of a team."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, LiteralString
+
+from psycopg import Connection, Error, OperationalError, errors
+from psycopg.rows import tuple_row
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from memfs.core.errors import MemfsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SCHEMA = "memfs"
+OLDEST = 150000  # the version of PostgreSQL that is needed, as the server gives it
+_WAIT = 5.0  # seconds for a free connection
+_LONGEST = 20_000  # milliseconds that a statement may take
+REFUSED = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.UndefinedFile)
+_AWAY = ("08", "53", "57")  # classes of errors: connections, resources, intervention
+
+
+class DatabaseAwayError(MemfsError):
+    """The database cannot be reached, or is too busy."""
+
+
+class TokenError(MemfsError):
+    """The token is unknown, expired or revoked."""
+
+
+class NoAccessError(MemfsError):
+    """The member may not do that, or not with this project; a missing one is no other case."""
+
+
+class Database:
+    """A pool of connections that only call the functions of the schema. Thread-safe.
+
+    No statement is prepared: after five calls PostgreSQL would plan it for any values, and choose
+    another index.
+    """
+
+    def __init__(self, address: str, connections: int = 8) -> None:
+        options = f"-c search_path={SCHEMA} -c statement_timeout={_LONGEST}"
+        self._pool = ConnectionPool(
+            address,
+            min_size=1,
+            max_size=connections,
+            open=False,
+            timeout=_WAIT,
+            kwargs={"prepare_threshold": None, "options": options, "autocommit": True},
+            check=ConnectionPool.check_connection,
+        )
+
+    def open(self) -> None:
+        """Open the pool; a database that is away does not matter yet."""
+        self._pool.open()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+    def call(self, function: str, *values: object) -> list[tuple[object, ...]]:
+        """Call a function in a transaction of its own, and return its rows.
+
+        Raises `TokenError`, `NoAccessError` and `DatabaseAwayError`.
+        """
+        marks = ", ".join(["%s"] * len(values))
+        statement = f"SELECT * FROM {SCHEMA}.{function}({marks})"  # noqa: S608 - a name of ours
+        with convert_errors(), self._pool.connection() as connection:
+            return connection.execute(statement, values).fetchall()
+
+
+def connect(address: str) -> Connection[tuple[object, ...]]:
+    """Open one connection of an administrator. Raises `DatabaseAwayError`."""
+    with convert_errors():
+        return Connection.connect(address, row_factory=tuple_row, prepare_threshold=None)
+
+
+@contextmanager
+def convert_errors() -> Iterator[None]:
+    """Raise the errors of the database as those of a team."""
+    try:
+        yield
+    except PoolTimeout as error:
+        raise DatabaseAwayError("the database does not answer", "try again in a moment") from error
+    except Error as error:
+        code = error.sqlstate or ""
+        told = error.diag.message_primary or str(error).strip().partition("\n")[0]
+        if code == "MF401":
+            raise TokenError(told, "ask who runs the team's server for a new one") from error
+        if code == "MF403":
+            raise NoAccessError(told, "memfs team status shows what you have access to") from error
+        if code[:2] in _AWAY or (isinstance(error, OperationalError) and not code):
+            raise DatabaseAwayError(f"the database is away: {told}", "try again later") from error
+        raise
+
+
+def run_script(connection: Connection[tuple[object, ...]], script: str) -> None:
+    """Run statements that are part of memfs, in the transaction that is open."""
+    connection.execute(script)
+
+
+def fetch(
+    connection: Connection[tuple[object, ...]], statement: LiteralString, values: Sequence[object]
+) -> list[tuple[object, ...]]:
+    """Run a statement of an administrator, and return its rows, none for one that has none."""
+    with convert_errors():
+        done = connection.execute(statement, values)
+        return done.fetchall() if done.description else []

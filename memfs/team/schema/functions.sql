@@ -1,0 +1,491 @@
+-- All that the service may do. Each function asks for the token's hash, finds out whose it is, and
+-- what that member may see; it runs as the owner of the tables, which the service is not.
+
+CREATE FUNCTION authorize(given bytea, wanted text) RETURNS int
+LANGUAGE plpgsql AS $$
+DECLARE found record;
+BEGIN
+    SELECT t.member, t.scopes INTO found FROM token t JOIN member m ON m.id = t.member
+    WHERE t.hash = given AND t.expires_at > now() AND t.revoked_at IS NULL AND m.revoked_at IS NULL;
+    IF found IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'MF401', MESSAGE = 'this token is not valid';
+    ELSIF NOT wanted = ANY (found.scopes) THEN
+        RAISE EXCEPTION USING ERRCODE = 'MF403', MESSAGE = 'this token may not do that';
+    END IF;
+    PERFORM set_config('memfs.member', found.member::text, true);
+    RETURN found.member;
+END $$;
+
+CREATE FUNCTION check_access(who int, wanted int, writes boolean) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM access a WHERE a.member = who AND a.project = wanted
+        AND (NOT writes OR a.role = 'writer')
+    ) THEN
+        RAISE EXCEPTION USING ERRCODE = 'MF403', MESSAGE = 'no access to this project';
+    END IF;
+END $$;
+
+CREATE FUNCTION note(who int, what text, about int, many bigint) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO audit (member, action, project, count) VALUES (
+        (SELECT login FROM member WHERE id = who), what,
+        coalesce((SELECT name FROM project WHERE id = about), ''), many
+    );
+$$;
+
+-- Make the partition of a month. What is dated beyond two centuries is in the last one.
+CREATE FUNCTION ensure_month(moment timestamptz, parent text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    first timestamp := date_trunc('month', moment AT TIME ZONE 'UTC');
+    part text := parent || to_char(first, '"_"YYYYMM');
+BEGIN
+    IF first < '2000-01-01' OR first >= '2100-01-01' OR to_regclass(part) IS NOT NULL THEN
+        RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtext('memfs:' || current_database() || parent));
+    IF to_regclass(part) IS NULL THEN
+        EXECUTE format(
+            'CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', part, parent,
+            first AT TIME ZONE 'UTC', (first + interval '1 month') AT TIME ZONE 'UTC'
+        );
+    END IF;
+END $$;
+
+CREATE FUNCTION check_scope(token_hash bytea, wanted text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    PERFORM authorize(token_hash, wanted);
+END $$;
+
+CREATE FUNCTION whoami(token_hash bytea)
+RETURNS TABLE (team text, member text, scopes text[], expires timestamptz, projects jsonb)
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE me int := authorize(token_hash, 'search');
+BEGIN
+    RETURN QUERY SELECT (SELECT t.id FROM team t), m.login, k.scopes, k.expires_at, coalesce((
+        SELECT jsonb_agg(jsonb_build_object(
+            'id', p.id, 'name', p.name, 'role', a.role, 'origins', p.origins) ORDER BY p.name)
+        FROM access a JOIN project p ON p.id = a.project WHERE a.member = me
+    ), '[]') FROM member m JOIN token k ON k.member = m.id AND k.hash = token_hash WHERE m.id = me;
+END $$;
+
+-- Store messages (`rows`: id, of, ordinal, at, role, speaker, text, words, and a vector where there
+-- are such) of sessions (host, ident, branch, title). What the member took back later stays away.
+-- A member's pushes wait for what the member takes back, and the other way round.
+CREATE FUNCTION push(
+    token_hash bytea, wanted int, decided bigint, redacted_by text, sessions jsonb, rows jsonb
+) RETURNS TABLE (stored int, known int, retracted int)
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    me int := authorize(token_hash, 'push');
+    claim jsonb := jsonb_build_object(me::text, decided);
+    with_vectors boolean := to_regclass('vector') IS NOT NULL;
+    months timestamptz[];
+    new_ids uuid[];
+    new_ats timestamptz[];
+    late uuid[];
+    told int;
+BEGIN
+    PERFORM check_access(me, wanted, true);
+    SELECT array_agg(DISTINCT date_trunc('month', (r ->> 'at')::timestamptz, 'UTC')) INTO months
+    FROM jsonb_array_elements(rows) r;
+    PERFORM ensure_month(month, 'message') FROM unnest(months) month ORDER BY month;
+    IF with_vectors THEN
+        PERFORM ensure_month(month, 'vector') FROM unnest(months) month ORDER BY month;
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(wanted, me);
+
+    INSERT INTO session (project, host, ident, branch, title, stamp)
+    SELECT wanted, v.host, v.ident, '', '', 0
+    FROM jsonb_to_recordset(sessions) v (host text, ident text)
+    ORDER BY v.host, v.ident ON CONFLICT DO NOTHING;
+
+    SELECT count(DISTINCT g.id), coalesce(array_agg(DISTINCT g.id) FILTER (WHERE EXISTS (
+        SELECT FROM retraction x WHERE x.project = wanted AND x.id = g.id
+        AND x.member = me AND x.stamp >= decided
+    ) OR EXISTS (
+        SELECT FROM session_retraction x JOIN session s ON s.id = x.session
+        WHERE s.project = wanted AND s.host = sessions -> g.of ->> 'host'
+        AND s.ident = sessions -> g.of ->> 'ident' AND x.member = me AND x.stamp >= decided
+    )), '{}') INTO told, late FROM jsonb_to_recordset(rows) g (id uuid, of int);
+
+    WITH written AS (
+        INSERT INTO message AS m
+            (project, at, id, session, ordinal, role, speaker, text, words, claims, redactor)
+        SELECT DISTINCT ON (g.at, g.id) wanted, g.at, g.id, s.id, g.ordinal, g.role, g.speaker,
+            g.text, g.words, claim, redacted_by
+        FROM jsonb_to_recordset(rows) g (
+            id uuid, of int, ordinal int, at timestamptz, role text, speaker text, text text,
+            words bigint[]
+        )
+        JOIN session s ON s.project = wanted AND s.host = sessions -> g.of ->> 'host'
+            AND s.ident = sessions -> g.of ->> 'ident'
+        WHERE NOT g.id = ANY (late) ORDER BY g.at, g.id
+        ON CONFLICT DO NOTHING RETURNING m.id, m.at
+    )
+    SELECT coalesce(array_agg(w.id), '{}'), coalesce(array_agg(w.at), '{}')
+    INTO new_ids, new_ats FROM written w;
+    stored := cardinality(new_ids);
+    retracted := cardinality(late);
+    known := told - retracted - stored;
+
+    IF known > 0 THEN
+        WITH older AS MATERIALIZED (
+            SELECT m.project, m.at, m.id
+            FROM (SELECT DISTINCT r.id, r.at
+                  FROM jsonb_to_recordset(rows) r (id uuid, at timestamptz)) g
+            JOIN message m ON m.project = wanted AND m.at = g.at AND m.id = g.id
+            WHERE NOT m.id = ANY (late) AND NOT m.id = ANY (new_ids)
+            AND coalesce((m.claims ->> me::text)::bigint, 0) < decided
+            ORDER BY m.at, m.id FOR UPDATE OF m
+        )
+        UPDATE message m SET claims = m.claims || claim
+        FROM older o WHERE m.project = o.project AND m.at = o.at AND m.id = o.id;
+    END IF;
+
+    UPDATE session s SET branch = v.branch, title = v.title, stamp = decided
+    FROM jsonb_to_recordset(sessions) v (host text, ident text, branch text, title text)
+    WHERE s.project = wanted AND s.host = v.host AND s.ident = v.ident
+    AND (s.stamp, s.title, s.branch) < (decided, v.title, v.branch)
+    AND EXISTS (SELECT FROM message m WHERE m.session = s.id);
+    IF stored > 0 THEN
+        INSERT INTO change (project, gone, many, ids, ats)
+        VALUES (wanted, false, stored, new_ids, new_ats);
+        PERFORM note(me, 'push', wanted, stored);
+    END IF;
+    IF stored > 0 AND with_vectors THEN
+        INSERT INTO vector (project, at, id, value)
+        SELECT wanted, v.at, v.id, v.vector::halfvec
+        FROM jsonb_to_recordset(rows) v (id uuid, at timestamptz, vector text)
+        WHERE v.vector IS NOT NULL AND v.id = ANY (new_ids) ORDER BY v.at, v.id
+        ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN NEXT;
+END $$;
+
+-- Remove rows of messages that nobody claims any more, and tell those who follow.
+CREATE FUNCTION drop_unclaimed(wanted int, lost uuid[], lost_ats timestamptz[])
+RETURNS int LANGUAGE plpgsql AS $$
+DECLARE removed int;
+BEGIN
+    IF coalesce(cardinality(lost), 0) = 0 THEN
+        RETURN 0;
+    END IF;
+    DELETE FROM message m USING unnest(lost, lost_ats) l (id, at)
+    WHERE m.project = wanted AND m.at = l.at AND m.id = l.id AND m.claims = '{}';
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    IF to_regclass('vector') IS NOT NULL THEN
+        DELETE FROM vector v USING unnest(lost, lost_ats) l (id, at)
+        WHERE v.project = wanted AND v.at = l.at AND v.id = l.id;
+    END IF;
+    IF removed > 0 THEN
+        INSERT INTO change (project, gone, many, ids, ats)
+        VALUES (wanted, true, -removed, lost, lost_ats);
+    END IF;
+    RETURN removed;
+END $$;
+
+-- Take a member's claim off messages of a session: those named, or all (null); return how many.
+CREATE FUNCTION unclaim(who int, of_session bigint, named uuid[], decided bigint)
+RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    wanted int := (SELECT project FROM session WHERE id = of_session);
+    lost uuid[];
+    lost_ats timestamptz[];
+BEGIN
+    PERFORM FROM message m WHERE m.session = of_session AND (named IS NULL OR m.id = ANY (named))
+    ORDER BY m.at, m.id FOR UPDATE;
+    WITH changed AS (
+        UPDATE message m SET claims = m.claims - who::text
+        WHERE m.session = of_session AND (named IS NULL OR m.id = ANY (named))
+        AND (m.claims ->> who::text)::bigint <= decided
+        RETURNING m.id, m.at, m.claims
+    )
+    SELECT array_agg(c.id), array_agg(c.at) INTO lost, lost_ats FROM changed c
+    WHERE c.claims = '{}';
+    UPDATE session s SET branch = '', title = '' -- a title is somebody's words, too
+    WHERE s.id = of_session AND NOT EXISTS (
+        SELECT FROM message m WHERE m.session = s.id AND m.claims <> '{}'
+    );
+    RETURN drop_unclaimed(wanted, lost, lost_ats);
+END $$;
+
+CREATE FUNCTION retract(
+    token_hash bytea, wanted int, decided bigint, host_name text, session_name text, named uuid[]
+) RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+    me int := authorize(token_hash, 'push');
+    found bigint;
+    removed int;
+BEGIN
+    PERFORM check_access(me, wanted, false);
+    PERFORM pg_advisory_xact_lock(wanted, me);
+    INSERT INTO session (project, host, ident, branch, title, stamp)
+    VALUES (wanted, host_name, session_name, '', '', 0) ON CONFLICT DO NOTHING;
+    SELECT s.id INTO found FROM session s
+    WHERE s.project = wanted AND s.host = host_name AND s.ident = session_name;
+    IF named IS NULL THEN
+        INSERT INTO session_retraction AS x VALUES (found, me, decided)
+        ON CONFLICT (session, member) DO UPDATE SET stamp = greatest(x.stamp, excluded.stamp);
+    ELSE
+        INSERT INTO retraction AS x SELECT DISTINCT wanted, n, me, decided FROM unnest(named) n
+        ORDER BY 2
+        ON CONFLICT (project, id, member) DO UPDATE SET stamp = greatest(x.stamp, excluded.stamp);
+    END IF;
+    removed := unclaim(me, found, named, decided);
+    PERFORM note(me, 'retract', wanted, removed);
+    RETURN removed;
+END $$;
+
+-- Everything of a member's own goes: from one project, or from all (0), also from those that it may
+-- not see any more.
+CREATE FUNCTION purge_member(me int, wanted int)
+RETURNS TABLE (sessions int, messages int) LANGUAGE plpgsql AS $$
+DECLARE each bigint;
+BEGIN
+    PERFORM set_config('memfs.administration', 'on', true);
+    PERFORM pg_advisory_xact_lock(p.id, me) FROM project p WHERE wanted IN (0, p.id);
+    sessions := 0;
+    messages := 0;
+    FOR each IN
+        SELECT DISTINCT m.session FROM message m
+        WHERE wanted IN (0, m.project) AND m.claims ? me::text ORDER BY 1
+    LOOP
+        INSERT INTO session_retraction AS x
+        VALUES (each, me, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+        ON CONFLICT (session, member) DO UPDATE SET stamp = greatest(x.stamp, excluded.stamp);
+        sessions := sessions + 1;
+        messages := messages + unclaim(me, each, NULL, 9223372036854775807);
+    END LOOP;
+    PERFORM note(me, 'purge', wanted, messages);
+    RETURN NEXT;
+END $$;
+
+CREATE FUNCTION purge(token_hash bytea, wanted int)
+RETURNS TABLE (sessions int, messages int) LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    RETURN QUERY SELECT * FROM purge_member(authorize(token_hash, 'push'), wanted);
+    PERFORM set_config('memfs.administration', '', true);
+END $$;
+
+-- For administrators alone, who own the tables: remove a project, and what is too old.
+CREATE FUNCTION drop_project(gone int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE removed bigint;
+BEGIN
+    DELETE FROM message m WHERE m.project = gone;
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    IF to_regclass('vector') IS NOT NULL THEN
+        DELETE FROM vector v WHERE v.project = gone;
+    END IF;
+    DELETE FROM project p WHERE p.id = gone;
+    RETURN removed;
+END $$;
+
+-- A month that no project keeps any more is dropped as a partition; the rest goes row by row.
+CREATE FUNCTION prune() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    longest int := (SELECT CASE WHEN bool_and(p.retention_days IS NOT NULL)
+        THEN max(p.retention_days) END FROM project p);
+    part record;
+    one bigint;
+    removed bigint := 0;
+BEGIN
+    FOR part IN
+        SELECT c.relname AS name, substr(c.relname, 9) AS month
+        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'message'::regclass AND c.relname ~ '^message_[0-9]{6}$' ORDER BY 1
+    LOOP
+        IF (to_date(part.month, 'YYYYMM') + interval '1 month') AT TIME ZONE 'UTC'
+            < now() - make_interval(days => longest)
+        THEN
+            EXECUTE format('INSERT INTO change (project, gone, many, ids, ats)
+                SELECT project, true, -count(*), array_agg(id), array_agg(at)
+                FROM %I GROUP BY project', part.name);
+            EXECUTE format('SELECT count(*) FROM %I', part.name) INTO one;
+            removed := removed + one;
+            EXECUTE format('DROP TABLE %I', part.name);
+            EXECUTE format('DROP TABLE IF EXISTS %I', 'vector_' || part.month);
+        END IF;
+    END LOOP;
+    WITH old AS (
+        DELETE FROM message m USING project p WHERE p.id = m.project
+        AND m.at < now() - make_interval(days => p.retention_days)
+        RETURNING m.project, m.id, m.at
+    ), told AS (
+        INSERT INTO change (project, gone, many, ids, ats)
+        SELECT project, true, -count(*), array_agg(id), array_agg(at) FROM old GROUP BY project
+    )
+    SELECT count(*) INTO one FROM old;
+    IF to_regclass('vector') IS NOT NULL THEN
+        DELETE FROM vector v USING project p WHERE p.id = v.project
+        AND v.at < now() - make_interval(days => p.retention_days);
+    END IF;
+    UPDATE session s SET branch = '', title = ''
+    WHERE title <> '' AND NOT EXISTS (SELECT FROM message m WHERE m.session = s.id);
+    RETURN removed + one;
+END $$;
+
+-- The person who shared a message first, by what members decided.
+CREATE FUNCTION sharer(claims jsonb) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT m.login FROM jsonb_each_text(claims) c JOIN member m ON m.id = c.key::int
+    ORDER BY c.value::bigint, m.id LIMIT 1;
+$$;
+
+CREATE TYPE found_message AS (
+    id uuid, at timestamptz, project int, session bigint, ordinal int, role text, speaker text,
+    text text, host text, ident text, branch text, member text
+);
+
+-- The names of projects, and how many changes of each took something away: an index folder that
+-- has not followed all of these is not searched.
+CREATE FUNCTION check_search(token_hash bytea, wanted int[])
+RETURNS TABLE (id int, name text, removals bigint) LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE me int := authorize(token_hash, 'search');
+BEGIN
+    PERFORM check_access(me, p, false) FROM unnest(wanted) p;
+    RETURN QUERY SELECT p.id, p.name, (
+        SELECT count(*) FROM change c WHERE c.project = p.id AND c.gone
+    ) FROM project p WHERE p.id = ANY (wanted);
+END $$;
+
+-- The messages of a project that have the most of some words, each weighted by its rarity there.
+CREATE FUNCTION find_words(
+    token_hash bytea, wanted int, terms bigint[], roles text[], since timestamptz,
+    until timestamptz, most int
+) RETURNS TABLE (id uuid, at timestamptz, score float8, counts int[], total bigint)
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE me int := authorize(token_hash, 'search');
+BEGIN
+    PERFORM check_access(me, wanted, false);
+    RETURN QUERY
+    WITH hits AS MATERIALIZED (
+        SELECT m.id, m.at, array(
+            SELECT n::int FROM unnest(terms) WITH ORDINALITY t (term, n)
+            WHERE t.term = ANY (m.words)
+        ) AS has
+        FROM message m
+        WHERE m.words && terms AND m.project = wanted
+        AND (cardinality(roles) = 0 OR m.role = ANY (roles))
+        AND (since IS NULL OR m.at >= since) AND (until IS NULL OR m.at <= until)
+    ), frequency AS MATERIALIZED (
+        SELECT n, count(h)::int AS hits
+        FROM generate_series(1, cardinality(terms)) n
+        LEFT JOIN (SELECT unnest(hits.has) AS h FROM hits) found ON found.h = n
+        GROUP BY n
+    ), every AS (
+        SELECT coalesce(sum(c.many), 0)::float8 AS total FROM change c WHERE c.project = wanted
+    ), weight AS MATERIALIZED (
+        SELECT f.n, ln(1 + (greatest(e.total, f.hits) - f.hits + 0.5) / (f.hits + 0.5)) AS idf
+        FROM frequency f, every e
+    )
+    SELECT h.id, h.at,
+        (SELECT sum(w.idf) FROM weight w WHERE w.n = ANY (h.has)) AS score,
+        array(SELECT f.hits FROM frequency f ORDER BY f.n), e.total::bigint
+    FROM hits h, every e
+    ORDER BY 3 DESC, 2 DESC, 1 LIMIT most;
+END $$;
+
+-- The messages of a project whose vectors are nearest: all of its vectors are compared.
+CREATE FUNCTION find_near(
+    token_hash bytea, wanted int, point text, roles text[], since timestamptz, until timestamptz,
+    most int
+) RETURNS TABLE (id uuid, at timestamptz, cosine float8)
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE me int := authorize(token_hash, 'search');
+BEGIN
+    PERFORM check_access(me, wanted, false);
+    IF to_regclass('vector') IS NULL THEN
+        RETURN;
+    END IF;
+    RETURN QUERY EXECUTE '
+        WITH own AS MATERIALIZED (
+            SELECT v.id, v.at, v.value <#> $2::halfvec AS far FROM vector v WHERE v.project = $1
+            AND ($3 IS NULL OR v.at >= $3) AND ($4 IS NULL OR v.at <= $4)
+        )
+        SELECT o.id, o.at, -o.far FROM own o
+        WHERE cardinality($6) = 0 OR EXISTS (
+            SELECT FROM message m WHERE m.project = $1 AND m.at = o.at AND m.id = o.id
+            AND m.role = ANY ($6)
+        )
+        ORDER BY o.far, o.at DESC, o.id LIMIT $5'
+    USING wanted, point, since, until, most, roles;
+END $$;
+
+-- Messages of projects by their ids, as far as they are there.
+CREATE FUNCTION read_messages(token_hash bytea, wanted int[], named uuid[])
+RETURNS SETOF found_message LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE me int := authorize(token_hash, 'search');
+BEGIN
+    PERFORM check_access(me, p, false) FROM unnest(wanted) p;
+    RETURN QUERY SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
+        s.host, s.ident, s.branch, sharer(m.claims)
+    FROM unnest(wanted) w (project) CROSS JOIN unnest(named) n (id)
+    JOIN message m ON m.project = w.project AND m.id = n.id
+    JOIN session s ON s.id = m.session;
+END $$;
+
+-- The messages of sessions around some: at most `beside` before and after each.
+CREATE FUNCTION read_around(
+    token_hash bytea, wanted int, named uuid[], ats timestamptz[], beside int
+) RETURNS SETOF found_message LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE me int := authorize(token_hash, 'search');
+BEGIN
+    PERFORM check_access(me, wanted, false);
+    RETURN QUERY
+    WITH centre AS MATERIALIZED (
+        SELECT m.session, m.at, m.ordinal FROM unnest(named, ats) n (id, at)
+        JOIN message m ON m.project = wanted AND m.at = n.at AND m.id = n.id
+    ), around AS MATERIALIZED (
+        SELECT DISTINCT near.project, near.at, near.id FROM centre c CROSS JOIN LATERAL (
+            (SELECT m.project, m.at, m.id FROM message m
+             WHERE m.session = c.session AND (m.at, m.ordinal) >= (c.at, c.ordinal)
+             ORDER BY m.at, m.ordinal LIMIT beside + 1)
+            UNION ALL
+            (SELECT m.project, m.at, m.id FROM message m
+             WHERE m.session = c.session AND (m.at, m.ordinal) < (c.at, c.ordinal)
+             ORDER BY m.at DESC, m.ordinal DESC LIMIT beside)
+        ) near
+    )
+    SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
+        s.host, s.ident, s.branch, sharer(m.claims)
+    FROM around a JOIN message m ON m.project = a.project AND m.at = a.at AND m.id = a.id
+    JOIN session s ON s.id = m.session
+    ORDER BY m.session, m.at, m.ordinal;
+END $$;
+
+-- For the service itself: nothing of anybody's.
+CREATE FUNCTION describe() RETURNS TABLE (version int, vectors boolean, now timestamptz)
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT max(v.number), to_regclass('vector') IS NOT NULL, now() FROM schema_version v;
+$$;
+
+-- For the workers that keep index folders, and for nobody else: what has changed since a place, in
+-- a project or in all (0). Only what no open transaction can come before.
+CREATE FUNCTION follow(wanted int, since_tx text, since_number bigint, most int)
+RETURNS TABLE (project int, tx text, number bigint, gone boolean, ids uuid[], ats timestamptz[])
+LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT c.project, c.tx::text, c.number, c.gone, c.ids, c.ats FROM change c
+    WHERE (c.tx, c.number) > (since_tx::xid8, since_number) AND wanted IN (0, c.project)
+    AND c.tx < pg_snapshot_xmin(pg_current_snapshot())
+    ORDER BY c.tx, c.number LIMIT most;
+$$;
+
+CREATE FUNCTION follow_projects() RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER AS $$
+    SELECT id FROM project ORDER BY id;
+$$;
+
+CREATE FUNCTION follow_messages(wanted int, named uuid[], moments timestamptz[])
+RETURNS SETOF found_message LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    PERFORM set_config('memfs.administration', 'on', true);
+    RETURN QUERY SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
+        s.host, s.ident, s.branch, sharer(m.claims)
+    FROM unnest(named, moments) n (id, at)
+    JOIN message m ON m.project = wanted AND m.at = n.at AND m.id = n.id
+    JOIN session s ON s.id = m.session
+    ORDER BY m.session, m.at, m.ordinal;
+    PERFORM set_config('memfs.administration', '', true);
+END $$;

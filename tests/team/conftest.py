@@ -1,0 +1,27 @@
+"""A server of PostgreSQL for all tests of a process, and a team in a new database for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.team.postgres import Postgres, find_programs
+from tests.team.teams import Team
+
+
+@pytest.fixture(scope="session", params=["vectors", "words"])
+def postgres(request: pytest.FixtureRequest) -> Iterator[Postgres]:
+    programs = find_programs(vectors=request.param == "vectors")
+    if not programs:
+        pytest.skip(f"there is no PostgreSQL for {request.param} here")
+    server = Postgres.start(programs)
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def team(postgres: Postgres) -> Iterator[Team]:
+    made = Team.make(postgres)
+    yield made
+    made.stop()

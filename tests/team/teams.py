@@ -1,0 +1,149 @@
+"""A team with its server in a thread, and members who talk to it over loopback."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import msgspec
+
+from memfs.ipc.team_protocol import (
+    HEADER,
+    PROTOCOL,
+    PushRequest,
+    SharedMessage,
+    SharedSession,
+    compute_id,
+)
+from memfs.team import membership, schema_setup
+from memfs.team.schema_setup import SchemaState
+from memfs.team.server import ServerSettings, TeamServer
+from tests.team.postgres import Postgres
+
+
+@dataclass
+class Answer:
+    status: int
+    body: Any
+    headers: dict[str, str]
+
+
+@dataclass
+class Member:
+    """Somebody with a token."""
+
+    port: int
+    token: str
+
+    def ask(
+        self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
+    ) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        data = body if isinstance(body, bytes) else msgspec.json.encode(body)
+        sent = {HEADER: str(PROTOCOL), "Authorization": f"Bearer {self.token}"} | (headers or {})
+        try:
+            connection.request(method, path, None if body is None else data, sent)
+            response = connection.getresponse()
+            text = response.read()
+        finally:
+            connection.close()
+        kind = response.getheader("Content-Type", "")
+        found = json.loads(text) if kind == "application/json" else text.decode()
+        return Answer(response.status, found, dict(response.getheaders()))
+
+    def push(self, project: int, texts: list[str], session: str = "s1", **more: Any) -> Answer:
+        return self.ask("POST", "/v1/push", make_push(project, texts, session, **more))
+
+    def search(self, projects: list[int], query: str, **more: Any) -> Answer:
+        return self.ask("POST", "/v1/search", {"projects": projects, "query": query} | more)
+
+    def find_texts(self, projects: list[int], query: str) -> list[str]:
+        answer = self.search(projects, query)
+        assert answer.status == 200, answer.body
+        return [hit["text"] for hit in answer.body["hits"]]
+
+
+def make_push(
+    project: int,
+    texts: list[str],
+    session: str = "s1",
+    *,
+    stamp: int = 1000,
+    host: str = "claude",
+    first: int = 0,
+    roles: tuple[str, ...] = ("user", "assistant"),
+) -> PushRequest:
+    """Return a push of one session, whose roles take turns and which has a text a minute."""
+    messages = []
+    for number, text in enumerate(texts, first):
+        at = f"2026-05-03T{10 + number // 60:02}:{number % 60:02}:00Z"
+        role = roles[number % len(roles)]
+        ident = compute_id(host, session, str(number), at, role, text)
+        messages.append(SharedMessage(ident, 0, number, at, role, text))
+    shared = SharedSession(host, session, "main", texts[0][:60] if texts else "")
+    return PushRequest(project, stamp, "0.2.0", [shared], messages)
+
+
+@dataclass
+class Team:
+    """`address` is that of the administrator. Projects have the numbers 1, 2, … in their order."""
+
+    postgres: Postgres
+    address: str
+    state: SchemaState
+    server: TeamServer
+    thread: threading.Thread
+    members: dict[str, Member] = field(default_factory=dict)
+
+    @classmethod
+    def make(cls, postgres: Postgres, **settings: Any) -> Team:
+        address = postgres.make_database()
+        state = schema_setup.set_up(address, "acme")
+        return cls(postgres, address, state, *_serve(state.service, settings))
+
+    def add(self, login: str, **roles: str) -> Member:
+        """Add a member with roles in projects, which are made if need be."""
+        with membership.open_administration(self.address) as admin:
+            token = membership.add_member(admin, login, 30)
+            known = {each.name for each in membership.list_projects(admin)}
+            for project, role in roles.items():
+                if project not in known:
+                    membership.add_project(admin, project)
+                membership.grant_access(admin, project, login, role)
+        self.members[login] = Member(self.server.port, token)
+        return self.members[login]
+
+    def read(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Read the tables as their owner."""
+        with membership.open_administration(self.address) as admin:
+            return list(admin.execute(statement.encode(), values).fetchall())
+
+    def count(self) -> int:
+        return int(self.read("SELECT count(*) FROM message")[0][0])
+
+    def stop(self) -> None:
+        self.server.stop()
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+
+
+def _serve(address: str, settings: dict[str, Any]) -> tuple[TeamServer, threading.Thread]:
+    server = TeamServer(ServerSettings(address, port=0, **({"rate": 1e6} | settings)))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    for _ in range(500):
+        try:
+            if Member(server.port, "").ask("GET", "/v1/health").status == 200:
+                break
+        except OSError:
+            pass
+        time.sleep(0.01)
+    return server, thread
+
+
+def dump(value: object) -> dict[str, Any]:
+    return asdict(value)  # type: ignore[call-overload, no-any-return]
