@@ -181,7 +181,6 @@ class _Run:
         if not is_longer and (ids | flight) - wanted:
             self._push()
             self._retract(session, (ids | flight) - wanted, whole=not wanted)
-            self._outbox.replace_ids(name, self._outbox.load_ids(name) & wanted)
         session.after = replace(
             session.sent,
             rules=rules,
@@ -272,19 +271,24 @@ class _Run:
         self._retract(_Session(SentSession(*name)), ids, whole=True)
 
     def _retract(self, session: _Session, ids: set[bytes], *, whole: bool) -> None:
-        """Take back messages of a session, or all of it."""
+        """Take back messages of a session, or all of it.
+
+        Until the answer comes they count as neither there nor gone.
+        """
         host, ident = map(make_storable, session.name)
         client = self._open_client()
         self._invalidate(session)
-        listed = sorted(ids)
-        for first in range(0, 1 if whole else len(listed), MOST_IDS):
-            some = [] if whole else [each.hex() for each in listed[first : first + MOST_IDS]]
-            stamp = self._outbox.take_stamp({})
-            request = RetractRequest(self._project.id, stamp, host, ident, some)
+        listed, step = sorted(ids), max(1, len(ids)) if whole else MOST_IDS
+        for first in range(0, max(1, len(listed)), step):
+            some = set(listed[first : first + step])
+            stamp = self._outbox.take_stamp({session.name: some})
+            self._outbox.replace_ids(session.name, self._outbox.load_ids(session.name) - some)
+            named = [] if whole else [each.hex() for each in some]
+            request = RetractRequest(self._project.id, stamp, host, ident, named)
             self._report.removed += client.retract(request).removed
             self._reached = clock.now()
-        self._outbox.land(session.name, ids)
-        if any(self._refusals.pop(each.hex(), "") for each in ids):
+            self._outbox.land(session.name, some)
+        if [each for each in ids if self._refusals.pop(each.hex(), "")]:
             self._outbox.save_refusals(self._refusals)
 
     def _open_client(self) -> TeamClient:

@@ -12,7 +12,7 @@ Row = dict[str, Any]
 
 
 class TeamTable:
-    """The messages by id, those taken back with them. `faults` are of the next requests.
+    """The messages by id, those taken back with them. `faults` are of the next changes.
 
     A fault is "before" (nothing comes of the request) or "after" (its answer is lost).
     """
@@ -27,7 +27,7 @@ class TeamTable:
         self.member: dict[str, Any] = json.loads(json.dumps(MEMBER))
 
     def answer(self, path: str, body: dict[str, Any], _headers: dict[str, str]) -> Answer:
-        fault = self.faults.pop(0) if self.faults else ""
+        fault = self.faults.pop(0) if self.faults and not path.endswith("/me") else ""
         if fault == "before":
             return AWAY
         done = getattr(self, path.rpartition("/")[2])(body)
