@@ -246,6 +246,22 @@ def test_a_message_that_may_have_arrived_is_taken_back_if_it_is_another_now(
     assert table.list_texts() == ["which port?", "Port [redacted]."]
 
 
+@pytest.mark.parametrize("fault", ["before", "after"])
+def test_what_could_not_be_taken_back_is_taken_back_later(
+    joined: Place, table: TeamTable, fault: str
+) -> None:
+    record(joined.home, "s1", *PORT)
+    share(joined, session="s1")
+    table.faults = [fault]
+    assert team.set_pattern(joined, "port?", ME, remove=False).waits
+    send(joined)
+    assert table.list_texts() == ["Port 7741."]
+    table.faults = [fault]
+    assert team.set_pattern(joined, "7741", ME, remove=False).waits
+    team.set_pattern(joined, "port?", ME, remove=True)
+    assert table.list_texts() == ["which port?"]
+
+
 def test_what_the_server_refused_is_not_sent_again_and_counted(
     joined: Place, table: TeamTable
 ) -> None:
