@@ -18,6 +18,7 @@ from memfs.ops.team_status import find_store
 from memfs.ops.team_upload import UploadReport, open_client, upload
 from memfs.store import clock, config, git, lock, team_membership
 from memfs.store.team_membership import (
+    Base,
     JoinedProject,
     SharedTurns,
     SharingRules,
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from memfs.ops.team_share import Selection
     from memfs.store.blocks import Place
     from memfs.store.store_paths import Store
-    from memfs.store.team_membership import Base
     from memfs.store.team_outbox import SessionName
 
+__all__ = ["Base"]
 _WRITER = "writer"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core.counts import format_count
 from memfs.core.errors import StoreError
 from memfs.files import signatures, trees
 from memfs.ops.team_share import SIDE, SharedScope
@@ -18,10 +19,11 @@ from memfs.store.team_outbox import ServerContact, TeamOutbox
 
 if TYPE_CHECKING:
     from memfs.store.store_paths import Store
-    from memfs.store.team_membership import JoinedProject, TeamAccount
+    from memfs.store.team_membership import JoinedProject, SharingRules, TeamAccount
 
 _SLACK = 50_000_000  # nanoseconds by which a file's time may be behind the clock
 _FORGOTTEN = ".forgotten"
+_AWAY = "last reached at"
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,47 @@ def load_store_status(user: Store, store: Store) -> TeamStatus | None:
     waiting = 0 if changed else _count_waiting(store, scope, outbox, contact.since)
     refused = tuple(outbox.load_refusals().values())
     return TeamStatus(project, account, waiting, changed, refused, contact)
+
+
+def describe_sharing(rules: SharingRules) -> str:
+    """Say in a line what is shared of a project."""
+    parts = []
+    if rules.base == "all":
+        parts.append("all sessions" + " with their tools" * rules.tools)
+    elif rules.base == "solved":
+        parts.append("question and outcome of what worked")
+    chosen = len({(each.host, each.session) for each in rules.sessions})
+    if chosen:
+        parts.append(format_count(chosen, "session"))
+    what = " and ".join(parts) or "nothing"
+    return what + (f", but {format_count(len(rules.withheld), 'session')}" * bool(rules.withheld))
+
+
+def describe_waiting(found: TeamStatus) -> str:
+    """Say in a line what is still to be sent or taken back."""
+    if found.changed:
+        return "what is shared was changed, and is still to be sent or taken back"
+    if found.waiting:
+        return f"{format_count(found.waiting, 'session')} to be sent or taken back"
+    return "nothing"
+
+
+def describe_status(found: TeamStatus) -> str:
+    """Say in a line how a joined project stands."""
+    project, contact = found.project, found.contact
+    if project is None:
+        return found.problem
+    parts = [f"{project.name}: {describe_sharing(project.rules)} shared"]
+    if found.waits:
+        parts.append(f"waits: {describe_waiting(found)}")
+    if contact.error:
+        away = f", {_AWAY} {contact.reached_at}" if contact.away and contact.reached_at else ""
+        parts.append(f"{contact.error}{away}")
+    if found.refused:
+        parts.append(f"the server refused {format_count(len(found.refused), 'message')}")
+    if found.account is None:
+        parts.append(f"the token is gone: memfs team join {project.address}")
+    return "; ".join(parts)
 
 
 def find_store(project: JoinedProject) -> Store | None:

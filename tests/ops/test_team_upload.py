@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as limits
-from hypothesis import strategies as st
 
 from memfs.core.errors import LockedError, StoreError
-from memfs.core.records import Origin
-from memfs.ipc.team_client import TeamError
 from memfs.ipc.team_protocol import LONGEST, MOST_MESSAGES
 from memfs.ops import team
 from memfs.ops.team import ShareRequest
@@ -23,46 +16,12 @@ from memfs.ops.team_upload import UploadReport, upload
 from memfs.store import lock, recall, session_outcomes, team_membership
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
-from memfs.store.team_outbox import TeamOutbox
-from tests.ipc.small_server import SmallServer, serve
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import change, record
+from tests.ops.team_steps import ME, outbox, send, share
 
-ME = Origin()
 PORT = (("user", "which port?"), ("assistant", "Port 7741."), ("tool", "grep: 7741"))
 DATE = (("user", "which day?"), ("assistant", "Monday."))
-
-
-@pytest.fixture
-def table() -> TeamTable:
-    return TeamTable()
-
-
-@pytest.fixture
-def server(table: TeamTable) -> Iterator[SmallServer]:
-    with serve(table.answer) as found:
-        yield found
-
-
-@pytest.fixture
-def joined(place: Place, server: SmallServer) -> Place:
-    team.join_project(place, server.address, "mft_1", ME, project="shop")
-    return place
-
-
-def share(place: Place, **request: object) -> team.SendOutcome:
-    plan = team.plan_sharing(place, ShareRequest(**request))  # type: ignore[arg-type]
-    return team.share(place, plan, ME)
-
-
-def send(place: Place) -> UploadReport:
-    assert place.user
-    return upload(place.user, place.home)
-
-
-def outbox(place: Place) -> TeamOutbox:
-    assert place.user
-    return TeamOutbox(place.user, team_membership.make_key(place.home.local))
 
 
 def test_joining_shares_nothing(joined: Place, table: TeamTable) -> None:
@@ -328,174 +287,3 @@ def test_rules_that_are_damaged_share_nothing(joined: Place, table: TeamTable) -
     assert found
     assert "is damaged" in found.problem
     assert len(table.list_rows()) == 2
-
-
-# Any sequence of changes and faults ends with what the rules share.
-
-NAMES = ("s1", "s2")
-TEXTS = ("which port?", "Port 7741.", "a plan of EMCA", "<private>x</private>", "Monday.")
-SAID = st.tuples(st.sampled_from(("user", "assistant", "tool")), st.sampled_from(TEXTS))
-STEPS = st.one_of(
-    st.tuples(st.just("record"), st.sampled_from(NAMES), st.lists(SAID, min_size=1, max_size=4)),
-    st.tuples(st.just("edit"), st.sampled_from(NAMES), st.sampled_from(TEXTS)),
-    st.tuples(st.just("forget"), st.sampled_from(NAMES)),
-    st.tuples(st.just("share"), st.sampled_from(NAMES), st.booleans()),
-    st.tuples(st.just("turns"), st.sampled_from(NAMES), st.integers(1, 3), st.integers(0, 2)),
-    st.tuples(st.just("base"), st.sampled_from(("all", "solved")), st.booleans()),
-    st.tuples(st.just("unshare"), st.sampled_from(("", *NAMES))),
-    st.tuples(st.just("never"), st.booleans()),
-    st.tuples(st.just("worked"), st.sampled_from(NAMES), st.integers(0, 2), st.booleans()),
-    st.tuples(st.just("faults"), st.lists(st.sampled_from(("after", "before", "")), max_size=3)),
-    st.tuples(st.just("faults"), st.just(["after"])),
-    st.tuples(st.just("send")),
-)
-
-
-@dataclass
-class Model:
-    """What ought to be shared, said another way: from lists of what was said."""
-
-    said: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    turns: list[tuple[str, int, int, bool]] = field(default_factory=list)
-    withheld: set[str] = field(default_factory=set)
-    base: str = "nothing"
-    tools: bool = False
-    never: bool = False
-    worked: dict[tuple[str, int], bool] = field(default_factory=dict)
-
-    def wanted(self) -> set[tuple[str, int, str]]:
-        found = set()
-        for name, said in self.said.items():
-            turn, turns = 0, []
-            for role, _ in said:
-                turn += role == "user"
-                turns.append(turn)
-            chosen = set()
-            for n, (role, _) in enumerate(said):
-                ways = [t for s, a, b, t in self.turns if s == name and a <= turns[n] <= (b or 99)]
-                ways += [self.tools] if self.base == "all" else []
-                if ways and (role != "tool" or any(ways)):
-                    chosen.add(n)
-            for (session, turn), worked in self.worked.items():
-                if session == name and worked and self.base == "solved":
-                    of = [n for n in range(len(said)) if turn in (0, turns[n])]
-                    chosen |= set([n for n in of if said[n][0] == "user"][:1])
-                    chosen |= set([n for n in of if said[n][0] == "assistant"][-1:])
-            for n in chosen if name not in self.withheld else ():
-                text = said[n][1]
-                if "private" not in text and not (self.never and "EMCA" in text):
-                    found.add((name, n + 1, text))
-        return found
-
-
-class World:
-    """A place with its model; each step changes both."""
-
-    def __init__(self, place: Place, table: TeamTable) -> None:
-        self.place, self.table, self.model = place, table, Model()
-
-    def record(self, name: str, said: list[tuple[str, str]]) -> None:
-        if name in self.model.said or not self._is_forgotten(name):
-            record(self.place.home, name, *said)
-            self.model.said.setdefault(name, []).extend(said)
-
-    def edit(self, name: str, text: str) -> None:
-        if name in self.model.said:
-            change(self.place.home, name, text, "other words")
-            said = self.model.said[name]
-            said[:] = [(role, each.replace(text, "other words")) for role, each in said]
-
-    def forget(self, name: str) -> None:
-        if self.model.said.pop(name, None):
-            recall.forget(self.place.home, "claude", name)
-
-    def _is_forgotten(self, name: str) -> bool:
-        return Path(self.place.home.local, f"recall/claude/{name}.forgotten").exists()
-
-    def share(self, name: str, tools: bool) -> None:
-        if name in self.model.said:
-            share(self.place, session=name, tools=tools)
-            self.model.turns = [each for each in self.model.turns if each[0] != name]
-            self.model.turns.append((name, 0, 0, tools))
-            self.model.withheld.discard(name)
-
-    def turns(self, name: str, first: int, more: int) -> None:
-        count = sum(role == "user" for role, _ in self.model.said.get(name, ()))
-        if first + more <= count:
-            share(self.place, session=name, first=first, last=first + more)
-            self.model.turns.append((name, first, first + more, False))
-            self.model.withheld.discard(name)
-
-    def base(self, base: str, tools: bool) -> None:
-        share(self.place, base=base, tools=tools)
-        self.model.base, self.model.tools = base, tools
-
-    def unshare(self, name: str) -> None:
-        model = self.model
-        if not name:
-            team.unshare(self.place, "", ME)
-            model.base, model.tools, model.turns, model.withheld = "nothing", False, [], set()
-        elif name in model.said:
-            team.unshare(self.place, name, ME)
-            model.turns = [each for each in model.turns if each[0] != name]
-            model.withheld.discard(name)
-            model.withheld |= {name} if model.base != "nothing" else set()
-
-    def never(self, remove: bool) -> None:
-        if remove <= self.model.never:
-            team.set_pattern(self.place, "emca", ME, remove=remove)
-            self.model.never = not remove
-
-    def worked(self, name: str, turn: int, worked: bool) -> None:
-        session_outcomes.write_outcome(self.place.home, SessionOutcome(name, worked, turn=turn))
-        self.model.worked[name, turn] = worked
-
-    def faults(self, faults: list[str]) -> None:
-        self.table.faults = faults
-
-    def send(self) -> None:
-        try:
-            send(self.place)
-        except TeamError:
-            return
-        self.check()
-
-    def check(self) -> None:
-        rows = self.table.list_rows()
-        assert {(r["name"][1], r["ordinal"], r["text"]) for r in rows} == self.model.wanted()
-        found = outbox(self.place)
-        assert found._flight == {}
-        ids = set[bytes]().union(
-            *(found.load_ids((s.host, s.session)) for s in found.list_sessions())
-        )
-        assert ids == {bytes.fromhex(row["id"]) for row in rows}
-        for (_, name), title in self.table.titles.items():
-            texts = [text for session, _, text in self.model.wanted() if session == name]
-            assert not texts or not title or title in texts
-
-
-@given(st.lists(STEPS, max_size=14))
-@limits(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
-def test_whatever_happens_the_server_ends_with_what_is_shared(
-    joined: Place, server: SmallServer, steps: list[tuple[str, object]]
-) -> None:
-    table = TeamTable()
-    server.handle = table.answer
-    assert joined.user
-    shutil.rmtree(f"{joined.home.local}/recall", ignore_errors=True)
-    Path(joined.home.local, session_outcomes.FILE).unlink(missing_ok=True)
-    for name in ("sent", "projects"):
-        shutil.rmtree(f"{joined.user.local}/team/{name}", ignore_errors=True)
-    Path(team_membership.get_patterns_path(joined.user)).unlink(missing_ok=True)
-    team.join_project(joined, server.address, "mft_1", ME, project="shop")
-    world = World(joined, table)
-    for name, *words in steps:
-        getattr(world, name)(*words)
-    table.faults = []
-    send(joined)
-    world.check()
-    status = load_status(joined)
-    assert status
-    assert not status.waits
