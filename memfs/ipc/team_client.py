@@ -46,6 +46,7 @@ _LONGEST_TOKEN = 500
 _LONGEST_WAIT = 3600.0  # seconds that a server may ask for
 _SHOWN = 200  # characters of what a server says
 _BUSY, _UPGRADE = 429, 426
+_MALFORMED = (400, 413, 422)
 
 
 class TeamError(MemfsError):
@@ -53,13 +54,15 @@ class TeamError(MemfsError):
 
     `kind` is AWAY (nobody answered in time, or nothing that can be understood: ask again later),
     REFUSED (the server says no, and asking again changes nothing) or OTHER_VERSION (of the
-    protocol). `wait` is how many seconds the server asks to be left alone, 0 where it does not.
+    protocol). `wait` is how many seconds the server asks to be left alone, 0 where it does not;
+    `malformed`: it is the content of the request that it does not take.
     """
 
     def __init__(self, kind: str, message: str, hint: str = "", wait: float = 0.0) -> None:
         super().__init__(message, hint)
         self.kind = kind
         self.wait = wait
+        self.malformed = False
 
 
 class TeamAddress(NamedTuple):
@@ -276,7 +279,9 @@ class TeamClient:
             return TeamError(AWAY, text, hint, wait)
         if status == 401 and not hint:
             hint = "memfs team join with a new token; whoever runs the server makes one"
-        return TeamError(REFUSED, text or f"{self._address} refuses (status {status})", hint)
+        error = TeamError(REFUSED, text or f"{self._address} refuses (status {status})", hint)
+        error.malformed = status in _MALFORMED
+        return error
 
     def _describe(self, error: BaseException) -> TeamError:
         """Return the error of a connection that failed."""

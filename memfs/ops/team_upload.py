@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from memfs.store.team_membership import JoinedProject
     from memfs.store.team_outbox import SessionName
 
+_MOST_MALFORMED = 20  # messages in a run: with more, it is not their fault
 _MOST_RUNS = 20  # that begin anew because the rules changed meanwhile
 
 
@@ -113,6 +114,9 @@ class _Session:
         return self.sent.host, self.sent.session
 
 
+_Outgoing = tuple[_Session, "OutgoingMessage"]
+
+
 class _Run:
     """One comparison of what is shared with what the server has."""
 
@@ -132,7 +136,8 @@ class _Run:
         self._signs = [signatures.sign_file(path) for path in self._watched]
         self._scope = SharedScope(user, store, project)
         self._client: TeamClient | None = None
-        self._batch: list[tuple[_Session, OutgoingMessage]] = []
+        self._batch: list[_Outgoing] = []
+        self._malformed = 0  # messages that were refused by themselves
         self._bytes = 0
         self._refusals = outbox.load_refusals()
         self._reached = ""
@@ -220,10 +225,30 @@ class _Run:
         self._bytes += size
 
     def _push(self) -> None:
-        """Send the batch, and note what the server acknowledged."""
+        """Send the batch, if there is one."""
         batch, self._batch, self._bytes = self._batch, [], 0
-        if not batch:
-            return
+        if batch:
+            self._push_or_split(batch)
+
+    def _push_or_split(self, batch: list[_Outgoing]) -> None:
+        """Send a batch; where the server does not take it, find the messages it does not take."""
+        try:
+            self._push_batch(batch)
+        except TeamError as error:
+            self._malformed += error.malformed and len(batch) == 1
+            if not error.malformed or self._malformed > _MOST_MALFORMED:
+                raise
+            if len(batch) > 1:
+                half = len(batch) // 2
+                self._push_or_split(batch[:half])
+                self._push_or_split(batch[half:])
+                return
+            session, message = batch[0]
+            self._refuse({message.id.hex(): error.message})
+            self._note_answer([session], {session.name: {message.id}})
+
+    def _push_batch(self, batch: list[_Outgoing]) -> None:
+        """Send a batch, and note what the server acknowledged."""
         client = self._open_client()
         sessions = list({session.name: session for session, _ in batch}.values())
         ids = {each.name: {m.id for s, m in batch if s is each} for each in sessions}
@@ -241,13 +266,20 @@ class _Run:
             )
         )
         self._reached = clock.now()
-        for refusal in reply.refused:
-            self._refusals[refusal.id] = refusal.why
-        if reply.refused:
-            self._outbox.save_refusals(self._refusals)
         self._report.stored += reply.stored
         self._report.known += reply.known + reply.retracted
-        self._report.refused += len(reply.refused)
+        self._refuse({each.id: each.why for each in reply.refused})
+        self._note_answer(sessions, ids)
+
+    def _refuse(self, refusals: dict[str, str]) -> None:
+        """Note messages that the server did not take, and why: they are not sent again."""
+        if refusals:
+            self._refusals |= refusals
+            self._outbox.save_refusals(self._refusals)
+            self._report.refused += len(refusals)
+
+    def _note_answer(self, sessions: list[_Session], ids: dict[SessionName, set[bytes]]) -> None:
+        """Note that the server answered for messages, whatever it said of each."""
         for session in sessions:
             self._outbox.add_ids(session.name, ids[session.name])
             session.waiting -= ids[session.name]

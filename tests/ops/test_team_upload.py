@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memfs.core.errors import LockedError, StoreError
+from memfs.ipc.team_client import TeamError
 from memfs.ipc.team_protocol import LONGEST, MOST_MESSAGES
 from memfs.ops import team
 from memfs.ops.team import ShareRequest
@@ -16,6 +18,7 @@ from memfs.ops.team_upload import UploadReport, upload
 from memfs.store import lock, recall, session_outcomes, team_membership
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
+from tests.ipc.small_server import Answer, SmallServer
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import change, record
 from tests.ops.team_steps import ME, outbox, send, share
@@ -235,6 +238,26 @@ def test_what_the_server_refused_is_not_sent_again_and_counted(
     found = load_status(joined)
     assert found
     assert found.refused == ()
+
+
+def test_a_message_that_makes_a_batch_malformed_is_found(
+    joined: Place, table: TeamTable, server: SmallServer
+) -> None:
+    def answer(path: str, body: dict[str, Any], headers: dict[str, str]) -> Answer:
+        texts = [each["text"] for each in body.get("messages", ())]
+        if any(text.endswith(ends) for text in texts):
+            return 400, {}, b'{"error": "the name of the session is malformed"}'
+        return table.answer(path, body, headers)
+
+    ends = " 77"
+    server.handle = answer
+    record(joined.home, "s1", *[("user", f"message {n}") for n in range(150)])
+    assert share(joined, base="all").report == UploadReport(stored=149, refused=1)
+    assert send(joined) == UploadReport()
+    ends = ""  # all of them
+    record(joined.home, "s1", *[("user", f"more {n}") for n in range(50)])
+    with pytest.raises(TeamError, match="is malformed"):
+        send(joined)
 
 
 def test_one_who_has_no_access_any_more_is_told(joined: Place, table: TeamTable) -> None:
