@@ -265,23 +265,26 @@ def push(place: Place) -> UploadReport:
 def leave_project(place: Place, origin: Origin, *, purge: bool) -> PurgeReply | None:
     """Leave the team's project; with `purge` all that you shared with it is deleted before.
 
-    Without, it stays with the team. Raises `TeamError`, and then the project is still joined.
+    Without, it stays with the team. Raises `TeamError` where it cannot be deleted: the project is
+    still joined then, and shares nothing.
     """
     _require_person(origin, "leave a team")
     user, _, project = _require_joined(place)
     outbox = TeamOutbox(user, project.key)
     outbox.make_folder()
-    gone = None
-    if purge:  # an upload that runs sends no more
-        bare = replace(project, rules=SharingRules(shown_at=project.rules.shown_at))
-        with team_membership.hold_membership(user):
-            team_membership.save_project(user, bare)
+    with team_membership.hold_membership(user):  # an upload that runs sends no more after it
+        if purge:
+            rules = SharingRules(shown_at=project.rules.shown_at)
+            team_membership.save_project(user, replace(project, rules=rules))
+        else:
+            team_membership.remove_project(user, project)
     with lock.hold_lock(user, name=outbox.lock):
+        gone = None
         if purge:
             with open_client(user, project.address) as client:
                 gone = client.purge(project.id)
-        with team_membership.hold_membership(user):
-            team_membership.remove_project(user, project)
+            with team_membership.hold_membership(user):
+                team_membership.remove_project(user, project)
         outbox.remove()
     return gone
 

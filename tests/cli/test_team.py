@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -225,6 +226,20 @@ def test_an_assistant_decides_nothing(
     assert memfs("team", "status").code == 0
     assert memfs("team", "share", "0a1b", "--dry-run").code == 0
     assert table.rows == {}
+
+
+def test_a_search_for_secrets_leaves_the_token_and_the_ids_alone(
+    joined: Place, memfs: Run, table: TeamTable
+) -> None:
+    assert joined.user
+    (path,) = Path(joined.user.local, "team/servers").glob("*.json")
+    path.write_text(path.read_text().replace(TOKEN, "mft_" + os.urandom(32).hex()))
+    assert memfs("team", "share", "--project", "-y").code == 0
+    before = {each: each.read_bytes() for each in path.parents[1].rglob("*.*")}
+    assert memfs("doctor", "--secrets").code == 0
+    assert memfs("doctor", "--secrets", "--purge", "-y").code == 0
+    assert {each: each.read_bytes() for each in path.parents[1].rglob("*.*")} == before
+    assert len(before) > 4
 
 
 def test_a_reader_shares_nothing(joined: Place, memfs: Run, table: TeamTable) -> None:
