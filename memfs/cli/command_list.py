@@ -13,9 +13,8 @@ GROUPS = {
     "blocks": (
         ("show", "print a block, or what sessions begin with"),
         ("create edit delete", "make, change or remove a block"),
-        ("rename", "give a block another label"),
         ("page", "move parts of a block out of context, and back"),
-        ("rethink", "propose a tidier text for a cluttered block"),
+        ("rename rethink", "give a block another label, or a tidier text"),
         ("log diff blame", "see who changed a block, when, how and why"),
         ("undo restore", "take back an edit; go back to a version"),
     ),
@@ -34,6 +33,7 @@ GROUPS = {
     ),
     "share": (
         ("sync", "keep the memory in AGENTS.md and the like"),
+        ("team", "share sessions with your team, take them back"),
         ("export import", "write memory to one file; take it from others"),
     ),
     "models": (

@@ -44,6 +44,7 @@ DEFAULTS: dict[str, object] = {
         "compression": "smart",
     },
     "review": {"mode": "off", "min_messages": 5, "apply": False},
+    "team": {"id": ""},  # a hint for `memfs team join`: no file names a server but the user's own
     # A model that memfs may ask: an endpoint, with the variable that holds its key, or a command;
     # and how much of it. 0: no limit.
     "llm": {
@@ -77,7 +78,10 @@ SOURCE: dict[str, object] = {
     "overlap": 150,
 }
 # Variables beside those that name a setting (MEMFS_SECTION_KEY).
-VARIABLES = ("MEMFS_DEBUG", "MEMFS_HOME", "MEMFS_INSIDE", "MEMFS_NOW", "MEMFS_SESSION")
+VARIABLES = (
+    *("MEMFS_DEBUG", "MEMFS_HOME", "MEMFS_INSIDE", "MEMFS_NOW", "MEMFS_SESSION"),
+    *("MEMFS_TEAM_TOKEN", "MEMFS_TEAM_DATABASE"),
+)
 KINDS = ("vector", "facts", "static", "graph")
 CONFIGURED = "configured"  # a model of facts: that of `llm`
 _CLASSES = {  # types of kinds by other names

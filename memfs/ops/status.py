@@ -15,7 +15,7 @@ from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.ipc import service_status
-from memfs.ops import context
+from memfs.ops import context, team_status
 from memfs.recall import embedding_status, federated_indexes
 from memfs.store import (
     archive,
@@ -76,7 +76,8 @@ class Status:
     which model; `ran`: the last hook run in each assistant, its event, when (seconds since 1970)
     and its milliseconds. `contradictions`: (label, value, other value) of lines that disagree.
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
-    `refused`: what the project's `memory_blocks`, and any `sources`, name and may not.
+    `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
+    how the project's team stands, "" where it has joined none.
     """
 
     project: str
@@ -97,6 +98,7 @@ class Status:
     off: str = ""
     refused: tuple[str, ...] = ()
     sources: tuple[SourceStatus, ...] = ()
+    team: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def run(place: Place, home: str) -> Status:
     logs = recall.sources(place.home)
     stores = place.stores()
     states = tuple(_load_block_states(place))
+    team = team_status.load_status(place)
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and store_paths.is_trusted(place.project),
@@ -135,6 +138,7 @@ def run(place: Place, home: str) -> Status:
         off=blocks.find_off_switch(place),
         refused=(*config.list_refused_kinds(place), *data_sources.refuse_sources(place)),
         sources=tuple(_load_sources(place)),
+        team=team_status.describe_status(team) if team else "",
     )
 
 

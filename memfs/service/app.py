@@ -18,6 +18,7 @@ from memfs.service.handlers import RequestHandlers, ServiceAnswer
 from memfs.service.scheduler import WorkScheduler
 from memfs.service.source_watch import SourceWatch, WatchedSource
 from memfs.service.store_pool import LoadedStore, StorePool
+from memfs.service.team_uploads import TeamUploads
 from memfs.service.watch import FolderWatch
 from memfs.store import chunk_log, spool
 
@@ -36,7 +37,8 @@ class Service:
         self._lull, self._longest = lull, longest
         self.stores = StorePool(self._add_store, self._remove_store)
         self._watch = FolderWatch(self._queue_changes)
-        self.work = WorkScheduler(self._queue_refresh)
+        self.work = WorkScheduler(self._publish)
+        self.uploads = TeamUploads()
         self._sources = SourceWatch(
             self._watch, lambda store: self.work.add(store, set(), sources=True)
         )
@@ -50,6 +52,7 @@ class Service:
         self._thread = threading.Thread(target=self._refresh, name="refresh", daemon=True)
         self._thread.start()
         self.work.start()
+        self.uploads.start()
 
     def answer(self, kind: str, words: list[str], body: bytes) -> ServiceAnswer | None:
         """Answer a request. Returns None if the client must do the work itself."""
@@ -107,6 +110,7 @@ class Service:
             self._ended = True
             self._news.notify()
         self.work.stop()
+        self.uploads.stop()
         self._watch.stop()
         self._thread.join(1)
 
@@ -142,6 +146,11 @@ class Service:
         transcripts = set(filter(os.path.isfile, transcripts))
         if own or transcripts or any(map(os.path.exists, notes)):
             self.work.add(store, transcripts, everything=bool(own))
+
+    def _publish(self, store: LoadedStore) -> None:
+        """Follow an index that changed: it is opened, and what is shared of recall is sent."""
+        self._queue_refresh(store)
+        self.uploads.notify(store.place.home.local)
 
     def _queue_refresh(self, store: LoadedStore) -> None:
         """Let the refresh thread open the index of a store again."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BUSY, LATER = "busy", "later"
 _TRIES = 3  # of a job during which the process ended
 _ATTEMPTS = 7  # of a job that failed: about an hour, with growing pauses
-_CODE = """
+CODE = """
 import os, sys
 if hasattr(os, "nice"):
     os.nice(10)
@@ -235,7 +235,7 @@ class JobQueue:
             if self._process is None or self._process.poll() is not None:
                 self._end_process()
                 self._process = subprocess.Popen(  # noqa: S603 - this Python, our code
-                    [sys.executable, "-I", "-S", "-c", _CODE, self._worker.module, *sys.path],
+                    [sys.executable, "-I", "-S", "-c", CODE, self._worker.module, *sys.path],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,

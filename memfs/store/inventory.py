@@ -118,6 +118,8 @@ def _classify_local(path: str, name: str) -> StoreFile | None:
     form: Form = "lines" if ".jsonl" in base else "json" if base.endswith(".json") else "text"
     if name.startswith("trusted/"):
         return None  # ids alone
+    if name.startswith("team/") and base != "never.json":
+        return None  # ids, and the token that is needed; titles follow recall
     if base == "shown.json" or name.startswith("installed/"):
         return StoreFile(path, "derived", form)
     parts = name.split("/")

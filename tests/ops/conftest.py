@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from memfs.core.body_edits import Create
 from memfs.core.records import Origin
-from memfs.ops import archive, edit, init
+from memfs.ops import archive, edit, init, team
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from tests.ipc.small_server import SmallServer, serve
+from tests.ipc.team_table import TeamTable
 from tests.ops.clones import BOB, committed, git
 
 
@@ -38,3 +41,22 @@ def clone(place: Place, repo: Path, tmp_path: Path) -> Path:
 def holding(place: Place) -> None:
     assert place.user
     Path(place.user.root, "config.yaml").write_text("memfs: 1\ntrust:\n  pulled: hold\n")
+
+
+@pytest.fixture
+def table() -> TeamTable:
+    return TeamTable()
+
+
+@pytest.fixture
+def server(table: TeamTable) -> Iterator[SmallServer]:
+    """The server of a team, on loopback."""
+    with serve(table.answer) as found:
+        yield found
+
+
+@pytest.fixture
+def joined(place: Place, server: SmallServer) -> Place:
+    """A project that joined the team's `shop`."""
+    team.join_project(place, server.address, "mft_1", Origin(), project="shop")
+    return place

@@ -70,6 +70,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     ]
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
+    facts += [("team", found.team)] if found.team else []
     facts += [("service", line) for line in of_service(found.service)]
     model = configured_model.format_model()
     if model:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memfs.ops.doctor import blocks, disk, hosts, kinds, model, passages, sections, sources, stores
+from memfs.ops.doctor import (
+    blocks,
+    disk,
+    hosts,
+    kinds,
+    model,
+    passages,
+    sections,
+    sources,
+    stores,
+    team,
+)
 from memfs.ops.doctor import fix as doctor_fix
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks as stored
@@ -30,6 +41,7 @@ def run(place: Place, home: str) -> list[Finding]:
         *model.check_model(place),
         *kinds.check_kinds(place),
         *sources.check_sources(place),
+        *team.check_team(place),
         *stores.calls(place),
     ]
 

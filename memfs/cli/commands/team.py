@@ -1,0 +1,221 @@
+"""`memfs team`: a member's commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+
+import click
+
+from memfs.cli import console, options
+from memfs.cli.command_group import CommandGroup
+from memfs.cli.completion import CompletedType
+from memfs.cli.pager import paged
+from memfs.cli.team_output import (
+    build_status_record,
+    list_status_facts,
+    print_plan,
+    print_sent,
+    print_upload,
+)
+from memfs.core.counts import format_count
+from memfs.core.errors import RejectedError, StoreError, UsageError
+from memfs.core.escaping import flatten_text
+from memfs.ops import sessions
+from memfs.ops import team as op
+from memfs.ops.team_status import load_status
+
+_TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
+_LONGEST_TOKEN = 4096  # characters that are read
+_SESSION = CompletedType("session", lambda place, _: [s.id for s in sessions.list_sessions(place)])
+
+
+@click.group("team", cls=CommandGroup)
+def command() -> None:
+    """Share what sessions said with your team, and take it back: you decide what.
+
+    Nothing leaves this machine before you joined, saw what is to go, and said yes.
+    """
+
+
+@command.command("join")
+@click.argument("url")
+@click.option("--project", default="", metavar="NAME", help="Which of the team's projects this is.")
+@click.option(
+    "--ca",
+    default="",
+    metavar="FILE",
+    type=click.Path(),
+    help="Certificates to trust, instead of the system's.",
+)
+@click.option("--token-stdin", is_flag=True, help="Read the token from standard input.")
+def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
+    """Join your team's server at URL with this project. That shares nothing yet.
+
+    The team's project is the one with the same repository, or --project. Your token is asked for,
+    or taken from $MEMFS_TEAM_TOKEN; address and token stand in your own store alone.
+    """
+    _require_person("join a team")
+    place = options.place()
+    token = _read_token(token_stdin, is_known=op.has_token(place, url))
+    done = op.join_project(place, url, token, options.get_origin(), project=project, ca=ca)
+    account, found = done.account, done.project
+    console.print_done(f"this project is {found.name} of {account.team}; you are {account.member}")
+    if done.note:
+        console.talk(f"! {done.note}")
+    if found.role == "writer":
+        console.talk("  nothing is shared yet: memfs team share --dry-run --project shows what is")
+    else:
+        console.talk("  you may read what others shared, and share nothing")
+
+
+@command.command("status")
+@options.json_option
+@paged
+def status(as_json: bool) -> None:
+    """Show what of this project is shared, what waits, and how the server was."""
+    place = options.place()
+    found = load_status(place)
+    if as_json:
+        console.as_json(build_status_record(found, op.find_hint(place)))
+        return
+    if found is None:
+        console.talk("this project has joined no team: memfs team join URL")
+        if hint := op.find_hint(place):
+            console.talk(f"its configuration names the team {hint}")
+        return
+    if found.problem:
+        raise StoreError(found.problem)
+    for name, value in list_status_facts(found):
+        console.echo(f"{console.style(f'{name:<8}', 'bright_black')} {flatten_text(value)}")
+
+
+@command.command("share")
+@click.argument("session", required=False, default="", type=_SESSION, metavar="[SESSION]")
+@options.number_option("--from", "first", help="From this turn on.")
+@options.number_option("--to", "last", help="To this turn.")
+@click.option("--project", is_flag=True, help="All sessions of the project, later ones too.")
+@click.option("--solved", is_flag=True, help="Question and outcome of what you said worked.")
+@click.option("--tools", is_flag=True, help="What tools were given and answered, too.")
+@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@options.yes_option("Do not ask.")
+def share(
+    session: str,
+    first: int | None,
+    last: int | None,
+    project: bool,
+    solved: bool,
+    tools: bool,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Share a session, some of its turns, or the project's. You see first what is to go.
+
+    Private parts and secrets are taken out before. What is added to a session that is shared goes,
+    too. --solved is for turns and sessions with `memfs session outcome ID worked`.
+    """
+    if not dry_run:
+        _require_person("share sessions")
+    if (bool(session), project, solved).count(True) != 1:
+        raise UsageError("a session, --project or --solved?", "memfs session list shows them")
+    if tools and solved:
+        raise UsageError("--solved shares a question and its outcome: no tools", "leave one out")
+    place = options.place()
+    base: op.Base = "all" if project else "solved" if solved else "nothing"
+    plan = op.plan_sharing(place, op.ShareRequest(session, first or 0, last or 0, base, tools))
+    print_plan(plan, whole=dry_run)
+    if dry_run:
+        return
+    if not plan.messages and base == "nothing":
+        raise RejectedError("nothing of it can be shared", "what is left out is named above")
+    if not yes:
+        if not console.can_ask():
+            raise UsageError("sharing wants a yes", "look at it with --dry-run; then --yes")
+        click.confirm("Share this with your team?", abort=True, err=True)
+    print_sent(op.share(place, plan, options.get_origin()))
+
+
+@command.command("unshare")
+@click.argument("session", required=False, default="", type=_SESSION, metavar="[SESSION]")
+@click.option("--project", is_flag=True, help="Everything of this project.")
+def unshare(session: str, project: bool) -> None:
+    """Share a session no more, and take back what was sent of it."""
+    _require_person("take back what is shared")
+    if bool(session) == project:
+        raise UsageError("a session, or --project?", "memfs team status shows what is shared")
+    print_sent(op.unshare(options.place(), session, options.get_origin()))
+
+
+@command.command("never")
+@click.argument("pattern", required=False, default="")
+@click.option("--remove", is_flag=True, help="It may be shared again.")
+def never(pattern: str, remove: bool) -> None:
+    """Never share messages with PATTERN, with any team; list the patterns without one.
+
+    It is plain text, `*` stands for anything, and case does not count. What was sent is taken back.
+    """
+    place = options.place()
+    if not pattern:
+        if remove:
+            raise UsageError("which pattern?", "memfs team never lists them")
+        found = op.list_patterns(place)
+        for each in found:
+            console.echo(flatten_text(each))
+        if not found:
+            console.talk("no patterns; memfs team never TEXT adds one")
+        return
+    _require_person("say what is never shared")
+    done = op.set_pattern(place, pattern, options.get_origin(), remove=remove)
+    console.print_done("it may be shared again" if remove else "it is never shared")
+    if done.report.removed or done.report.stored or done.waits:
+        print_sent(done)
+
+
+@command.command("leave")
+@click.option("--purge", is_flag=True, help="Delete all that you shared of it at the server.")
+def leave_team(purge: bool) -> None:
+    """Leave the team with this project. What you shared stays there, without --purge."""
+    _require_person("leave a team")
+    gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
+    if gone is not None:
+        told = (
+            f"{format_count(gone.messages, 'message')} in {format_count(gone.sessions, 'session')}"
+        )
+        console.print_done(f"deleted {told} at the server; copies in its backups go as these do")
+    console.print_done("this project has left the team")
+
+
+@command.command("push")
+@options.json_option
+def push(as_json: bool) -> None:
+    """Send now what waits, and take back what is to go. The service does that by itself."""
+    report = op.push(options.place())
+    if as_json:
+        console.as_json(asdict(report))
+        return
+    print_upload(report)
+
+
+def _require_person(what: str) -> None:
+    """Raise `RejectedError` in the shell of an assistant, before anything is asked or sent."""
+    if options.get_origin().actor == "agent":
+        raise RejectedError(
+            f"an assistant cannot {what} for its user", "run it in a terminal of your own"
+        )
+
+
+def _read_token(from_stdin: bool, *, is_known: bool) -> str:
+    """Return the token that was given; "" where the stored one is to be used."""
+    if from_stdin:
+        found = sys.stdin.read(_LONGEST_TOKEN).strip()
+        if not found:
+            raise UsageError("there is no token on standard input")
+        return found
+    if os.environ.get(_TOKEN):
+        return os.environ[_TOKEN]
+    if is_known:
+        return ""
+    if not console.can_ask():
+        raise UsageError("which token?", f"--token-stdin, or ${_TOKEN}")
+    return str(click.prompt("Token", hide_input=True, err=True))

@@ -1,0 +1,250 @@
+"""`memfs team`: a member joins, sees what is to go, shares it, and takes it back."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memfs.ipc.team_protocol import hash_origin
+from memfs.store import session_outcomes, team_membership
+from memfs.store.blocks import Place
+from memfs.store.session_outcomes import SessionOutcome
+from tests.cli.conftest import Run
+from tests.ipc.small_server import SmallServer, serve
+from tests.ipc.team_table import TeamTable
+from tests.ops.recorded_sessions import record
+
+TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
+SESSION = "0a1b2c3d-1111-4222-8333-444455556666"
+PORT = (("user", "which port?"), ("assistant", "Port 7741."), ("tool", "grep: 7741"))
+DATE = (("user", "which day?"), ("assistant", "Monday."))
+
+
+@pytest.fixture
+def table() -> TeamTable:
+    return TeamTable()
+
+
+@pytest.fixture
+def server(table: TeamTable) -> Iterator[SmallServer]:
+    with serve(table.answer) as found:
+        yield found
+
+
+@pytest.fixture
+def joined(place: Place, memfs: Run, server: SmallServer) -> Place:
+    shown = memfs("team", "join", server.address, "--project", "shop", "--token-stdin", stdin=TOKEN)
+    assert shown.code == 0, shown.err
+    record(place.home, SESSION, *PORT, *DATE)
+    record(place.home, "ffff", *DATE, host="codex")
+    return place
+
+
+def test_joining_tells_who_one_is_and_shares_nothing(
+    place: Place, memfs: Run, server: SmallServer, table: TeamTable
+) -> None:
+    record(place.home, SESSION, *PORT)
+    assert memfs("team", "status").err == ("this project has joined no team: memfs team join URL\n")
+    shown = memfs("team", "join", server.address, "--project", "shop", "--token-stdin", stdin=TOKEN)
+    assert (shown.code, shown.out) == (0, "")
+    assert shown.err == (
+        "✓ this project is shop of acme; you are ada\n"
+        "  nothing is shared yet: memfs team share --dry-run --project shows what is\n"
+    )
+    assert memfs("team", "push").err == "✓ nothing was to be sent or taken back\n"
+    assert table.rows == {}
+    told = memfs("team", "status").out
+    assert told.splitlines() == [
+        f"project  shop at {server.address}, as writer",
+        "member   ada of acme, until 2027-01-01",
+        "shared   nothing",
+        "waits    nothing",
+        "server   not asked yet",
+    ]
+    assert place.user
+    for path in Path(place.user.local, "team").rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0
+    assert TOKEN not in memfs("team", "status", "--json").out
+
+
+def test_the_token_comes_from_a_variable_or_is_known(
+    place: Place, memfs: Run, server: SmallServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = memfs("team", "join", server.address, "--project", "shop")
+    assert (shown.code, shown.err.splitlines()[0]) == (2, "error: which token?")
+    assert memfs("team", "join", server.address, "--token-stdin").code == 2
+    monkeypatch.setenv("MEMFS_TEAM_TOKEN", TOKEN)
+    assert memfs("team", "join", server.address, "--project", "shop").code == 0
+    monkeypatch.delenv("MEMFS_TEAM_TOKEN")
+    assert memfs("team", "join", server.address, "--project", "shop").code == 0
+    assert server.asked[-1][2]["authorization"] == f"Bearer {TOKEN}"
+    assert memfs("team", "join", "http://memory.example.com", "--project", "shop").code == 2
+
+
+def test_the_project_is_found_by_its_repository(
+    place: Place, memfs: Run, server: SmallServer, table: TeamTable, repo: Path
+) -> None:
+    join = ("team", "join", server.address, "--token-stdin")
+    shown = memfs(*join, stdin=TOKEN)
+    assert shown.err == (
+        "error: acme has no project with this repository\n"
+        "hint: --project NAME; the token opens: shop\n"
+    )
+    table.member["projects"][0]["origins"] = [hash_origin("https://example.com/acme/shop")]
+    with (repo / ".git/config").open("a") as handle:
+        handle.write('[remote "origin"]\n\turl = git@example.com:acme/shop.git\n')
+    assert memfs(*join, stdin=TOKEN).code == 0
+    assert memfs(*join, "--project", "shpo", stdin=TOKEN).code == 1
+
+
+def test_a_configuration_names_a_team_and_no_address(
+    place: Place, memfs: Run, server: SmallServer
+) -> None:
+    assert place.project
+    path = Path(place.project.root, "config.yaml")
+    path.write_text("memfs: 1\nteam:\n  id: shops\n  address: https://evil.example\n")
+    assert "team.address" in memfs("doctor").out
+    assert memfs("team", "status").err.endswith("its configuration names the team shops\n")
+    shown = memfs("team", "join", server.address, "--project", "shop", "--token-stdin", stdin=TOKEN)
+    assert "! the project's configuration names another team: shops" in shown.err
+
+
+def test_what_is_to_go_is_shown_and_asked_for(joined: Place, memfs: Run, table: TeamTable) -> None:
+    shown = memfs("team", "share", "0a1b", "--dry-run")
+    assert shown.code == 0
+    assert shown.out.splitlines()[0].split() == [
+        "ID", "DATE", "HOST", "MESSAGES", "SIZE", "FIRST", "PROMPT",
+    ]  # fmt: skip
+    assert shown.out.splitlines()[1].split()[:4] == ["0a1b2c3d", "2026-05-01", "claude", "4"]
+    assert shown.out.rstrip().endswith("which port?")
+    assert shown.err.startswith("left out: 1 message of tools; --tools shares them\n")
+    assert "4 messages of 1 session, " in shown.err
+    refused = memfs("team", "share", "0a1b")
+    assert (refused.code, refused.err.splitlines()[-2]) == (2, "error: sharing wants a yes")
+    assert table.rows == {}
+    shared = memfs("team", "share", "0a1b", "--yes")
+    assert shared.err.endswith("✓ sent 4 messages\n")
+    assert len(table.list_rows()) == 4
+    assert memfs("team", "unshare", "0a1b").err == "✓ took back 4 messages\n"
+    assert table.list_rows() == []
+
+
+def test_turns_the_project_and_what_was_solved(joined: Place, memfs: Run, table: TeamTable) -> None:
+    assert memfs("team", "share", "0a1b", "--from", "2", "--to", "2", "-y").code == 0
+    assert table.list_texts() == ["which day?", "Monday."]
+    assert memfs("team", "share", "0a1b", "--from", "3", "-y").code == 2
+    assert memfs("team", "share", "0a1b", "--from", "2", "--to", "1", "-y").code == 2
+    assert memfs("team", "share", "--from", "2", "--project", "-y").code == 2
+    assert memfs("team", "share", "--solved", "--project", "-y").code == 2
+    assert memfs("team", "share", "-y").code == 2
+    assert memfs("team", "unshare", "--project").code == 0
+    session_outcomes.write_outcome(joined.home, SessionOutcome("ffff", True))
+    assert "later" not in memfs("team", "share", "--solved", "-y").err
+    assert table.list_texts() == ["which day?", "Monday."]
+    assert "later sessions" in memfs("team", "share", "--project", "--tools", "-y").err
+    assert len(table.list_rows()) == 7
+    assert "shared   all sessions with their tools\n" in memfs("team", "status").out
+
+
+def test_patterns_are_listed_added_and_removed(joined: Place, memfs: Run, table: TeamTable) -> None:
+    assert memfs("team", "never").err == "no patterns; memfs team never TEXT adds one\n"
+    assert memfs("team", "share", "--project", "-y").code == 0
+    shown = memfs("team", "never", "PORT*7741")
+    assert shown.err == "✓ it is never shared\n✓ took back 1 message\n"
+    assert "Port 7741." not in table.list_texts()
+    assert memfs("team", "never").out == "PORT*7741\n"
+    assert "1 message named by memfs team never" in memfs("team", "share", "0a1b", "--dry-run").err
+    assert memfs("team", "never", "* *").code == 2
+    assert memfs("team", "never", "port", "--remove").code == 1
+    assert memfs("team", "never", "--remove").code == 2
+    assert memfs("team", "never", "PORT*7741", "--remove").code == 0
+    assert "Port 7741." in table.list_texts()
+
+
+def test_while_the_server_is_away_it_waits_and_that_is_said(
+    joined: Place, memfs: Run, table: TeamTable
+) -> None:
+    table.faults = ["before"] * 9
+    shown = memfs("team", "share", "0a1b", "-y")
+    assert shown.code == 0
+    assert "! the database is away" in shown.err
+    pushed = memfs("team", "push")
+    assert (pushed.code, pushed.err) == (1, "error: the database is away\n")
+    told = memfs("status").out
+    assert "shop: 1 session shared; waits: what is shared was changed" in " ".join(told.split())
+    assert "the database is away" in memfs("doctor").out
+    table.faults = []
+    assert memfs("team", "push").err == "✓ sent 4 messages\n"
+    record(joined.home, SESSION, *DATE)
+    assert "1 session to be sent or taken back" in memfs("status").out
+    assert json.loads(memfs("team", "status", "--json").out)["sessions_waiting"] == 1
+    assert json.loads(memfs("team", "push", "--json").out)["stored"] == 2
+    assert "waits" not in [line[:5] for line in memfs("status").out.splitlines()]
+
+
+def test_status_and_doctor_are_silent_where_nothing_was_joined(place: Place, memfs: Run) -> None:
+    assert not [line for line in memfs("status").out.splitlines() if line.startswith("team")]
+    assert "team:" not in memfs("doctor").out
+
+
+def test_leaving_leaves_or_deletes_what_was_shared(
+    joined: Place, memfs: Run, table: TeamTable, server: SmallServer
+) -> None:
+    assert joined.user
+    assert memfs("team", "share", "--project", "-y").code == 0
+    assert memfs("team", "leave").err == "✓ this project has left the team\n"
+    assert len(table.list_rows()) == 6
+    assert team_membership.load_account(joined.user, server.address) is None
+    assert memfs("team", "push").code == 1
+    join = ("team", "join", server.address, "--project", "shop", "--token-stdin")
+    assert memfs(*join, stdin=TOKEN).code == 0
+    assert "(6 were there)" in memfs("team", "share", "--project", "-y").err
+    shown = memfs("team", "leave", "--purge")
+    assert "deleted 6 messages in 2 sessions at the server" in shown.err
+    assert table.list_rows() == []
+
+
+def test_an_assistant_decides_nothing(
+    joined: Place, memfs: Run, table: TeamTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s9")
+    monkeypatch.setenv("MEMFS_TEAM_TOKEN", TOKEN)
+    for words in (
+        ("join", "https://memory.example.com"),
+        ("share", "0a1b", "--yes"),
+        ("share", "--project", "--yes"),
+        ("unshare", "--project"),
+        ("never", "port", "--remove"),
+        ("leave", "--purge"),
+    ):
+        shown = memfs("team", *words)
+        assert (shown.code, shown.err[:26]) == (1, "error: an assistant cannot")
+    assert memfs("team", "status").code == 0
+    assert memfs("team", "share", "0a1b", "--dry-run").code == 0
+    assert table.rows == {}
+
+
+def test_a_search_for_secrets_leaves_the_token_and_the_ids_alone(
+    joined: Place, memfs: Run, table: TeamTable
+) -> None:
+    assert joined.user
+    (path,) = Path(joined.user.local, "team/servers").glob("*.json")
+    path.write_text(path.read_text().replace(TOKEN, "mft_" + os.urandom(32).hex()))
+    assert memfs("team", "share", "--project", "-y").code == 0
+    before = {each: each.read_bytes() for each in path.parents[1].rglob("*.*")}
+    assert memfs("doctor", "--secrets").code == 0
+    assert memfs("doctor", "--secrets", "--purge", "-y").code == 0
+    assert {each: each.read_bytes() for each in path.parents[1].rglob("*.*")} == before
+    assert len(before) > 4
+
+
+def test_a_reader_shares_nothing(joined: Place, memfs: Run, table: TeamTable) -> None:
+    table.member["projects"][0]["role"] = "reader"
+    address = json.loads(memfs("team", "status", "--json").out)["address"]
+    assert "share nothing" in memfs("team", "join", address, "--project", "shop").err
+    assert "may read shop" in memfs("team", "share", "0a1b", "-y").err
+    assert table.rows == {}
