@@ -32,7 +32,7 @@ from memfs.ipc.team_protocol import (
     RetractReply,
     RetractRequest,
     SearchReply,
-    SearchRequest,
+    TeamSearchRequest,
 )
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class TeamClient:
         """Delete all of the member's messages in a project (0: in all). Raises `TeamError`."""
         return self._send("POST", "/v1/purge", {"project": project}, PurgeReply)
 
-    def search(self, request: SearchRequest) -> SearchReply:
+    def search(self, request: TeamSearchRequest) -> SearchReply:
         """Search the messages of projects. Raises `TeamError`."""
         return self._send("POST", "/v1/search", request, SearchReply)
 

@@ -141,7 +141,7 @@ class PurgeReply:
 
 
 @dataclass(frozen=True)
-class SearchRequest:
+class TeamSearchRequest:
     """A search in projects. `since` and `until` are epoch seconds, None for open."""
 
     projects: list[int]

@@ -1,1 +1,1 @@
-"""Floor 7: the server of a team, which keeps what members share in PostgreSQL, and searches it."""
+"""Floor 10: the server of a team, which keeps what members share in PostgreSQL, and searches it."""

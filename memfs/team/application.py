@@ -19,7 +19,7 @@ from memfs.core.errors import MemfsError
 from memfs.ipc.team_protocol import PROTOCOL
 from memfs.team import push_rows, requests, search
 from memfs.team.ledger import Ledger
-from memfs.team.metrics import Metrics
+from memfs.team.metrics import ServiceMetrics
 from memfs.team.requests import ENDPOINTS, LARGEST, BusyError
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         PushRequest,
         RecallRequest,
         RetractRequest,
-        SearchRequest,
+        TeamSearchRequest,
     )
-    from memfs.team.database import Database
+    from memfs.team.database import TeamDatabase
     from memfs.team.rate_limit import RateLimit
-    from memfs.team.requests import Endpoint
+    from memfs.team.requests import ApiEndpoint
     from memfs.team.search import EngineSource
 
 _WAIT = 3.0  # seconds that a search waits for its turn
@@ -46,16 +46,16 @@ class TeamService:
     """Answers the requests of members. `searches` is how many are computed at once."""
 
     def __init__(
-        self, database: Database, source: EngineSource, limit: RateLimit, searches: int
+        self, database: TeamDatabase, source: EngineSource, limit: RateLimit, searches: int
     ) -> None:
-        self.metrics = Metrics()
+        self.metrics = ServiceMetrics()
         self._database, self._source, self._limit = database, source, limit
         self._turns = threading.BoundedSemaphore(searches)
         self._vectors: bool | None = None
 
-    def answer(self, endpoint: Endpoint, token: str, body: bytes) -> object:
+    def answer(self, endpoint: ApiEndpoint, token: str, body: bytes) -> object:
         """Do what is asked, and return the answer. Raises `MemfsError`."""
-        self._limit.take(token)
+        self._limit.check(token)
         asked = requests.read_body(body, endpoint.takes) if endpoint.takes else None
         ledger = Ledger(self._database, token)
         match endpoint.path:
@@ -68,7 +68,7 @@ class TeamService:
                 return ledger.purge(cast("PurgeRequest", asked).project)
             case "/v1/search":
                 with _Turn(self._turns):
-                    return search.search(ledger, cast("SearchRequest", asked), self._source)
+                    return search.search(ledger, cast("TeamSearchRequest", asked), self._source)
             case "/v1/recall":
                 with _Turn(self._turns):
                     return search.recall(ledger, cast("RecallRequest", asked), self._source)
@@ -140,7 +140,7 @@ def make_application(service: TeamService) -> Starlette:
     return Starlette(routes=routes)
 
 
-def _make_route(service: TeamService, endpoint: Endpoint) -> Route:
+def _make_route(service: TeamService, endpoint: ApiEndpoint) -> Route:
     async def answer(request: Request) -> Response:
         began = time.perf_counter()
         token = failed = ""
@@ -186,7 +186,7 @@ def _refuse(error: MemfsError) -> Response:
     return Response(body, status, headers, media_type=_JSON)
 
 
-def _log(endpoint: Endpoint, token: str, status: int, seconds: float, failed: str) -> None:
+def _log(endpoint: ApiEndpoint, token: str, status: int, seconds: float, failed: str) -> None:
     """Write a line of JSON: of who asked, the beginning of the token's hash; no words."""
     line = {
         "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

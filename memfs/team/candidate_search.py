@@ -25,7 +25,7 @@ _MOST_CHARACTERS = 20_000  # of a question
 
 
 @dataclass(frozen=True)
-class Question:
+class TeamQuestion:
     """What is searched: the text, and which messages may answer it."""
 
     text: str
@@ -36,7 +36,7 @@ class Question:
 
 @contextmanager
 def open_engines(
-    ledger: Ledger, projects: Collection[int], question: Question
+    ledger: Ledger, projects: Collection[int], question: TeamQuestion
 ) -> Iterator[list[Engine]]:
     """Yield an engine over the candidates of all projects, in a list; none without candidates.
 

@@ -34,7 +34,7 @@ class NoAccessError(MemfsError):
     """The member may not do that, or not with this project; a missing one is no other case."""
 
 
-class Database:
+class TeamDatabase:
     """A pool of connections that only call the functions of the schema. Thread-safe.
 
     No statement is prepared: after five calls PostgreSQL would plan it for any values, and choose

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from memfs.team.database import Database
+    from memfs.team.database import TeamDatabase
 
 _TOGETHER = 200  # changes that are read at a time
 _PAUSE = 1.0  # seconds between two looks
@@ -59,7 +59,7 @@ class LedgerChange:
 class FolderWorker:
     """Follows the ledger into the folders below `top`."""
 
-    def __init__(self, database: Database, top: str) -> None:
+    def __init__(self, database: TeamDatabase, top: str) -> None:
         self._database = database
         self._top = os.path.abspath(top)
 

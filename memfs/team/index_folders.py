@@ -21,7 +21,7 @@ from memfs.team import candidate_search
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from memfs.team.candidate_search import Question
+    from memfs.team.candidate_search import TeamQuestion
     from memfs.team.ledger import Ledger, SearchedProject
 
 STATE = "state.json"
@@ -61,7 +61,7 @@ class IndexFolders:
 
     @contextmanager
     def open_engines(
-        self, ledger: Ledger, projects: Mapping[int, SearchedProject], question: Question
+        self, ledger: Ledger, projects: Mapping[int, SearchedProject], question: TeamQuestion
     ) -> Iterator[list[Engine]]:
         """Yield the engines of the projects' folders, and one over candidates of the others."""
         found, rest = [], []

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime  # messages are read back from JSON by their types
 from typing import TYPE_CHECKING, cast
+from uuid import UUID  # noqa: TC003 - likewise
 
 import msgspec
 from psycopg.types.json import Jsonb
@@ -23,10 +24,8 @@ from memfs.team.push_rows import UNDATED, PushRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
-    from uuid import UUID
 
-    from memfs.team.database import Database
+    from memfs.team.database import TeamDatabase
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Ledger:
     Each method raises `TokenError`, `NoAccessError` or `DatabaseAwayError`.
     """
 
-    def __init__(self, database: Database, token: str) -> None:
+    def __init__(self, database: TeamDatabase, token: str) -> None:
         self._database = database
         self._token = hashlib.sha256(token.encode("utf-8", "replace")).digest()
 

@@ -23,7 +23,7 @@ class RateLimit:
         self._lock = threading.Lock()
         self._buckets: dict[str, tuple[float, float]] = {}  # requests left, and when that was
 
-    def take(self, token: str) -> None:
+    def check(self, token: str) -> None:
         """Take a request out of a token's bucket. Raises `BusyError` for an empty one."""
         now = self._clock()
         with self._lock:

@@ -23,7 +23,7 @@ from memfs.ipc.team_protocol import (
     RetractReply,
     RetractRequest,
     SearchReply,
-    SearchRequest,
+    TeamSearchRequest,
 )
 from memfs.team.database import DatabaseAwayError, NoAccessError, TokenError
 
@@ -34,7 +34,7 @@ LARGEST = 8 << 20  # bytes of a body
 _LONGEST_TOKEN = 200
 
 
-class Endpoint(NamedTuple):
+class ApiEndpoint(NamedTuple):
     """An address: the classes of its request (None: it takes no body) and of its answer."""
 
     method: str
@@ -45,12 +45,12 @@ class Endpoint(NamedTuple):
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/v1/me", "Whose token this is, and what it may see", None, Membership),
-    Endpoint("POST", "/v1/push", "Share messages for a project", PushRequest, PushReply),
-    Endpoint("POST", "/v1/retract", "Take messages of yours back", RetractRequest, RetractReply),
-    Endpoint("POST", "/v1/purge", "Remove everything of yours", PurgeRequest, PurgeReply),
-    Endpoint("POST", "/v1/search", "Search projects", SearchRequest, SearchReply),
-    Endpoint("POST", "/v1/recall", "What others' sessions say", RecallRequest, RecallReply),
+    ApiEndpoint("GET", "/v1/me", "Whose token this is, and what it may see", None, Membership),
+    ApiEndpoint("POST", "/v1/push", "Share messages for a project", PushRequest, PushReply),
+    ApiEndpoint("POST", "/v1/retract", "Take messages of yours back", RetractRequest, RetractReply),
+    ApiEndpoint("POST", "/v1/purge", "Remove everything of yours", PurgeRequest, PurgeReply),
+    ApiEndpoint("POST", "/v1/search", "Search projects", TeamSearchRequest, SearchReply),
+    ApiEndpoint("POST", "/v1/recall", "What others' sessions say", RecallRequest, RecallReply),
 )
 
 

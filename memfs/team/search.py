@@ -17,13 +17,13 @@ from memfs.ipc.team_protocol import (
     RecallReply,
     RecallRequest,
     SearchReply,
-    SearchRequest,
     TeamAnswer,
     TeamHit,
+    TeamSearchRequest,
 )
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
-from memfs.team.candidate_search import Question
+from memfs.team.candidate_search import TeamQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,12 +42,12 @@ class EngineSource(Protocol):
     """Where the engines for a question come from."""
 
     def __call__(
-        self, ledger: Ledger, projects: Mapping[int, SearchedProject], question: Question
+        self, ledger: Ledger, projects: Mapping[int, SearchedProject], question: TeamQuestion
     ) -> AbstractContextManager[list[Engine]]:
         """Open engines that hold what may answer a question."""
 
 
-def search(ledger: Ledger, request: SearchRequest, source: EngineSource) -> SearchReply:
+def search(ledger: Ledger, request: TeamSearchRequest, source: EngineSource) -> SearchReply:
     """Return the hits for a question that are clearly about it, the surest first.
 
     Raises `UsageError` for a malformed request, and what `Ledger` does.
@@ -55,7 +55,7 @@ def search(ledger: Ledger, request: SearchRequest, source: EngineSource) -> Sear
     _check(request.projects, request.query)
     projects = ledger.check_search(request.projects)
     most = max(1, min(request.limit, MOST_HITS))
-    question = Question(
+    question = TeamQuestion(
         request.query, tuple(request.roles), _parse_time(request.since), _parse_time(request.until)
     )
     graded: list[tuple[float, Hit]] = []
@@ -82,7 +82,7 @@ def recall(ledger: Ledger, request: RecallRequest, source: EngineSource) -> Reca
     projects = ledger.check_search(request.projects)
     shown = request.shown[-_MOST_SHOWN:]
     found: list[Recollection] = []
-    with source(ledger, projects, Question(request.prompt)) as engines:
+    with source(ledger, projects, TeamQuestion(request.prompt)) as engines:
         for engine in engines:
             brought = prompts.recall_warm(engine, request.prompt, request.session, shown, MOST_HITS)
             found += [each for each in brought.found if isinstance(each, Recollection)]
@@ -96,7 +96,7 @@ def recall(ledger: Ledger, request: RecallRequest, source: EngineSource) -> Reca
     return RecallReply(answers[: max(0, min(request.limit, MOST_HITS))])
 
 
-def _rank(engine: Engine, question: Question, most: int) -> list[tuple[float, Hit]]:
+def _rank(engine: Engine, question: TeamQuestion, most: int) -> list[tuple[float, Hit]]:
     """Return the hits above the floor of an engine, each with how far it is above."""
     builder = engine.rank(question.text)
     if builder is None:
@@ -112,7 +112,7 @@ def _rank(engine: Engine, question: Question, most: int) -> list[tuple[float, Hi
     return found
 
 
-def _passes(hit: Hit, question: Question) -> bool:
+def _passes(hit: Hit, question: TeamQuestion) -> bool:
     """Tell whether a hit is what was asked for: turns beside a candidate may be anything."""
     if question.roles and hit.role not in question.roles:
         return False

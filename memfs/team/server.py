@@ -10,7 +10,7 @@ import uvicorn
 
 from memfs.team import candidate_search
 from memfs.team.application import TeamService, make_application
-from memfs.team.database import Database
+from memfs.team.database import TeamDatabase
 from memfs.team.index_folders import IndexFolders
 from memfs.team.rate_limit import RateLimit
 
@@ -38,7 +38,7 @@ class TeamServer:
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         self._listener = socket.create_server((settings.host, settings.port), family=family)
         self.port: int = self._listener.getsockname()[1]
-        self._database = Database(settings.database, connections=16)
+        self._database = TeamDatabase(settings.database, connections=16)
         source = candidate_search.open_engines
         folders = IndexFolders(settings.folders) if settings.folders else None
         self.service = TeamService(

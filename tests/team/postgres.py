@@ -46,6 +46,11 @@ class Postgres:
         if os.getuid() == 0:
             os.chown(folder, _NOBODY, _NOBODY)
         server = cls(programs, folder)
+        try:
+            server.run("initdb", "--version")
+        except PermissionError:  # nobody else may look into the folder of this environment
+            server.programs = f"{folder}/programs/bin"
+            shutil.copytree(Path(programs).parent, f"{folder}/programs", symlinks=True)
         server.run("initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "-N",
                    "--locale=C.UTF-8", "--encoding=UTF8")  # fmt: skip
         server.resume()

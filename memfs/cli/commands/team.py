@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from memfs.cli import console, options
+from memfs.cli import console, options, team_server
 from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.pager import paged
@@ -219,3 +219,7 @@ def _read_token(from_stdin: bool, *, is_known: bool) -> str:
     if not console.can_ask():
         raise UsageError("which token?", f"--token-stdin, or ${_TOKEN}")
     return str(click.prompt("Token", hide_input=True, err=True))
+
+
+for each in team_server.COMMANDS:
+    command.add_command(each)
