@@ -49,8 +49,13 @@ class Postgres:
         try:
             server.run("initdb", "--version")
         except PermissionError:  # nobody else may look into the folder of this environment
-            server.programs = f"{folder}/programs/bin"
-            shutil.copytree(Path(programs).parent, f"{folder}/programs", symlinks=True)
+            package, inner = (
+                Path(programs).parents[1],
+                Path(programs).relative_to(Path(programs).parents[2]),
+            )
+            for each in package.parent.glob(f"{package.name}*"):
+                shutil.copytree(each, f"{folder}/site/{each.name}", symlinks=True)
+            server.programs = f"{folder}/site/{inner}"
         server.run("initdb", "-D", f"{folder}/data", "-U", "postgres", "-A", "trust", "-N",
                    "--locale=C.UTF-8", "--encoding=UTF8")  # fmt: skip
         server.resume()

@@ -18,15 +18,16 @@ from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.records import Hit
 from memfs.ops import search as op
-from memfs.ops import sessions, source_lines
+from memfs.ops import sessions, source_lines, team_search
 from memfs.recall.index_session import IndexSession
-from memfs.search.engine import Filter, Mode
+from memfs.search.engine import Filter, HitPage, Mode
 from memfs.store import config, data_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.core.records import SessionHit
+    from memfs.ops.team_search import TeamSearch
     from memfs.store.blocks import Place
 
 _MOST = 100  # hits on a page
@@ -73,6 +74,7 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
 @click.option(
     "--nearest", is_flag=True, help="Show the nearest also where nothing is clearly relevant."
 )
+@click.option("--team", is_flag=True, help="Also in what others shared of this project.")
 @click.option("--full", is_flag=True, help="Show whole texts.")
 @click.option(
     "--open",
@@ -99,6 +101,7 @@ def command(
     page: int,
     whole: bool,
     nearest: bool,
+    team: bool,
     full: bool,
     opened: int | None,
     as_json: bool,
@@ -114,12 +117,15 @@ def command(
         since=op.parse_day(since, end=False) if since else None,
         until=op.parse_day(until, end=True) if until else None,
     )
+    text = " ".join(query)
     name, search = ("session", op.search_sessions) if whole else ("hit", op.run)
     with stoppable_stages(lambda: _STOPPED) as stage:
         index = IndexSession(options.place(), stage)
         count = count or config.load(index.place).get_page_size(_MOST)
-        page = -(-opened // count) if opened else page
-        shown = search(index, " ".join(query), mode=mode, only=only, limit=count, page=page)
+        page = -(-opened // count) if opened and not team else page
+        asked = _ask_team(index.place, text, only, count, page, whole=whole) if team else None
+        shown = search(index, text, mode=mode, only=only, limit=count, page=page)
+    shown = _add_others(shown, asked, count, nearest=nearest) if asked else shown
     found: Sequence[Hit | SessionHit] = shown.hits
     if index.note:
         console.talk(f"! {index.note}")
@@ -139,10 +145,29 @@ def command(
             f"nothing is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
         )
     else:
-        for place, each in enumerate(found, first):
-            _show(place, each, " ".join(query), full=full)
-        if sys.stdout.isatty():
-            _print_range(first, first + len(found) - 1, shown.total, page)
+        _print_page(found, text, first, shown.total, page, full=full)
+
+
+def _ask_team(
+    place: Place, query: str, only: Filter, count: int, page: int, *, whole: bool
+) -> TeamSearch:
+    """Begin to search what others shared. Raises `UsageError` beyond the first page of hits."""
+    if page != 1 or whole:
+        raise UsageError("--team is for the first page of hits", "leave --sessions and --page out")
+    return team_search.TeamSearch(place, query, only, count)
+
+
+def _add_others(
+    shown: HitPage[Hit] | HitPage[SessionHit], asked: TeamSearch, count: int, *, nearest: bool
+) -> HitPage[Hit] | HitPage[SessionHit]:
+    """Return the page of own hits together with those of others."""
+    others = asked.wait()
+    if others.note:
+        console.talk(f"! nothing of the team: {others.note}")
+    if not others.hits:
+        return shown
+    own = [each for each in shown.hits if isinstance(each, Hit) and (shown.sure or nearest)]
+    return HitPage(team_search.merge_hits(own, others.hits, count), len(own) + len(others.hits))
 
 
 def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str) -> None:
@@ -155,9 +180,16 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
         console.talk("nothing was found")
 
 
-def _print_range(first: int, last: int, total: int, page: int) -> None:
+def _print_page(
+    found: Sequence[Hit | SessionHit], query: str, first: int, total: int, page: int, *, full: bool
+) -> None:
+    """Print hits from number `first` on, and at a terminal which of how many these are."""
+    for number, each in enumerate(found, first):
+        _show(number, each, query, full=full)
+    last = first + len(found) - 1
     more = f"; more with --page {page + 1}" if last < total else ""
-    console.talk(f"{first}-{last} of the {total} best{more}; --open N shows one")
+    if sys.stdout.isatty():
+        console.talk(f"{first}-{last} of the {total} best{more}; --open N shows one")
 
 
 def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -> None:
@@ -166,7 +198,7 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
     if hit.location and not as_json:
         _open_file(place, hit)
         return
-    if hit.kind != "message":
+    if hit.kind != "message" or team_search.MEMBER in hit.metadata:
         if as_json:
             console.as_json(asdict(hit))
         else:
@@ -235,6 +267,8 @@ def _list_head(hit: Hit) -> list[str]:
         return [hit.location, f"source {hit.label}", str(hit.metadata.get("heading") or "")]
     who = {"message": f"{hit.host} {hit.who}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
+    sharer = hit.metadata.get(team_search.MEMBER)
+    where = f"shared by {sharer} in {hit.project}" if sharer else where
     source = str(hit.metadata.get("source") or "") if hit.kind == "passage" else ""
     where = f"from {source}" if source else where
     day = format_day(hit.at) or ("date unknown" if hit.kind == "passage" else "")
