@@ -32,7 +32,7 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     page.get_by_label("Search everything").fill("gateway lock")
     page.get_by_label("Search everything").press("Enter")
     page.get_by_role("link", name="session s-").first.click()
-    assert page.locator(".target").count() == 1
+    page.locator(".target").wait_for()
     page.get_by_label("Find in this session").fill("turn 7")
     page.get_by_role("button", name="Find", exact=True).click()
     assert "1 place" in page.get_by_role("heading", level=2).first.inner_text()
