@@ -87,10 +87,17 @@ class FolderWorker:
                 state = FolderState()
                 while changes := self._read(project, state):
                     state = self._apply(project, changes)
-        for group in files.names(self._top) if files.is_folder(self._top) else ():
-            for name in files.names(f"{self._top}/{group}") if group.isdecimal() else ():
-                if name.isdecimal() and int(name) not in known:
-                    trees.remove(f"{self._top}/{group}/{name}")
+        for folder in self._list_folders():
+            if int(os.path.basename(folder)) not in known:
+                trees.remove(folder)
+
+    def _list_folders(self) -> list[str]:
+        """List the folders of projects."""
+        return [
+            f"{self._top}/{group}/{name}"
+            for group in _list_numbered(self._top)
+            for name in _list_numbered(f"{self._top}/{group}")
+        ]
 
     def follow(self) -> int:
         """Bring the folders up to date with the next changes; return how many these are."""
@@ -128,6 +135,11 @@ class FolderWorker:
         _index(folder, changed)
         _save_state(folder, state)
         return state
+
+
+def _list_numbered(folder: str) -> list[str]:
+    found = files.entries(folder) if files.is_folder(folder) else []
+    return [name for name, is_folder in found if is_folder and name.isdecimal()]
 
 
 def _add(folder: str, messages: Sequence[StoredMessage]) -> set[str]:
