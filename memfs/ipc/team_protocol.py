@@ -9,6 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
+from typing import Annotated
+
+import msgspec
 
 PROTOCOL = 1
 HEADER = "Memfs-Protocol"
@@ -19,6 +22,8 @@ LONGEST = 256 << 10  # characters of a message; a longer one is cut
 MOST_IDS = 5000  # in a retraction
 MOST_PROJECTS = 100  # that are searched at once
 MOST_HITS = 50
+
+ProjectNumber = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class PushRequest:
     `redactor` is the version of memfs that took secrets out of them.
     """
 
-    project: int
+    project: ProjectNumber
     stamp: int
     redactor: str
     sessions: list[SharedSession]
@@ -111,7 +116,7 @@ class PushReply:
 class RetractRequest:
     """Messages of the sender that are to go: some of a session, or all of it (no ids)."""
 
-    project: int
+    project: ProjectNumber
     stamp: int
     host: str
     session: str
@@ -129,7 +134,7 @@ class RetractReply:
 class PurgeRequest:
     """Everything of the sender's in a project is to go, or in all (0)."""
 
-    project: int = 0
+    project: ProjectNumber = 0
 
 
 @dataclass(frozen=True)
@@ -144,7 +149,7 @@ class PurgeReply:
 class TeamSearchRequest:
     """A search in projects. `since` and `until` are epoch seconds, None for open."""
 
-    projects: list[int]
+    projects: list[ProjectNumber]
     query: str
     limit: int = 10
     roles: list[str] = field(default_factory=list)
@@ -187,7 +192,7 @@ class SearchReply:
 class RecallRequest:
     """A prompt in a session of the sender; ids in `shown` are not given again."""
 
-    projects: list[int]
+    projects: list[ProjectNumber]
     prompt: str
     session: str = ""
     shown: list[str] = field(default_factory=list)

@@ -6,7 +6,8 @@ import http.client
 import json
 import threading
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -23,6 +24,8 @@ from memfs.team import membership, schema_setup
 from memfs.team.schema_setup import SchemaState
 from memfs.team.server import ServerSettings, TeamServer
 from tests.team.postgres import Postgres
+
+_BEGIN = datetime(2026, 5, 3, 10, tzinfo=UTC)
 
 
 @dataclass
@@ -80,7 +83,7 @@ def make_push(
     """Return a push of one session, whose roles take turns and which has a text a minute."""
     messages = []
     for number, text in enumerate(texts, first):
-        at = f"2026-05-03T{10 + number // 60:02}:{number % 60:02}:00Z"
+        at = (_BEGIN + timedelta(minutes=number)).isoformat().replace("+00:00", "Z")
         role = roles[number % len(roles)]
         ident = compute_id(host, session, str(number), at, role, text)
         messages.append(SharedMessage(ident, 0, number, at, role, text))
@@ -143,7 +146,3 @@ def _serve(address: str, settings: dict[str, Any]) -> tuple[TeamServer, threadin
             pass
         time.sleep(0.01)
     return server, thread
-
-
-def dump(value: object) -> dict[str, Any]:
-    return asdict(value)  # type: ignore[call-overload, no-any-return]

@@ -12,6 +12,8 @@ from memfs.ipc.team_protocol import RetractRequest
 from memfs.team import membership
 from tests.team.teams import Member, Team, make_push
 
+pytestmark = pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
+
 PLAN = "the zanzibar migration is planned for the quarter after next"
 NOW = datetime(2026, 5, 3, tzinfo=UTC)
 

@@ -1,0 +1,188 @@
+"""The ledger: whatever comes, however often and in whatever order, it is the same in the end."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from memfs.ipc.team_protocol import HEADER, PROTOCOL, RetractRequest
+from memfs.team import membership
+from memfs.team.database import TeamDatabase, TokenError
+from memfs.team.ledger import Ledger
+from memfs.team.push_rows import prepare_rows
+from tests.team.postgres import Postgres
+from tests.team.teams import Team, make_push
+
+pytestmark = pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
+
+MANY = [f"message {number} of the migration to the new ledger" for number in range(1000)]
+BATCH = 200
+
+
+def read_tables(team: Team) -> list[Any]:
+    """Return what the tables say, without numbers that depend on who came first."""
+    return [
+        team.read(
+            "SELECT m.project, m.at, m.id, s.host, s.ident, m.ordinal, m.role, m.text, m.claims"
+            " FROM message m JOIN session s ON s.id = m.session ORDER BY m.project, m.id"
+        ),
+        team.read("SELECT project, host, ident, branch, title FROM session ORDER BY 1, 2, 3"),
+        team.read("SELECT project, id, member, stamp FROM retraction ORDER BY 1, 2, 3"),
+    ]
+
+
+def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team) -> None:
+    names = [f"dev{number}" for number in range(4)]
+    members = [team.add(name, shop="writer") for name in names] * 4
+    wrong: list[object] = []
+
+    def upload(number: int) -> None:
+        starts = range(0, len(MANY), BATCH)
+        for start in starts if number % 2 else reversed(starts):
+            texts = MANY[start : start + BATCH]
+            answer = members[number].push(1, texts, first=start, stamp=1000 + number)
+            if answer.status != 200 or answer.body["refused"]:
+                wrong.append(answer)
+
+    threads = [threading.Thread(target=upload, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert team.count() == len(MANY)
+    claims = team.read("SELECT DISTINCT claims FROM message")
+    assert claims == [({"1": 1012, "2": 1013, "3": 1014, "4": 1015},)]
+    assert team.read("SELECT sum(many) FROM change") == [(len(MANY),)]
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["push", "retract", "whole"]),
+        st.integers(0, 1),  # member
+        st.integers(1, 5),  # stamp
+        st.integers(0, 3),  # first message
+        st.integers(1, 3),  # messages
+    ),
+    min_size=1,
+    max_size=7,
+)
+TEXTS = ["where is the lease", "in the pool", "who renews it", "the worker", "and after", "nobody"]
+
+
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(steps=STEPS, data=st.data())
+def test_any_order_and_repetition_gives_the_same_tables(
+    postgres: Postgres, steps: list[tuple[str, int, int, int, int]], data: st.DataObject
+) -> None:
+    shuffled = data.draw(st.permutations([*steps, *steps[:2]]))
+    team = Team.make(postgres)
+    other = Team.make(postgres)
+    try:
+        told = []
+        for each, order in ((team, steps), (other, shuffled)):
+            members = [each.add(name, shop="writer") for name in ("ana", "ben")]
+            for kind, who, stamp, first, count in order:
+                texts = TEXTS[first : first + count]
+                push = make_push(1, texts, stamp=10 * stamp, first=first)
+                if kind == "push":
+                    assert members[who].ask("POST", "/v1/push", push).status == 200
+                    continue
+                ids = [message.id for message in push.messages] if kind == "retract" else []
+                request = RetractRequest(1, 10 * stamp + 5, "claude", "s1", ids)
+                assert members[who].ask("POST", "/v1/retract", request).status == 200
+            told.append(read_tables(each))
+        (rows, sessions, gone), (rows2, sessions2, gone2) = told
+        assert (rows, gone) == (rows2, gone2)
+        assert [row[:3] for row in sessions] == [row[:3] for row in sessions2]
+    finally:
+        team.stop()
+        other.stop()
+
+
+def test_the_server_of_the_database_killed_in_the_middle_of_batches(team: Team) -> None:
+    ana = team.add("ana", shop="writer")
+    for round_ in range(5):
+        start = round_ * 100
+        texts = MANY[start : start + 100]
+        thread = threading.Thread(target=lambda: ana.push(1, texts, first=start))  # noqa: B023
+        thread.start()
+        team.postgres.stop("immediate")
+        thread.join()
+        team.postgres.resume()
+        for _ in range(30):
+            if ana.push(1, texts, first=start).status == 200:
+                break
+    assert team.count() == 500
+    assert team.read("SELECT sum(many) FROM change") == [(500,)]
+
+
+def test_what_is_kept_for_a_time_goes_month_by_month(team: Team) -> None:
+    ana = team.add("ana", shop="writer")
+    ana.push(1, MANY[:10])
+    with membership.open_administration(team.address) as admin:
+        admin.execute("UPDATE project SET retention_days = 30")
+        assert membership.prune(admin) == 10
+        assert membership.prune(admin) == 0
+    parts = team.read("SELECT relname FROM pg_class WHERE relname ~ '^message_[0-9]{6}$'")
+    assert parts == []
+    assert team.read("SELECT title FROM session") == [("",)]
+    assert ana.push(1, MANY[:10]).body["stored"] == 10  # the month is made again
+
+
+def test_a_call_with_a_revoked_token_fails_at_once(team: Team) -> None:
+    ana = team.add("ana", shop="writer")
+    database = TeamDatabase(team.state.service)
+    database.open()
+    ledger = Ledger(database, ana.token)
+    ledger.push(prepare_rows(make_push(1, MANY[:3]), vectors=True))
+    with membership.open_administration(team.address) as admin:
+        assert membership.revoke_member(admin, "ana", purge=True) == 3
+    with pytest.raises(TokenError):
+        ledger.get_membership()
+    database.close()
+    assert team.count() == 0
+
+
+def test_the_service_keeps_to_its_own_description(team: Team) -> None:
+    ana = team.add("ana", shop="writer")
+    url = f"http://127.0.0.1:{ana.port}"
+    api = schemathesis.openapi.from_url(f"{url}/openapi.json")
+    checks = [
+        schemathesis.checks.not_a_server_error,
+        status_code_conformance,
+        content_type_conformance,
+        response_schema_conformance,
+    ]
+    seen: set[int] = set()
+
+    for found in api.get_all_operations():
+        operation: Any = found
+
+        @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(case=operation.ok().as_strategy())
+        def ask(case: Any) -> None:
+            case.headers = {
+                **dict(case.headers or {}),
+                "Authorization": f"Bearer {ana.token}",
+                HEADER: str(PROTOCOL),
+            }
+            response = case.call(base_url=url)
+            seen.add(response.status_code)
+            case.validate_response(response, checks=checks)
+
+        ask()
+    assert seen <= {200, 400, 401, 403, 413, 426, 429}
+    assert 200 in seen
