@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "memfs"
 OLDEST = 150000  # the version of PostgreSQL that is needed, as the server gives it
-_WAIT = 5.0  # seconds for a free connection
+_WAIT = 2.0  # seconds for a free connection
 _LONGEST = 20_000  # milliseconds that a statement may take
 REFUSED = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.UndefinedFile)
 _AWAY = ("08", "53", "57")  # classes of errors: connections, resources, intervention

@@ -112,6 +112,7 @@ def test_any_order_and_repetition_gives_the_same_tables(
         other.stop()
 
 
+@pytest.mark.thorough
 def test_the_server_of_the_database_killed_in_the_middle_of_batches(team: Team) -> None:
     ana = team.add("ana", shop="writer")
     for round_ in range(5):

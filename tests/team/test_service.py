@@ -149,6 +149,7 @@ def test_metrics_need_a_token_of_their_own_and_name_nobody(team: Team) -> None:
     assert ana.search([1], "lease").status == 403
 
 
+@pytest.mark.thorough
 def test_the_database_away_is_said_and_over_when_it_is_back(team: Team) -> None:
     ana = team.add("ana", shop="writer")
     team.postgres.stop("immediate")
