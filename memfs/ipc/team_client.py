@@ -155,10 +155,6 @@ class TeamClient:
         if connection is not None:
             connection.close()
 
-    def check_health(self) -> None:
-        """Ask whether the server is well. Raises `TeamError`."""
-        self._send("GET", "/v1/health", None, _Health)
-
     def get_membership(self) -> Membership:
         """Return who the token stands for. Raises `TeamError`."""
         return self._send("GET", "/v1/me", None, Membership)
@@ -307,10 +303,6 @@ class TeamClient:
 
 
 _FAILURES = (OSError, http.client.HTTPException, ValueError, EOFError)
-
-
-class _Health(msgspec.Struct):
-    status: str
 
 
 class _Answer(NamedTuple):

@@ -77,7 +77,7 @@ class TextIndex:
         index.config_reader("manual")  # else a thread opens every new commit, and may panic
         self.searcher = index.searcher()
         self._writer: tantivy.IndexWriter | None = None
-        self.stands_for: tuple[int, dict[str, int]] = 0, {}  # see `candidate_index` of a team
+        self.stands_for: tuple[int, dict[str, int]] = 0, {}  # see `team.candidate_search`
 
     @property
     def documents(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Iterator
@@ -72,13 +73,13 @@ def test_unknown_fields_of_a_newer_server_are_left_aside(server: SmallServer) ->
 def test_a_connection_that_was_closed_meanwhile_is_opened_again() -> None:
     def once(connection: socket.socket) -> None:
         connection.recv(65536)
-        body = b'{"status": "ok"}'
+        body = json.dumps(MEMBER).encode()
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
         connection.close()
 
     with talk(once) as address, TeamClient(address, TOKEN) as client:
         for _ in range(3):
-            client.check_health()
+            assert client.get_membership().member == "ada"
             time.sleep(0.05)
 
 
