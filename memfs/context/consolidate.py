@@ -6,8 +6,8 @@ it is a duplicate only where it stands under a heading above as well, and is a s
 a key or a word or two. Of two values for one key (`Editor: vim`, later `Editor: helix`) the later
 one stays only where the section holds nothing but keys and no other key repeats: else they may be
 about two people. A line that ends an earlier one ("Changed jobs to Beta Inc") gives it its value.
-Where none of this is clear, both lines stay. Headings that become empty, and repeated blank lines,
-are removed.
+Where none of this is clear, both lines stay. Headings that become empty are removed, but for
+underlined ones, which may be text before a rule; so are repeated blank lines.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def _tidy_layout(before: str, after: str) -> str:
     below, following = 0, 0  # levels of the next heading, before and now; 0: none
     for old, new in reversed(pairs):
         was_empty = not old.body.strip() and below <= old.level
-        if was_empty or new.body.strip() or following > new.level:
+        underlined = not new.line.lstrip().startswith("#")
+        if was_empty or underlined or new.body.strip() or following > new.level:
             kept.append(new.line + new.body)
             following = new.level
         below = old.level

@@ -184,6 +184,11 @@ def test_where_it_is_not_clear_that_one_ends_another_both_stay(body: str) -> Non
     assert consolidate_text(body) == body
 
 
+def test_text_before_a_rule_stays_where_what_follows_goes() -> None:
+    body = "Uses pytest for tests\n\nName: Alice\n---\nUses pytest for tests\n"
+    assert consolidate_text(body) == "Uses pytest for tests\n\nName: Alice\n---\n"
+
+
 def test_code_stays_as_it_is() -> None:
     code = "```sh\nmake all\n\n\n\n# One\n\n# Two\nmake all\n```\n"
     assert consolidate_text(f"- so it is\n- so it is\n{code}") == f"- so it is\n{code}"

@@ -66,6 +66,27 @@ def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team) -> N
     assert team.read("SELECT sum(many) FROM change") == [(len(MANY),)]
 
 
+def test_pushes_at_once_make_the_same_months(team: Team) -> None:
+    member = team.add("ana", shop="writer")
+    statuses: list[int] = []
+    barrier = threading.Barrier(8)
+
+    def upload(number: int) -> None:
+        for month in range(12):
+            barrier.wait()
+            first = month * 31 * 24 * 60  # minutes
+            answer = member.push(1, [f"{number} was there"], f"s{number}", first=first)
+            statuses.append(answer.status)
+
+    threads = [threading.Thread(target=upload, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == [200] * 96
+    assert team.count() == 96
+
+
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["push", "retract", "whole"]),

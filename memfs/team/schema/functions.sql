@@ -45,7 +45,9 @@ BEGIN
     IF first < '2000-01-01' OR first >= '2100-01-01' OR to_regclass(part) IS NOT NULL THEN
         RETURN;
     END IF;
-    PERFORM pg_advisory_xact_lock(hashtext('memfs:' || current_database() || parent));
+    -- Of several at once, one makes it. A lock of the table, unlike an advisory one, shows the
+    -- others what was made while they waited.
+    EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
     IF to_regclass(part) IS NULL THEN
         EXECUTE format(
             'CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', part, parent,
