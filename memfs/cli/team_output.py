@@ -89,6 +89,10 @@ def list_status_facts(found: TeamStatus) -> list[tuple[str, str]]:
         facts.append(("member", f"the token is gone: memfs team join {project.address}"))
     facts.append(("shared", describe_sharing(project.rules)))
     facts.append(("waits", describe_waiting(found)))
+    asks = (
+        "sent to the server as questions" if found.asks else "not sent (hooks.team, hooks.recall)"
+    )
+    facts.append(("prompts", asks))
     if contact.at:
         reached = f"answered {format_age(contact.reached_at)}" if contact.reached_at else ""
         wrong = f"{contact.error} ({format_age(contact.at)})" if contact.error else ""
@@ -113,6 +117,7 @@ def build_status_record(found: TeamStatus | None, hint: str) -> dict[str, object
         "member": account.member if account else "",
         "expires": account.expires if account else "",
         "shared": asdict(found.project.rules),
+        "asks_at_prompts": found.asks,
         "waits": found.waits,
         "sessions_waiting": found.waiting,
         "refused": list(found.refused),

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 RULES = 1500  # UTF-16 units that standing rules take at most
 _READ = "core_memory_read"
-_SOURCE, _SOURCE_BUDGET = "source", 1200  # the kind of a data source's hit; UTF-16 units
+# Kinds that stand under a heading of their own, and UTF-16 units that they take at most.
+_APART = (("team", brief_layout.TEAMED, 3000), ("source", brief_layout.SOURCED, 1200))
 _UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
 # The tools that the brief names; the others are described by their definitions alone.
 TOOLS = (
@@ -112,12 +113,14 @@ def format_updates(
 
 
 def _format_recalled(recalled: "Sequence[Recalled]", budget: int) -> str:
-    """Return what is recalled, and below it what comes from data sources."""
-    sourced = [hit for hit in recalled if hit.kind == _SOURCE]
-    if not sourced:
-        return brief_layout.hits(recalled, budget)
-    said = brief_layout.hits([hit for hit in recalled if hit.kind != _SOURCE], budget)
-    return said + brief_layout.hits(sourced, _SOURCE_BUDGET, brief_layout.SOURCED)
+    """Return what is recalled, below it what comes from a team, and from data sources."""
+    kinds = {kind for kind, _, _ in _APART}
+    parts = [brief_layout.hits([hit for hit in recalled if hit.kind not in kinds], budget)]
+    for kind, heading, room in _APART:
+        parts.append(
+            brief_layout.hits([hit for hit in recalled if hit.kind == kind], room, heading)
+        )
+    return "".join(parts)
 
 
 def create_scratch_block(place: Place) -> None:

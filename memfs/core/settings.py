@@ -9,8 +9,9 @@ DEFAULTS: dict[str, object] = {
     "enabled": True,  # false, said anywhere: hooks, tools and the service do nothing
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # by label: see BLOCK
-    # recall: off, auto, or hits for a prompt at most; sources: off or auto, for data sources
-    "hooks": {"recall": "auto", "sources": "auto"},
+    # recall: off, auto, or hits for a prompt at most; off or auto: whether data sources are
+    # searched, and a team's server is asked
+    "hooks": {"recall": "auto", "sources": "auto", "team": "auto"},
     # Idle minutes until it ends; mode, and whether large jobs wait for power and memory: auto, off.
     "service": {"mode": "auto", "idle": 30, "pause": "auto"},
     "embedding": BUNDLED,  # the model: see `model_kind`
@@ -107,6 +108,9 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
         if kept.get("mode") == "background":
             del kept["mode"]
         found["review"] = kept
+    hooks = layer.get("hooks")
+    if isinstance(hooks, dict) and hooks.get("team") == "auto":  # prompts are the user's
+        found["hooks"] = {key: value for key, value in hooks.items() if key != "team"}
     kinds = layer.get("memory_blocks")
     if isinstance(kinds, dict):  # nor may it name installed plugins
         found["memory_blocks"] = {

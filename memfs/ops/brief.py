@@ -13,9 +13,10 @@ from memfs.store.sessions import ShownState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Protocol
 
-    from memfs.recall.answers import PromptRecall
+    from memfs.recall.answers import PromptRecall, TeamRecollection
     from memfs.search.prompt_bm25 import PromptHit
 
     class PromptSearcher(Protocol):
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
         def recall_sources(
             self, place: Place, prompt: str, shown: list[str]
         ) -> list[PromptHit]: ...
+
+    class TeamAsker(Protocol):
+        """Asks a team's server in the background while this process searches."""
+
+        def is_joined(self, place: Place) -> bool: ...
+        def ask(
+            self, place: Place, prompt: str, shown: list[str]
+        ) -> Callable[[], list[TeamRecollection]] | None: ...
 
 
 _BEGINNINGS = ("startup", "new")  # start sources of a session that has no brief yet
@@ -152,16 +161,23 @@ def note_shown(place: Place, host: str, reply: Reply, update: BriefUpdate) -> No
 
 
 def updates_since(
-    place: Place, text: str, shown: ShownState, searcher: "PromptSearcher | None", *, tools: bool
+    place: Place,
+    text: str,
+    shown: ShownState,
+    searcher: "PromptSearcher | None",
+    team: "TeamAsker | None" = None,
+    *,
+    tools: bool,
 ) -> tuple[Reply, BriefUpdate]:
     """Return the updates for a session that was `shown` something, and the state to record.
 
-    Writes nothing. `searcher` searches for a prompt; None: this process searches by words.
+    Writes nothing. `searcher` searches for a prompt; None: this process searches by words. `team`
+    asks the team, where the project has joined one; None: it is not asked.
     """
     texts = blocks.read_texts(place)
     # A block that cannot be read now counts as unchanged.
     now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in texts.items()}
-    result = None if text.startswith(REVIEW) else _recall(place, text, shown, searcher)
+    result = None if text.startswith(REVIEW) else _recall(place, text, shown, searcher, team)
     recalled = result.found if result else []
     notice = sessions.peek_notice(place.home, place.session)
     if now == shown.blocks and not recalled and not notice:
@@ -182,12 +198,17 @@ def forget_shown(event: Event) -> None:
 
 
 def _recall(
-    place: Place, text: str, shown: ShownState, searcher: "PromptSearcher | None"
+    place: Place,
+    text: str,
+    shown: ShownState,
+    searcher: "PromptSearcher | None",
+    team: "TeamAsker | None",
 ) -> "PromptRecall | None":
     if len(text.split(None, 2)) < 2:
         return None  # recall needs two words in common
     sourced = any(files.is_folder(store.sources) for store in place.stores())
-    if not sourced and not files.is_folder(place.home.index):
+    joined = team is not None and team.is_joined(place)
+    if not sourced and not joined and not files.is_folder(place.home.index):
         return None
     from memfs.store import config
 
@@ -196,6 +217,8 @@ def _recall(
     limit = RECALL_AUTO if mode == _AUTO else mode if isinstance(mode, int) else 0
     if limit < 1:
         return None
+    is_asked = team is not None and joined and settings.get("hooks.team") == _AUTO
+    collect = team.ask(place, text, shown.hits) if team is not None and is_asked else None
     if searcher is not None:
         found = searcher.recall(place, text, shown.hits, limit)
     else:
@@ -205,4 +228,6 @@ def _recall(
     if sourced and len(found.found) < limit and settings.get("hooks.sources") == _AUTO:
         searcher = searcher or __import__("memfs.recall.source_recall", fromlist=["recall_sources"])
         found.found += searcher.recall_sources(place, text, shown.hits)
+    if collect is not None:
+        found.found += collect()[: max(0, limit - len(found.found))]
     return found

@@ -5,7 +5,7 @@ It opens what was written since the last run, and asks no server.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from memfs import files
@@ -13,7 +13,7 @@ from memfs.core.counts import format_count
 from memfs.core.errors import StoreError
 from memfs.files import signatures, trees
 from memfs.ops.team_share import SIDE, SharedScope
-from memfs.store import blocks, recall, store_paths, team_membership
+from memfs.store import blocks, config, recall, store_paths, team_membership
 from memfs.store.blocks import Place
 from memfs.store.team_outbox import ServerContact, TeamOutbox
 
@@ -32,7 +32,7 @@ class TeamStatus:
 
     `changed`: what is shared was changed since the last run, so anything may wait. `refused` counts
     messages that the server did not take. `problem` is what is wrong with our own files, "" for
-    nothing: then nothing else is known.
+    nothing: then nothing else is known. `asks`: prompts are sent to the server as questions.
     """
 
     project: JoinedProject | None = None
@@ -42,6 +42,7 @@ class TeamStatus:
     refused: tuple[str, ...] = ()
     contact: ServerContact = field(default_factory=ServerContact)
     problem: str = ""
+    asks: bool = False
 
     @property
     def waits(self) -> bool:
@@ -53,7 +54,14 @@ def load_status(place: Place) -> TeamStatus | None:
     """Return how the project of a place stands, None where it has joined no team."""
     if place.project is None or place.user is None:
         return None
-    return load_store_status(place.user, place.project)
+    found = load_store_status(place.user, place.project)
+    return replace(found, asks=is_asked_at_prompts(place)) if found else None
+
+
+def is_asked_at_prompts(place: Place) -> bool:
+    """Tell whether the configuration lets prompts be sent to the server of a joined project."""
+    settings = config.load(place)
+    return settings.get("hooks.team") == "auto" and settings.get("hooks.recall") not in ("off", 0)
 
 
 def load_store_status(user: Store, store: Store) -> TeamStatus | None:

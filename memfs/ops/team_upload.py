@@ -182,6 +182,7 @@ class _Run:
             selection.end, selection.turn, selection.ordinal = sent.offset, sent.turn, sent.ordinal
         session = _Session(sent, *((sent.branch, sent.title) if is_longer else ("", "")))
         ids = self._outbox.load_ids(name)
+        self._outbox.land(name, flight & ids)  # they were acknowledged right before an end
         wanted = self._read(session, selection, ids)
         if not is_longer and (ids | flight) - wanted:
             self._push()

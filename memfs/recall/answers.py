@@ -69,6 +69,18 @@ class Recollection:
         self.reason = reason
 
 
+class TeamRecollection(Recollection):
+    """The answer of a session that somebody of the team shared; `role` says who, and where."""
+
+    __slots__ = ()
+
+    def __init__(self, role: str, at: str, ids: list[str], snippet: str, reason: str) -> None:
+        self.id, self.ids = ids[0], ids
+        self.kind, self.role, self.at, self.host, self.session = "team", role, at, "", ""
+        self.snippet = self.text = snippet
+        self.reason = reason
+
+
 class PromptRecall:
     """The memory recalled for a prompt, the surest first.
 

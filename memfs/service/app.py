@@ -18,6 +18,7 @@ from memfs.service.handlers import RequestHandlers, ServiceAnswer
 from memfs.service.scheduler import WorkScheduler
 from memfs.service.source_watch import SourceWatch, WatchedSource
 from memfs.service.store_pool import LoadedStore, StorePool
+from memfs.service.team_prompts import TeamPrompts
 from memfs.service.team_uploads import TeamUploads
 from memfs.service.watch import FolderWatch
 from memfs.store import chunk_log, spool
@@ -42,7 +43,8 @@ class Service:
         self._sources = SourceWatch(
             self._watch, lambda store: self.work.add(store, set(), sources=True)
         )
-        self._answers = RequestHandlers(self.stores, self.work, self._queue_refresh)
+        self._team = TeamPrompts()
+        self._answers = RequestHandlers(self.stores, self.work, self._team, self._queue_refresh)
         self._began = time.time()
         self._asked = 0.0
         self._stale: set[LoadedStore] = set()
@@ -111,6 +113,7 @@ class Service:
             self._news.notify()
         self.work.stop()
         self.uploads.stop()
+        self._team.stop()
         self._watch.stop()
         self._thread.join(1)
 

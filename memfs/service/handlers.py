@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memfs.core.events import Event, Reply
     from memfs.service.scheduler import WorkScheduler
     from memfs.service.store_pool import LoadedStore, StorePool
+    from memfs.service.team_prompts import TeamPrompts
     from memfs.store.blocks import Place
 
 _SESSIONS = 1000  # whose locks are remembered
@@ -38,9 +39,14 @@ class RequestHandlers:
     """Answers requests from loaded stores. Thread-safe."""
 
     def __init__(
-        self, stores: StorePool, work: WorkScheduler, queue_refresh: Callable[[LoadedStore], object]
+        self,
+        stores: StorePool,
+        work: WorkScheduler,
+        team: TeamPrompts,
+        queue_refresh: Callable[[LoadedStore], object],
     ) -> None:
         self._stores, self._work, self._queue_refresh = stores, work, queue_refresh
+        self._team = team
         self._locks: dict[tuple[str, str], threading.Lock] = {}  # by store and session
         self._lock = threading.Lock()
 
@@ -62,6 +68,7 @@ class RequestHandlers:
         if event.kind == events.START:
             if place is not None:
                 self._stores.for_place(place)  # its index is open before the first prompt
+                self._team.prepare(place)
             return None
         if place is None:
             return ServiceAnswer(b"")
@@ -80,7 +87,7 @@ class RequestHandlers:
             if shown is None:
                 return None  # the whole brief, which needs more of the hook's environment
             reply, update = brief.updates_since(
-                place, event.prompt, shown, store, tools=event.tools
+                place, event.prompt, shown, store, self._team, tools=event.tools
             )
             text = host.format_reply(event, reply).encode("utf-8", "replace")
             on_taken = partial(_record_shown, place, event.host, reply, update, record_run)

@@ -14,6 +14,8 @@ from memfs.team.database import TeamDatabase
 from memfs.team.index_folders import IndexFolders
 from memfs.team.rate_limit import RateLimit
 
+_KEPT = 600  # seconds that a silent connection stays open: members' services ask at their prompts
+
 
 @dataclass(frozen=True)
 class ServerSettings:
@@ -56,6 +58,7 @@ class TeamServer:
             ssl_certfile=settings.certificate or None,
             ssl_keyfile=settings.key or None,
             timeout_graceful_shutdown=5,
+            timeout_keep_alive=_KEPT,
         )
         self._server = uvicorn.Server(config)
 

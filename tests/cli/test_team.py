@@ -54,6 +54,7 @@ def test_joining_tells_who_one_is_and_shares_nothing(
     assert shown.err == (
         "✓ this project is shop of acme; you are ada\n"
         "  nothing is shared yet: memfs team share --dry-run --project shows what is\n"
+        "  prompts go to it as questions, and are not kept; not with hooks.team: off\n"
     )
     assert memfs("team", "push").err == "✓ nothing was to be sent or taken back\n"
     assert table.rows == {}
@@ -63,6 +64,7 @@ def test_joining_tells_who_one_is_and_shares_nothing(
         "member   ada of acme, until 2027-01-01",
         "shared   nothing",
         "waits    nothing",
+        "prompts  sent to the server as questions",
         "server   not asked yet",
     ]
     assert place.user

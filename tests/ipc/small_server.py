@@ -48,6 +48,7 @@ class SmallServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: SmallServer
 
     def do_GET(self) -> None:

@@ -2,64 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.team.developers import Developer
 from tests.team.teams import Team
 
 PROBLEM = "The checkout fails with StaleLeaseError in lease_pool.py since the update"
 ANSWER = "The lease is renewed after it was given back. Renew it inside the lock."
-
-
-class Developer:
-    """Somebody with a home and a clone of the project."""
-
-    def __init__(self, top: Path, name: str) -> None:
-        self.home, self.repo = top / name, top / name / "shop"
-        self.repo.mkdir(parents=True)
-        self._git("init", "-q")
-        self._git("remote", "add", "origin", "https://example.com/acme/shop.git")
-        assert self.run("init").returncode == 0
-
-    def _git(self, *words: str) -> None:
-        subprocess.run(["git", *words], cwd=self.repo, check=True, env=self._environment())
-
-    def _environment(self) -> dict[str, str]:
-        return {
-            "HOME": str(self.home),
-            "PATH": os.environ["PATH"],
-            "MEMFS_SERVICE_MODE": "off",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        }
-
-    def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "memfs", *words], cwd=self.repo, env=self._environment(),
-            input=stdin, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
-
-    def say(self, *turns: str) -> None:
-        """Have a session with an assistant that is read into recall."""
-        path = self.home / "s-1.jsonl"
-        with path.open("w") as file:
-            for number, text in enumerate(turns):
-                role = ("user", "assistant")[number % 2]
-                told = {"role": role, "content": [{"type": "text", "text": text}]}
-                at = f"2026-05-03T10:0{number}:00Z"
-                line = {"type": role, "sessionId": "s-1", "cwd": str(self.repo), "uuid": f"u{number}",
-                        "timestamp": at, "message": told}  # fmt: skip
-                file.write(json.dumps(line) + "\n")
-        assert self.run("ingest", str(path)).returncode == 0
-
-    def join(self, team: Team, token: str) -> subprocess.CompletedProcess[str]:
-        url = f"http://127.0.0.1:{team.server.port}"
-        return self.run("team", "join", url, "--token-stdin", "--project", "shop", stdin=token)
 
 
 @pytest.mark.parametrize("postgres", ["vectors"], indirect=True)

@@ -24,7 +24,7 @@ from memfs.core.errors import RejectedError, StoreError, UsageError
 from memfs.core.escaping import flatten_text
 from memfs.ops import sessions
 from memfs.ops import team as op
-from memfs.ops.team_status import load_status
+from memfs.ops.team_status import is_asked_at_prompts, load_status
 
 _TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
 _LONGEST_TOKEN = 4096  # characters that are read
@@ -53,6 +53,9 @@ def command() -> None:
 def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     """Join your team's server at URL with this project. That shares nothing yet.
 
+    From then on prompts are sent to it as questions, to find what others solved, and are not kept:
+    `hooks.team: off` in your configuration stops that.
+
     The team's project is the one with the same repository, or --project. Your token is asked for,
     or taken from $MEMFS_TEAM_TOKEN; address and token stand in your own store alone.
     """
@@ -68,6 +71,8 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
         console.talk("  nothing is shared yet: memfs team share --dry-run --project shows what is")
     else:
         console.talk("  you may read what others shared, and share nothing")
+    if is_asked_at_prompts(place):
+        console.talk("  prompts go to it as questions, and are not kept; not with hooks.team: off")
 
 
 @command.command("status")

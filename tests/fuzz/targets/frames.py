@@ -10,7 +10,7 @@ import msgspec
 from memfs.ipc import client, service_client
 from memfs.ops import search
 from memfs.search.engine import Filter
-from memfs.service import app, handlers, server, store_pool
+from memfs.service import app, handlers, server, store_pool, team_prompts
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
@@ -28,7 +28,8 @@ def begin(world: World) -> Target:
     )
     warm = app.Service.__new__(app.Service)
     lanes = SimpleNamespace(add=lambda *_: None, is_busy=lambda _: False, describe_jobs=list)
-    told = handlers.RequestHandlers(stores, lanes, lambda _: None)  # type: ignore[arg-type]
+    team = team_prompts.TeamPrompts()
+    told = handlers.RequestHandlers(stores, lanes, team, lambda _: None)  # type: ignore[arg-type]
     warm.__dict__.update(
         stores=stores, _answers=told, _began=0.0, _work=lanes, _watch=SimpleNamespace(polling=False)
     )

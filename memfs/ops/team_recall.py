@@ -1,0 +1,82 @@
+"""What others' sessions say to a prompt: a question to the team's server.
+
+A prompt leaves without its private parts and secrets, and not at all if it has one of the user's
+patterns of what is never shared.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from memfs.core.privacy import storable
+from memfs.core.text_patterns import TextPatterns
+from memfs.ipc.team_client import TeamClient
+from memfs.ipc.team_protocol import RecallRequest
+from memfs.recall.answers import TeamRecollection
+from memfs.store import store_paths, team_membership
+
+if TYPE_CHECKING:
+    from memfs.ipc.team_protocol import TeamAnswer
+
+TIMEOUT = 2.0  # seconds for a question
+_LONGEST = 8000  # characters of a prompt that are sent: its beginning
+_NAME = 60  # characters of a person's or a project's name
+_MOST_SHOWN = 500  # ids
+
+
+class TeamRecall:
+    """Asks the server of a joined project, over a connection that stays open. One thread uses it.
+
+    `local` is the local folder of the project's store.
+    """
+
+    def __init__(self, local: str) -> None:
+        self._local = local
+        self._client: TeamClient | None = None
+        self._access: tuple[str, str, str] | None = None  # what the connection was made with
+
+    def warm(self) -> float:
+        """Open the connection; return the seconds that the server took. Raises `MemfsError`."""
+        project, _ = self._connect()
+        if project is None or self._client is None:
+            return 0.0
+        began = time.monotonic()
+        self._client.get_membership()
+        return time.monotonic() - began
+
+    def ask(self, prompt: str, session: str, shown: list[str]) -> list[TeamRecollection]:
+        """Return what others' sessions say to a prompt; mostly nothing. Raises `MemfsError`.
+
+        What is in `shown`, and what the running session said, is not given again.
+        """
+        project, patterns = self._connect()
+        text = storable(prompt)[:_LONGEST]
+        if project is None or self._client is None or not text or patterns.match(prompt):
+            return []
+        request = RecallRequest([project], text, session, shown[-_MOST_SHOWN:])
+        answers = self._client.recall(request).answers
+        return [_make_recollection(each) for each in answers if each.ids]
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._client is not None:
+            self._client.close()
+
+    def _connect(self) -> tuple[int | None, TextPatterns]:
+        """Return the project's number, None if it was left, and what is never shared."""
+        user = store_paths.user_store()
+        project = team_membership.load_project(user, self._local) if user else None
+        account = team_membership.load_account(user, project.address) if user and project else None
+        if user is None or project is None or account is None:
+            return None, TextPatterns([])
+        access = account.address, account.token, account.ca
+        if access != self._access:
+            self.close()
+            self._client, self._access = TeamClient(*access, TIMEOUT), access
+        return project.id, TextPatterns(team_membership.load_patterns(user))
+
+
+def _make_recollection(answer: TeamAnswer) -> TeamRecollection:
+    role = f"{answer.member[:_NAME]} in {answer.project[:_NAME]}"
+    return TeamRecollection(role, answer.at, answer.ids, answer.snippet, answer.reason)
