@@ -39,7 +39,7 @@ _ALLOWED = {
     "hosts": hosts.RECORDED,
 }
 _TEXTS = ("sessions", "projects", "branches", "tags", "any_tags", "speakers", "but_sessions")
-_MOST = 10_000  # hits on a page, and pages
+MOST = 10_000  # hits on a page, and pages
 _FAR = 1 << 40  # seconds; a larger time is a mistake
 _WAIT = 3.0  # seconds for the service, which may index first
 
@@ -127,8 +127,8 @@ def _check_request(mode: Mode | None, only: Filter, limit: int, page: int) -> No
     """Raise `UsageError`, with what is allowed, for arguments that are none of it."""
     if mode is not None and mode not in get_args(Mode):
         raise UsageError(f"mode is {mode!r}, expected {_list_words(get_args(Mode))}")
-    _check_number("limit", limit, 1, _MOST)
-    _check_number("page", page, 1, _MOST)
+    _check_number("limit", limit, 1, MOST)
+    _check_number("page", page, 1, MOST)
     check_filter(only)
 
 

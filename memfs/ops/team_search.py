@@ -1,7 +1,7 @@
 """Search what others shared of this project, beside the local search and within a time of its own.
 
 The local answer never waits for longer than that. Secrets are taken out of a question before it
-leaves.
+leaves, and one with a pattern of what is never shared stays here.
 """
 
 from __future__ import annotations
@@ -15,20 +15,24 @@ from typing import TYPE_CHECKING
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.privacy import storable
 from memfs.core.records import Hit
+from memfs.core.text_patterns import TextPatterns
 from memfs.ipc.team_client import TeamClient
 from memfs.ipc.team_protocol import MOST_HITS, TeamSearchRequest
+from memfs.ops import search
+from memfs.search.engine import HitPage
 from memfs.store import team_membership
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memfs.ipc.team_protocol import TeamHit
-    from memfs.search.engine import Filter
+    from memfs.recall.index_session import IndexSession
+    from memfs.search.engine import Filter, Mode
     from memfs.store.blocks import Place
     from memfs.store.team_membership import JoinedProject, TeamAccount
 
 TIME = 2.0  # seconds that a team's server has, from the start of a search on
-MEMBER = "member"  # in the metadata of a hit: who shared it
+_MEMBER = "member"  # in the metadata of a hit: who shared it
 _MESSAGE = "message"
 
 
@@ -41,20 +45,12 @@ class TeamFindings:
 
 
 class TeamSearch:
-    """A search that runs beside the local one: it starts when it is made.
-
-    Raises `StoreError` where the project has joined no team.
-    """
+    """A search that runs beside the local one: it starts when it is made."""
 
     def __init__(self, place: Place, query: str, only: Filter, limit: int) -> None:
-        user, store = place.store("user"), place.store("project")
-        project = team_membership.load_project(user, store.local)
-        account = project and team_membership.load_account(user, project.address)
-        if project is None or account is None:
-            raise StoreError("this project has joined no team", "memfs team join URL")
         self._until = time.monotonic() + TIME
         self._found = TeamFindings([], "the team's server does not answer")
-        arguments = (project, account, storable(query), only, limit)
+        arguments = (place, query, only, limit)
         self._thread = threading.Thread(target=self._run, args=arguments, daemon=True)
         self._thread.start()
 
@@ -63,28 +59,83 @@ class TeamSearch:
         self._thread.join(max(0.0, self._until - time.monotonic()))
         return self._found
 
-    def _run(
-        self, project: JoinedProject, account: TeamAccount, query: str, only: Filter, limit: int
-    ) -> None:
+    def _run(self, place: Place, query: str, only: Filter, limit: int) -> None:
         try:
-            self._found = TeamFindings(_ask(project, account, query, only, limit))
+            project, account = _load(place)
+            patterns = TextPatterns(team_membership.load_patterns(place.store("user")))
+            if patterns.match(query):
+                self._found = TeamFindings([], "the question has what memfs team never names")
+                return
+            self._found = TeamFindings(_ask(project, account, storable(query), only, limit))
         except MemfsError as error:
             self._found = TeamFindings([], error.message)
 
 
-def merge_hits(own: Sequence[Hit], others: Sequence[Hit], most: int) -> list[Hit]:
+def run(
+    index: IndexSession,
+    query: str,
+    *,
+    mode: Mode | None,
+    only: Filter,
+    limit: int,
+    page: int,
+    nearest: bool = False,
+) -> HitPage[Hit]:
+    """Return one page (from 1) of own hits and of those that others shared, ranked together.
+
+    As `search.run`, but `index.note` says also why there is nothing of the team. Beside what others
+    shared, own hits that are not clearly relevant are left out unless `nearest`.
+    """
+    most = min(limit * page, search.MOST)
+    asked = TeamSearch(index.place, query, only, most)
+    own = search.run(index, query, mode=mode, only=only, limit=most, page=1)
+    others = asked.wait()
+    if others.note:
+        index.note = "; ".join(filter(None, (index.note, f"nothing of the team: {others.note}")))
+    if others.hits and not own.sure and not nearest:
+        own = HitPage([], 0)
+    hits = merge_hits(own.hits, others.hits)[limit * (page - 1) : most]
+    return HitPage(hits, own.total + len(others.hits), own.sure)
+
+
+def describe_sharer(hit: Hit) -> str:
+    """Return who shared a hit and in which project, "" for an own one."""
+    member = hit.metadata.get(_MEMBER) if hit.kind == _MESSAGE else None
+    return f"shared by {member} in {hit.project}" if member else ""
+
+
+def has_joined(place: Place) -> bool:
+    """Tell whether the project of a place has joined a team."""
+    try:
+        return bool(_load(place))
+    except StoreError:
+        return False
+
+
+def merge_hits(own: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
     """Return the hits of both by their ranks, each own one before that of others.
 
     The scores of two indexes mean nothing to each other.
     """
     pairs = zip_longest(own, others)
-    return [hit for pair in pairs for hit in pair if hit is not None][:most]
+    return [hit for pair in pairs for hit in pair if hit is not None]
+
+
+def _load(place: Place) -> tuple[JoinedProject, TeamAccount]:
+    """Return what the project of a place has joined. Raises `StoreError` for nothing."""
+    user, store = place.store("user"), place.store("project")
+    project = team_membership.load_project(user, store.local)
+    account = team_membership.load_account(user, project.address) if project else None
+    if project is None or account is None:
+        raise StoreError("this project has joined no team", "memfs team join URL")
+    return project, account
 
 
 def _ask(
     project: JoinedProject, account: TeamAccount, query: str, only: Filter, limit: int
 ) -> list[Hit]:
-    if not query or (only.kinds and _MESSAGE not in only.kinds) or only.tags or only.any_tags:
+    unknown = only.tags or only.any_tags or only.projects or only.branches  # to a server
+    if not query.strip() or (only.kinds and _MESSAGE not in only.kinds) or unknown:
         return []
     request = TeamSearchRequest(
         [project.id], query, min(limit, MOST_HITS), [*only.roles], only.since, only.until
@@ -123,5 +174,5 @@ def _make_hit(found: TeamHit, team: str) -> Hit:
         before=found.before,
         after=found.after,
         speaker=found.speaker,
-        metadata={MEMBER: found.member, "team": team, "project": found.project},
+        metadata={_MEMBER: found.member, "team": team, "project": found.project},
     )

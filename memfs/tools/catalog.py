@@ -277,6 +277,7 @@ CONVERSATION = (
         (
             _QUERY,
             Parameter("sessions", "boolean", "true: whole sessions with their best turns."),
+            Parameter("team", "boolean", "true: also what others shared of this project."),
             *_SESSIONS,
             *_DATES,
             *_PAGES,

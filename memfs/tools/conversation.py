@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def search(context: ToolContext, arguments: Arguments) -> str:
-    """Return a page of messages, or of whole sessions."""
+    """Return a page of messages, also of what others shared, or of whole sessions."""
+    if arguments.get("team"):
+        return formatting.search_with_team(context, arguments)
     if arguments.get("sessions"):
         return formatting.search_sessions(context, arguments)
     return formatting.search_hits(context, arguments, kinds=("message",))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.core.snippet import trim_heading
-from memfs.ops import search
+from memfs.ops import search, team_search
 from memfs.search.engine import Filter
 from memfs.store import config
 from memfs.tools.catalog import MOST, USUAL
@@ -28,6 +29,20 @@ def search_hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str,
         arguments = {**arguments, "limit": config.load(context.place()).get_page_size(MOST)}
     found = search.run(context.index(), **_parse_search(arguments, kinds))
     return _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
+
+
+def search_with_team(context: ToolContext, arguments: Arguments) -> str:
+    """Search for `query`, also in what others shared; return a page of hits.
+
+    A line before it says why there is nothing of the team.
+    """
+    if arguments.get("sessions"):
+        raise UsageError("team finds messages, not whole sessions", "leave sessions or team out")
+    index, nearest = context.index(), bool(arguments.get("nearest"))
+    given = _parse_search(arguments, ("message",))
+    found = team_search.run(index, nearest=nearest, **given)
+    shown = _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
+    return f"{flatten_text(index.note)}\n{shown}" if index.note else shown
 
 
 def search_sessions(context: ToolContext, arguments: Arguments) -> str:
@@ -131,7 +146,8 @@ def _format_head(hit: Hit) -> str:
 
 def _describe_hit(hit: Hit) -> str:
     if hit.kind == "message":
-        return f"{hit.at[:16]} {hit.who}, session {hit.session} ({hit.host})"
+        where = team_search.describe_sharer(hit) or f"session {hit.session}"
+        return f"{hit.at[:16]} {hit.who}, {where} ({hit.host})"
     if hit.location:
         heading = hit.metadata.get("heading")
         return f"{hit.location}, source {hit.label}" + (f": {heading}" if heading else "")

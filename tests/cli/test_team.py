@@ -15,7 +15,7 @@ from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
 from tests.cli.conftest import Run
 from tests.ipc.small_server import SmallServer, serve
-from tests.ipc.team_table import TeamTable
+from tests.ipc.team_table import TeamTable, make_hit
 from tests.ops.recorded_sessions import record
 
 TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
@@ -250,3 +250,37 @@ def test_a_reader_shares_nothing(joined: Place, memfs: Run, table: TeamTable) ->
     assert "share nothing" in memfs("team", "join", address, "--project", "shop").err
     assert "may read shop" in memfs("team", "share", "0a1b", "-y").err
     assert table.rows == {}
+
+
+def test_a_search_shows_what_others_shared_page_by_page(
+    joined: Place, memfs: Run, table: TeamTable
+) -> None:
+    table.hits = [make_hit("The port is 7741 since May.", before="user: the port?")]
+    ask = ("search", "port", "7741", "--in", "recall", "--role", "user", "--team")
+    shown = memfs(*ask, "-n", "1", "--page", "2")
+    assert shown.err == ""
+    assert shown.out == (
+        "  2  claude user  2026-05-03  shared by ana in shop\n"
+        "     … user: the port?\n"
+        "     The port is 7741 since May.\n"
+        "     words\n"
+    )
+    assert memfs(*ask, "--open", "2").out == "The port is 7741 since May.\n"
+    assert json.loads(memfs(*ask, "--json").out)["total"] == 2
+    refused = memfs("search", "port", "--team", "--sessions")
+    assert (refused.code, refused.err.splitlines()[0]) == (
+        2,
+        "error: --team finds hits, not whole sessions",
+    )
+    table.faults = ["before"]
+    away = memfs(*ask)
+    assert away.err.startswith("! nothing of the team: the database is away\n")
+    assert "which port?" in away.out
+
+
+def test_a_search_without_a_team_says_so(place: Place, memfs: Run) -> None:
+    record(place.home, SESSION, *PORT)
+    shown = memfs("search", "port", "--team")
+    assert shown.code == 0
+    assert shown.err.startswith("! nothing of the team: this project has joined no team\n")
+    assert "Port 7741." in shown.out

@@ -5,16 +5,37 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
+from memfs.ipc.team_protocol import TeamHit
 from tests.ipc.small_server import MEMBER, Answer, ok
 
 AWAY: Answer = (503, {}, b'{"error": "the database is away", "hint": ""}')
 Row = dict[str, Any]
 
 
+def make_hit(text: str, member: str = "ana", **more: Any) -> TeamHit:
+    """Return a hit as a server finds it."""
+    found = {
+        "id": text,
+        "text": text,
+        "snippet": text,
+        "why": ["words"],
+        "margin": 1.0,
+        "at": "2026-05-03T10:00:00Z",
+        "role": "user",
+        "host": "claude",
+        "session": "theirs",
+        "project": "shop",
+    }
+    return TeamHit(**{**found, "member": member, **more})
+
+
 class TeamTable:
     """The messages by id, those taken back with them. `faults` are of the next changes.
 
-    A fault is "before" (nothing comes of the request) or "after" (its answer is lost).
+    A fault is "before" (nothing comes of the request) or "after" (its answer is lost). What a
+    search finds is what `hits` says.
     """
 
     def __init__(self) -> None:
@@ -24,6 +45,8 @@ class TeamTable:
         self.faults: list[str] = []
         self.refused: set[str] = set()  # texts that are
         self.pushes: list[int] = []  # how many messages each had
+        self.hits: list[TeamHit] = []
+        self.searches: list[dict[str, Any]] = []
         self.member: dict[str, Any] = json.loads(json.dumps(MEMBER))
 
     def answer(self, path: str, body: dict[str, Any], _headers: dict[str, str]) -> Answer:
@@ -75,6 +98,10 @@ class TeamTable:
         rows = self.list_rows()
         self.rows.clear()
         return {"sessions": len({row["name"] for row in rows}), "messages": len(rows)}
+
+    def search(self, body: dict[str, Any]) -> object:
+        self.searches.append(body)
+        return {"hits": msgspec.to_builtins(self.hits[: body["limit"]])}
 
     def list_rows(self) -> list[Row]:
         """Return the messages that a search would find."""

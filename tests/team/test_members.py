@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,29 @@ def test_without_the_server_the_own_memory_is_searched_all_the_same(
     found = ben.run("search", "how are invoices rounded", "--team")
     assert "rounded half to even" in found.stdout
     assert "nothing of the team" in found.stderr
+
+
+@pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
+def test_an_assistant_finds_what_others_shared(team: Team, tmp_path: Path) -> None:
+    ana, ben = Developer(tmp_path, "ana"), Developer(tmp_path, "ben")
+    ana.say(PROBLEM, ANSWER)
+    assert ana.join(team, team.add("ana", shop="writer").token).returncode == 0
+    assert ben.join(team, team.add("ben", shop="reader").token).returncode == 0
+    assert ana.run("team", "share", "--project", "-y").returncode == 0
+
+    def ask(**given: object) -> str:
+        asked = {"query": "StaleLeaseError in the lease pool", **given}
+        call = {"name": "conversation_search", "arguments": asked}
+        done = ben.run("apply", stdin=json.dumps(call))
+        assert done.returncode == 0, done.stderr
+        return str(json.loads(done.stdout)["result"])
+
+    assert ask() == "nothing found"
+    found = ask(team=True)
+    assert "2026-05-03T10:00 user, shared by ana in shop (claude)" in found
+    assert f"\n   {PROBLEM}\n" in found
+    team.server.stop()
+    team.thread.join(20)
+    away = ask(team=True).splitlines()
+    assert away[0].startswith("nothing of the team: http://127.0.0.1:")
+    assert away[1] == "nothing found"

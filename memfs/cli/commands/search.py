@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -20,14 +21,14 @@ from memfs.core.records import Hit
 from memfs.ops import search as op
 from memfs.ops import sessions, source_lines, team_search
 from memfs.recall.index_session import IndexSession
-from memfs.search.engine import Filter, HitPage, Mode
+from memfs.search.engine import Filter, Mode
 from memfs.store import config, data_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memfs.core.records import SessionHit
-    from memfs.ops.team_search import TeamSearch
+    from memfs.search.engine import HitPage
     from memfs.store.blocks import Place
 
 _MOST = 100  # hits on a page
@@ -117,15 +118,13 @@ def command(
         since=op.parse_day(since, end=False) if since else None,
         until=op.parse_day(until, end=True) if until else None,
     )
-    text = " ".join(query)
-    name, search = ("session", op.search_sessions) if whole else ("hit", op.run)
+    text, name = " ".join(query), "session" if whole else "hit"
+    search = _choose_search(whole=whole, team=team, nearest=nearest)
     with stoppable_stages(lambda: _STOPPED) as stage:
         index = IndexSession(options.place(), stage)
         count = count or config.load(index.place).get_page_size(_MOST)
-        page = -(-opened // count) if opened and not team else page
-        asked = _ask_team(index.place, text, only, count, page, whole=whole) if team else None
+        page = -(-opened // count) if opened else page
         shown = search(index, text, mode=mode, only=only, limit=count, page=page)
-    shown = _add_others(shown, asked, count, nearest=nearest) if asked else shown
     found: Sequence[Hit | SessionHit] = shown.hits
     if index.note:
         console.talk(f"! {index.note}")
@@ -148,26 +147,15 @@ def command(
         _print_page(found, text, first, shown.total, page, full=full)
 
 
-def _ask_team(
-    place: Place, query: str, only: Filter, count: int, page: int, *, whole: bool
-) -> TeamSearch:
-    """Begin to search what others shared. Raises `UsageError` beyond the first page of hits."""
-    if page != 1 or whole:
-        raise UsageError("--team is for the first page of hits", "leave --sessions and --page out")
-    return team_search.TeamSearch(place, query, only, count)
-
-
-def _add_others(
-    shown: HitPage[Hit] | HitPage[SessionHit], asked: TeamSearch, count: int, *, nearest: bool
-) -> HitPage[Hit] | HitPage[SessionHit]:
-    """Return the page of own hits together with those of others."""
-    others = asked.wait()
-    if others.note:
-        console.talk(f"! nothing of the team: {others.note}")
-    if not others.hits:
-        return shown
-    own = [each for each in shown.hits if isinstance(each, Hit) and (shown.sure or nearest)]
-    return HitPage(team_search.merge_hits(own, others.hits, count), len(own) + len(others.hits))
+def _choose_search(
+    *, whole: bool, team: bool, nearest: bool
+) -> Callable[..., HitPage[Hit] | HitPage[SessionHit]]:
+    """Return the op for a search. Raises `UsageError` for what does not go together."""
+    if team and whole:
+        raise UsageError("--team finds hits, not whole sessions", "leave --sessions out")
+    if team:
+        return partial(team_search.run, nearest=nearest)
+    return op.search_sessions if whole else op.run
 
 
 def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str) -> None:
@@ -198,7 +186,7 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
     if hit.location and not as_json:
         _open_file(place, hit)
         return
-    if hit.kind != "message" or team_search.MEMBER in hit.metadata:
+    if hit.kind != "message" or team_search.describe_sharer(hit):
         if as_json:
             console.as_json(asdict(hit))
         else:
@@ -267,8 +255,7 @@ def _list_head(hit: Hit) -> list[str]:
         return [hit.location, f"source {hit.label}", str(hit.metadata.get("heading") or "")]
     who = {"message": f"{hit.host} {hit.who}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
-    sharer = hit.metadata.get(team_search.MEMBER)
-    where = f"shared by {sharer} in {hit.project}" if sharer else where
+    where = team_search.describe_sharer(hit) or where
     source = str(hit.metadata.get("source") or "") if hit.kind == "passage" else ""
     where = f"from {source}" if source else where
     day = format_day(hit.at) or ("date unknown" if hit.kind == "passage" else "")

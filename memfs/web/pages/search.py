@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from memfs import hosts
 from memfs.core.errors import UsageError
-from memfs.ops import search
+from memfs.ops import search, team_search
 from memfs.search.engine import Filter
 from memfs.web.rendering import get_project, render, show_errors
 
@@ -38,6 +38,7 @@ def show_results(request: Request) -> Response:
     found, refusal = _find(request, query) if query else (None, "")
     hits = found.hits if found else []
     start = (number - 1) * _PAGE
+    project = get_project(request)
     return render(
         request,
         "search.html",
@@ -56,7 +57,8 @@ def show_results(request: Request) -> Response:
         roles=_ROLES,
         hosts=hosts.RECORDED,
         link=lambda **changes: _make_query(given, changes),
-        note=get_project(request).open_index().note if query else "",
+        note=project.open_index().note if query else "",
+        joined=team_search.has_joined(project.find_place()),
     )
 
 
@@ -76,11 +78,15 @@ def _find(request: Request, query: str) -> tuple[HitPage[Hit] | None, str]:
     except UsageError as error:
         return None, f"{error.message} ({error.hint})"
     index = get_project(request).open_index()
-    return search.run(index, query, mode=None, only=only, limit=_COUNTED, page=1), ""
+    run = team_search.run if given.get("team") else search.run
+    return run(index, query, mode=None, only=only, limit=_COUNTED, page=1), ""
 
 
 class HitPlace(NamedTuple):
-    """Where a hit is: the path of its page, a name for it, and what it is from ("": nothing)."""
+    """Where a hit is: the path of its page, a name for it, and what it is from ("": nothing).
+
+    What others shared has no page.
+    """
 
     path: str
     name: str
@@ -89,6 +95,8 @@ class HitPlace(NamedTuple):
 
 def locate_hit(hit: Hit) -> HitPlace:
     """Return the page of a hit."""
+    if sharer := team_search.describe_sharer(hit):
+        return HitPlace("", sharer)
     ident = quote(hit.id, safe="")
     if hit.kind == "message":
         message = hit.id.removeprefix(f"{hit.host}/{hit.session}/")
