@@ -14,13 +14,14 @@ from memfs.core.text_patterns import TextPatterns
 from memfs.ipc.team_client import TeamClient
 from memfs.ipc.team_protocol import RecallRequest
 from memfs.recall.answers import TeamRecollection
+from memfs.search.prompt_bm25 import trim_prompt
 from memfs.store import store_paths, team_membership
 
 if TYPE_CHECKING:
     from memfs.ipc.team_protocol import TeamAnswer
 
 TIMEOUT = 2.0  # seconds for a question
-_LONGEST = 8000  # characters of a prompt that are sent: its beginning
+_LONGEST = 64_000  # characters of a prompt: what is longer is a pasted file, and not sent
 _NAME = 60  # characters of a person's or a project's name
 _MOST_SHOWN = 500  # ids
 
@@ -51,10 +52,12 @@ class TeamRecall:
         What is in `shown`, and what the running session said, is not given again.
         """
         project, patterns = self._connect()
-        text = storable(prompt)[:_LONGEST]
-        if project is None or self._client is None or not text or patterns.match(prompt):
+        if project is None or self._client is None or len(prompt) > _LONGEST:
             return []
-        request = RecallRequest([project], text, session, shown[-_MOST_SHOWN:])
+        text = storable(prompt)
+        if not text or patterns.match(prompt):
+            return []
+        request = RecallRequest([project], trim_prompt(text), session, shown[-_MOST_SHOWN:])
         answers = self._client.recall(request).answers
         return [_make_recollection(each) for each in answers if each.ids]
 

@@ -168,6 +168,7 @@ def test_what_leaves_has_no_secret_and_nothing_that_is_private_or_never_shared(
     assert key not in str(body)
     assert "Acme" not in str(body)
     assert "refused" in body["prompt"]
+    assert say(prompts, joined, "line of a pasted log\n" * 4000) == []
     team.set_pattern(joined, "customer emca", ME, remove=False)
     assert say(prompts, joined, "what did customer Emca say about leases") == []
     assert len(theirs.prompts) == 1
