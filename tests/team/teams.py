@@ -108,6 +108,10 @@ class Team:
         state = schema_setup.set_up(address, "acme")
         return cls(postgres, address, state, *_serve(state.service, settings))
 
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.port}"
+
     def add(self, login: str, **roles: str) -> Member:
         """Add a member with roles in projects, which are made if need be."""
         with membership.open_administration(self.address) as admin:
@@ -124,6 +128,13 @@ class Team:
         """Read the tables as their owner."""
         with membership.open_administration(self.address) as admin:
             return list(admin.execute(statement.encode(), values).fetchall())
+
+    def list_connections(self) -> list[tuple[Any, ...]]:
+        """Return the processes of the database that serve the service."""
+        return self.read(
+            "SELECT a.pid, a.state FROM pg_stat_activity a"
+            " WHERE a.datname = current_database() AND a.usename ~ '_service$'"
+        )
 
     def count(self) -> int:
         return int(self.read("SELECT count(*) FROM message")[0][0])

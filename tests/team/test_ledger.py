@@ -41,15 +41,17 @@ def read_tables(team: Team) -> list[Any]:
     ]
 
 
-def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team) -> None:
+@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.thorough)])
+def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team, count: int) -> None:
+    messages = [f"message {number} of the migration to the new ledger" for number in range(count)]
     names = [f"dev{number}" for number in range(4)]
     members = [team.add(name, shop="writer") for name in names] * 4
     wrong: list[object] = []
 
     def upload(number: int) -> None:
-        starts = range(0, len(MANY), BATCH)
+        starts = range(0, count, BATCH)
         for start in starts if number % 2 else reversed(starts):
-            texts = MANY[start : start + BATCH]
+            texts = messages[start : start + BATCH]
             answer = members[number].push(1, texts, first=start, stamp=1000 + number)
             if answer.status != 200 or answer.body["refused"]:
                 wrong.append(answer)
@@ -60,10 +62,10 @@ def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team) -> N
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert team.count() == len(MANY)
+    assert team.count() == count
     claims = team.read("SELECT DISTINCT claims FROM message")
     assert claims == [({"1": 1012, "2": 1013, "3": 1014, "4": 1015},)]
-    assert team.read("SELECT sum(many) FROM change") == [(len(MANY),)]
+    assert team.read("SELECT sum(many) FROM change") == [(count,)]
 
 
 def test_pushes_at_once_make_the_same_months(team: Team) -> None:

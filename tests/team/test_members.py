@@ -2,64 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.team.developers import Developer
 from tests.team.teams import Team
 
 PROBLEM = "The checkout fails with StaleLeaseError in lease_pool.py since the update"
 ANSWER = "The lease is renewed after it was given back. Renew it inside the lock."
-
-
-class Developer:
-    """Somebody with a home and a clone of the project."""
-
-    def __init__(self, top: Path, name: str) -> None:
-        self.home, self.repo = top / name, top / name / "shop"
-        self.repo.mkdir(parents=True)
-        self._git("init", "-q")
-        self._git("remote", "add", "origin", "https://example.com/acme/shop.git")
-        assert self.run("init").returncode == 0
-
-    def _git(self, *words: str) -> None:
-        subprocess.run(["git", *words], cwd=self.repo, check=True, env=self._environment())
-
-    def _environment(self) -> dict[str, str]:
-        return {
-            "HOME": str(self.home),
-            "PATH": os.environ["PATH"],
-            "MEMFS_SERVICE_MODE": "off",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        }
-
-    def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "memfs", *words], cwd=self.repo, env=self._environment(),
-            input=stdin, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
-
-    def say(self, *turns: str) -> None:
-        """Have a session with an assistant that is read into recall."""
-        path = self.home / "s-1.jsonl"
-        with path.open("w") as file:
-            for number, text in enumerate(turns):
-                role = ("user", "assistant")[number % 2]
-                told = {"role": role, "content": [{"type": "text", "text": text}]}
-                at = f"2026-05-03T10:0{number}:00Z"
-                line = {"type": role, "sessionId": "s-1", "cwd": str(self.repo), "uuid": f"u{number}",
-                        "timestamp": at, "message": told}  # fmt: skip
-                file.write(json.dumps(line) + "\n")
-        assert self.run("ingest", str(path)).returncode == 0
-
-    def join(self, team: Team, token: str) -> subprocess.CompletedProcess[str]:
-        url = f"http://127.0.0.1:{team.server.port}"
-        return self.run("team", "join", url, "--token-stdin", "--project", "shop", stdin=token)
 
 
 @pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
@@ -73,9 +24,9 @@ def test_what_one_solved_and_shared_the_other_finds_and_a_third_never(
     }
     ana, ben, cleo = (Developer(tmp_path, name) for name in tokens)
     ana.say(PROBLEM, ANSWER, "That was it, thanks")
-    assert ana.join(team, tokens["ana"]).returncode == 0
-    assert ben.join(team, tokens["ben"]).returncode == 0
-    refused = cleo.join(team, tokens["cleo"])
+    assert ana.join(team.url, tokens["ana"]).returncode == 0
+    assert ben.join(team.url, tokens["ben"]).returncode == 0
+    refused = cleo.join(team.url, tokens["cleo"])
     assert refused.returncode != 0
     assert team.count() == 0  # joining shares nothing
 
@@ -97,7 +48,7 @@ def test_without_the_server_the_own_memory_is_searched_all_the_same(
 ) -> None:
     ben = Developer(tmp_path, "ben")
     ben.say("Our invoices are rounded half to even", "Noted.")
-    assert ben.join(team, team.add("ben", shop="reader").token).returncode == 0
+    assert ben.join(team.url, team.add("ben", shop="reader").token).returncode == 0
     team.server.stop()
     team.thread.join(20)
     found = ben.run("search", "how are invoices rounded", "--team")
