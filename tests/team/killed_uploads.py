@@ -21,7 +21,7 @@ CLIENT, SERVER = "client", "server"
 PUSH = ("team", "push")
 _ID = 16  # bytes
 _LONG = 60.0  # seconds
-_MOST_REQUESTS = 3  # of an upload, of which the last is not answered
+_MOST_REQUESTS = 2  # of an upload, of which the last is not answered
 
 
 class KilledUploads:
@@ -43,18 +43,18 @@ class KilledUploads:
         key = team_membership.make_key(self._local)
         self._folder = Path(developer.home, ".agent-memory/local/team/sent", key)
 
-    def kill(self, count: int, longest: float, *words: str) -> None:
-        """Let uploads begin until `count` were killed; each has up to `longest` seconds.
+    def kill(self, count: int, longest: float, *commands: str) -> None:
+        """Let uploads begin, and kill `count` of them, each within `longest` seconds.
 
-        The first is what the command `words` does.
+        The first is that of the first command; the next command comes when nothing is left to do.
         """
-        begun = sum(self.kills.values())
-        for number in range(4 * count):
-            victim = self._draw.choice((CLIENT, SERVER))
-            self._run(victim, longest, words if number == 0 and words else ())
-            if sum(self.kills.values()) - begun == count:
-                return
-        raise AssertionError(f"of {4 * count} uploads hardly any could be killed: {self.kills}")
+        begun = self.kills.total()
+        waiting = [each.split() for each in commands]
+        has_begun = False
+        while self.kills.total() - begun < count:
+            words = waiting.pop(0) if not has_begun and waiting else []
+            has_begun = self._run(self._draw.choice((CLIENT, SERVER)), longest, words)
+            assert has_begun or waiting, f"there is nothing left to do after {self.kills}"
 
     def list_unanswered(self) -> set[str]:
         """Return the ids that went to the server, as the client knows, and got no answer."""
@@ -68,7 +68,8 @@ class KilledUploads:
             found.update(data[at : at + _ID].hex() for at in range(0, len(data) - _ID + 1, _ID))
         return found
 
-    def _run(self, victim: str, longest: float, words: tuple[str, ...]) -> None:
+    def _run(self, victim: str, longest: float, words: list[str]) -> bool:
+        """Kill who uploads, or the server; tell whether there was something to do."""
         answered, waiting = self._list_answered(), self.list_unanswered()
         process = self._begin(words)
         try:
@@ -89,6 +90,7 @@ class KilledUploads:
             self._count(victim, answered, waiting)
         if victim == SERVER:
             self._server.start()
+        return has_begun
 
     def _wait_for_request(self, process: subprocess.Popen[str], count: int) -> bool:
         """Wait until a client is at its request `count`; tell whether it had one at all."""
@@ -108,7 +110,7 @@ class KilledUploads:
         statement = "SELECT count(*) FROM message WHERE id = ANY (%s::uuid[])"
         self.stored[victim] += self._team.read(statement, sorted(now))[0][0] > 0
 
-    def _begin(self, words: tuple[str, ...]) -> subprocess.Popen[str]:
+    def _begin(self, words: list[str]) -> subprocess.Popen[str]:
         """Start a command, or what uploads: the worker of the service, or `memfs team push`."""
         is_worker = not words and self._draw.random() < 0.5
         started = ["-m", "memfs", *(words or PUSH)]

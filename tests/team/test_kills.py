@@ -19,6 +19,7 @@ SESSIONS = {
     f"s{number:02}": [f"message {at} of session {number} about leases" for at in range(500)]
     for number in range(20)
 }
+SHARE, UNSHARE = "team share --project -y", "team unshare --project"
 NAMES = list(SESSIONS)
 FORGOTTEN, UNSHARED, OF_BOTH = "s03", "s05", ("s00", "s01")
 BATCH, REQUEST = 0.08, 0.03  # seconds: somewhat more than a push, and than a retraction, takes
@@ -71,12 +72,12 @@ def test_killed_fifty_times_each_message_is_there_once(team: Team, tmp_path: Pat
         for developer, token in zip((ana, ben), tokens, strict=True):
             assert developer.join(server.url, token).returncode == 0
         uploads = KilledUploads(ana, server, team, seed=11)
-        uploads.kill(15, BATCH, "team", "share", "--project", "-y")
+        uploads.kill(10, BATCH, SHARE)
         ana.ingest(SESSIONS)
-        assert "sent 1,000" in run(ben, "team", "share", "--project", "-y")
+        assert "sent 1,000" in run(ben, *SHARE.split())
         run(ana, "session", "forget", FORGOTTEN, "-y")
         uploads.kill(10, BATCH)
-        uploads.kill(10, BATCH, "team", "unshare", UNSHARED)
+        uploads.kill(5, BATCH, f"team unshare {UNSHARED}")
         run(ana, *PUSH)
         assert read_rows(team) == list_messages(FORGOTTEN, UNSHARED)
         claims = read_claims(team)
@@ -87,15 +88,15 @@ def test_killed_fifty_times_each_message_is_there_once(team: Team, tmp_path: Pat
         }
         check_books(team)
 
-        uploads.kill(15, REQUEST, "team", "unshare", "--project")
-        run(ana, *PUSH)
+        uploads.kill(25, REQUEST, UNSHARE, SHARE)
+        run(ana, *UNSHARE.split())
         assert read_rows(team) == list_messages(*(set(NAMES) - {*OF_BOTH}))
         assert read_claims(team) == {name: {("2",)} for name in OF_BOTH}
         check_books(team)
         titles = team.read("SELECT ident FROM session WHERE title <> '' ORDER BY 1")
         assert titles == [(name,) for name in OF_BOTH]
 
-        run(ana, "team", "share", "--project", "-y")
+        run(ana, *SHARE.split())
         assert read_rows(team) == list_messages(FORGOTTEN)
         check_books(team)
         assert "nothing was to be sent" in run(ana, *PUSH)
