@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, LiteralString
 
-from psycopg import Connection, Error, OperationalError, errors
+from psycopg import Connection, Error, OperationalError, ProgrammingError, errors
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from memfs.core.errors import MemfsError
+from memfs.core.errors import MemfsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,10 +39,12 @@ class TeamDatabase:
     """A pool of connections that only call the functions of the schema. Thread-safe.
 
     No statement is prepared: after five calls PostgreSQL would plan it for any values, and choose
-    another index.
+    another index. Raises `UsageError` for what is no address.
     """
 
     def __init__(self, address: str, connections: int = 8) -> None:
+        _check_address(address)
+        self._busy: set[Connection[tuple[object, ...]]] = set()
         options = f"-c search_path={SCHEMA} -c statement_timeout={_LONGEST}"
         self._pool = ConnectionPool(
             address,
@@ -58,7 +61,10 @@ class TeamDatabase:
         self._pool.open()
 
     def close(self) -> None:
-        """Close all connections."""
+        """End what runs, and close all connections."""
+        for connection in list(self._busy):
+            with suppress(Error):
+                connection.cancel_safe(timeout=_WAIT)
         self._pool.close()
 
     def call(self, function: str, *values: object) -> list[tuple[object, ...]]:
@@ -69,13 +75,29 @@ class TeamDatabase:
         marks = ", ".join(["%s"] * len(values))
         statement = f"SELECT * FROM {SCHEMA}.{function}({marks})"  # noqa: S608 - a name of ours
         with convert_errors(), self._pool.connection() as connection:
-            return connection.execute(statement, values).fetchall()
+            self._busy.add(connection)
+            try:
+                return connection.execute(statement, values).fetchall()
+            finally:
+                self._busy.discard(connection)
 
 
 def connect(address: str) -> Connection[tuple[object, ...]]:
-    """Open one connection of an administrator. Raises `DatabaseAwayError`."""
+    """Open one connection of an administrator. Raises `DatabaseAwayError` and `UsageError`."""
+    _check_address(address)
     with convert_errors():
         return Connection.connect(address, row_factory=tuple_row, prepare_threshold=None)
+
+
+def _check_address(address: str) -> None:
+    """Raise `UsageError` for what is no address, without repeating it: it may hold a password."""
+    try:
+        conninfo_to_dict(address)
+    except ProgrammingError:
+        raise UsageError(
+            "that is no address of a PostgreSQL database",
+            "postgresql://NAME@HOST/DATABASE, or what memfs team init printed",
+        ) from None
 
 
 @contextmanager

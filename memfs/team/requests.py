@@ -62,6 +62,10 @@ class BusyError(MemfsError):
     """The service has too much to do, or the member asks too often."""
 
 
+class StoppedError(MemfsError):
+    """The service is being stopped, and what was asked is not done yet."""
+
+
 _STATUS: dict[type[MemfsError], int] = {
     UsageError: 400,
     TokenError: 401,
@@ -69,6 +73,7 @@ _STATUS: dict[type[MemfsError], int] = {
     OtherProtocolError: 426,
     BusyError: 429,
     DatabaseAwayError: 503,
+    StoppedError: 503,
 }
 
 

@@ -41,7 +41,8 @@ class ServerProcess:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        scheme = "https" if "--certificate" in self._command else "http"
+        return f"{scheme}://127.0.0.1:{self.port}"
 
     @property
     def is_alive(self) -> bool:
@@ -70,10 +71,10 @@ class ServerProcess:
             self._process.kill()
             self._process.wait(_LONG)
 
-    def stop(self) -> int:
-        """End it with SIGTERM; return what it ended with."""
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """End it with a signal; return what it ended with."""
         assert self._process is not None
-        self._process.send_signal(signal.SIGTERM)
+        self._process.send_signal(number)
         return self._process.wait(_LONG)
 
     def read_log(self) -> str:
