@@ -23,7 +23,7 @@ from memfs.ipc.team_protocol import PROTOCOL
 from memfs.team import push_rows, requests, search
 from memfs.team.ledger import Ledger
 from memfs.team.metrics import ServiceMetrics
-from memfs.team.requests import ENDPOINTS, LARGEST, BusyError, StoppedError
+from memfs.team.requests import ENDPOINTS, LARGEST, BusyError, ShutdownError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -162,7 +162,9 @@ def _make_route(service: TeamService, endpoint: ApiEndpoint) -> Route:
         except ClientDisconnect:
             response = Response(status_code=_GONE)  # for the log: nobody reads it
         except asyncio.CancelledError:  # it took too long for a server that is being stopped
-            response = _refuse(StoppedError("the server is being stopped", "try again in a moment"))
+            response = _refuse(
+                ShutdownError("the server is being stopped", "try again in a moment")
+            )
         except Exception as error:  # noqa: BLE001 - one request must not end the service
             failed = type(error).__name__
             response = _refuse(MemfsError("the server failed", "its log says why"))

@@ -21,10 +21,24 @@ _WAIT = 2.0  # seconds for a free connection
 _LONGEST = 20_000  # milliseconds that a statement may take
 REFUSED = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.UndefinedFile)
 _AWAY = ("08", "53", "57")  # classes of errors: connections, resources, intervention
+_RUNS_INIT = "whoever runs the server brings it up to date: memfs team init"
+_UNPREPARED = {  # by PostgreSQL's codes
+    "3F000": ("this database has no team yet", "memfs team init --team NAME makes one"),
+    "42883": ("the database is of another version of memfs", _RUNS_INIT),
+    "42P01": ("the database is of another version of memfs", _RUNS_INIT),
+    "42501": (
+        "this login of the database may not do that",
+        "serve with the address that memfs team init printed; init wants one that may make roles",
+    ),
+}
 
 
 class DatabaseAwayError(MemfsError):
     """The database cannot be reached, or is too busy."""
+
+
+class UnpreparedError(MemfsError):
+    """The database has no team, or tables of another version, or the login is the wrong one."""
 
 
 class TokenError(MemfsError):
@@ -70,7 +84,7 @@ class TeamDatabase:
     def call(self, function: str, *values: object) -> list[tuple[object, ...]]:
         """Call a function in a transaction of its own, and return its rows.
 
-        Raises `TokenError`, `NoAccessError` and `DatabaseAwayError`.
+        Raises `TokenError`, `NoAccessError`, `DatabaseAwayError` and `UnpreparedError`.
         """
         marks = ", ".join(["%s"] * len(values))
         statement = f"SELECT * FROM {SCHEMA}.{function}({marks})"  # noqa: S608 - a name of ours
@@ -114,6 +128,8 @@ def convert_errors() -> Iterator[None]:
             raise TokenError(told, "ask who runs the team's server for a new one") from error
         if code == "MF403":
             raise NoAccessError(told, "memfs team status shows what you have access to") from error
+        if code in _UNPREPARED:
+            raise UnpreparedError(*_UNPREPARED[code]) from error
         if code[:2] in _AWAY or (isinstance(error, OperationalError) and not code):
             raise DatabaseAwayError(f"the database is away: {told}", "try again later") from error
         raise

@@ -13,7 +13,7 @@ import pytest
 from memfs.core.errors import UsageError
 from memfs.ipc.team_protocol import HEADER, PROTOCOL
 from memfs.team import membership
-from memfs.team.database import connect
+from memfs.team.database import TeamDatabase, UnpreparedError, connect
 from memfs.team.requests import ENDPOINTS
 from memfs.team.server import ServerSettings, TeamServer
 from tests.ipc.certificates import lock_key, make_certificate
@@ -88,6 +88,30 @@ def test_what_is_no_address_of_a_database_is_refused_without_repeating_it() -> N
         assert "cret" not in error.message + error.hint
 
 
+@WITH_VECTORS
+def test_a_database_that_is_not_prepared_is_said_to_be_so(team: Team) -> None:
+    ana = team.add("ana", shop="writer")
+    for address, function, message in (
+        (team.postgres.make_database(), "describe", "this database has no team yet"),
+        (team.state.workers, "whoami", "this login of the database may not do that"),
+    ):
+        database = TeamDatabase(address, connections=1)
+        database.open()
+        with pytest.raises(UnpreparedError, match=message):
+            database.call(function, *[b""] * (function == "whoami"))
+        database.close()
+    with membership.open_administration(team.address) as admin:
+        admin.execute("DROP FUNCTION describe")
+        admin.execute("DROP FUNCTION push")
+    health, pushed = ana.ask("GET", "/v1/health"), ana.push(1, ["which port?"])
+    assert (health.status, pushed.status) == (503, 503)
+    assert health.body["status"] == "the database is of another version of memfs"
+    assert pushed.body == {
+        "error": "the database is of another version of memfs",
+        "hint": "whoever runs the server brings it up to date: memfs team init",
+    }
+
+
 def test_a_port_that_is_taken_is_an_error_of_the_system() -> None:
     with socket.create_server((HOST, 0)) as taken, pytest.raises(OSError, match="in use"):
         TeamServer(ServerSettings(DATABASE, port=taken.getsockname()[1]))
@@ -133,6 +157,7 @@ def test_a_log_that_nobody_reads_any_more_fails_no_request(team: Team, tmp_path:
     os.mkfifo(log)
     reader = os.open(log, os.O_RDONLY | os.O_NONBLOCK)
     with ServerProcess(team.state.service, log) as server:
+        assert Member(server.port, token).ask("GET", "/v1/health").status == 200
         os.close(reader)
         answer = Member(server.port, token).push(1, ["which port?"])
         assert (answer.status, team.count()) == (200, 1)
