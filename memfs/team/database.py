@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, LiteralString
+from typing import TYPE_CHECKING, LiteralString, TypeVar
 
 from psycopg import Connection, Error, OperationalError, ProgrammingError, errors
 from psycopg.conninfo import conninfo_to_dict
@@ -13,14 +13,17 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from memfs.core.errors import MemfsError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+T = TypeVar("T")
 SCHEMA = "memfs"
 OLDEST = 150000  # the version of PostgreSQL that is needed, as the server gives it
 _WAIT = 2.0  # seconds for a free connection
 _LONGEST = 20_000  # milliseconds that a statement may take
 REFUSED = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.UndefinedFile)
-_AWAY = ("08", "53", "57")  # classes of errors: connections, resources, intervention
+_AWAY = ("08", "40", "53", "57")  # classes: connections, conflicts, resources, intervention
+_CONFLICTS = (errors.DeadlockDetected, errors.SerializationFailure)
+_TRIES = 3  # of a transaction that is in conflict with others
 _RUNS_INIT = "whoever runs the server brings it up to date: memfs team init"
 _UNPREPARED = {  # by PostgreSQL's codes
     "3F000": ("this database has no team yet", "memfs team init --team NAME makes one"),
@@ -91,9 +94,17 @@ class TeamDatabase:
         with convert_errors(), self._pool.connection() as connection:
             self._busy.add(connection)
             try:
-                return connection.execute(statement, values).fetchall()
+                return retry_conflicts(lambda: connection.execute(statement, values).fetchall())
             finally:
                 self._busy.discard(connection)
+
+
+def retry_conflicts(transaction: Callable[[], T]) -> T:
+    """Run a transaction, again where the database gave another one the way before it."""
+    for _ in range(_TRIES - 1):
+        with suppress(*_CONFLICTS):  # nothing of it was done
+            return transaction()
+    return transaction()
 
 
 def connect(address: str) -> Connection[tuple[object, ...]]:

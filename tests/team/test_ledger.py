@@ -20,6 +20,7 @@ from memfs.team import membership
 from memfs.team.database import TeamDatabase, TokenError
 from memfs.team.ledger import Ledger
 from memfs.team.push_rows import prepare_rows
+from tests.service import running
 from tests.team.postgres import Postgres
 from tests.team.teams import Team, make_push
 
@@ -151,6 +152,23 @@ def test_the_server_of_the_database_killed_in_the_middle_of_batches(team: Team) 
                 break
     assert team.count() == 500
     assert team.read("SELECT sum(many) FROM change") == [(500,)]
+
+
+@pytest.mark.thorough  # the database waits for a second before it looks for a conflict
+def test_a_push_that_has_to_give_way_is_done_after_the_other(team: Team) -> None:
+    ana = team.add("ana", shop="writer")
+    ana.push(1, MANY[:1])
+    answers: list[Any] = []
+    thread = threading.Thread(target=lambda: answers.append(ana.push(1, MANY[:5])))
+    with membership.open_administration(team.address) as admin:
+        admin.execute("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")
+        thread.start()
+        running.until(lambda: "active" in team.list_connections())
+        admin.execute("SELECT pg_advisory_xact_lock(1, 1)")  # what a push has, of this member
+    thread.join()
+    assert (answers[0].status, answers[0].body["stored"]) == (200, 4)
+    conflicts = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+    running.until(lambda: team.read(conflicts) == [(1,)])
 
 
 def test_what_is_kept_for_a_time_goes_month_by_month(team: Team) -> None:
