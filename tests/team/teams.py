@@ -142,6 +142,16 @@ class Team:
     def count(self) -> int:
         return int(self.read("SELECT count(*) FROM message")[0][0])
 
+    def check_books(self) -> None:
+        """Check that all tables tell of the same messages, each of them once and somebody's."""
+        (counts,) = self.read(
+            "SELECT (SELECT count(DISTINCT (project, id)) FROM message),"
+            " (SELECT coalesce(sum(many), 0) FROM change),"
+            " (SELECT count(*) FROM message WHERE claims <> '{}'), (SELECT count(*) FROM vector),"
+            " (SELECT count(*) FROM vector v JOIN message m USING (project, at, id))"
+        )
+        assert counts == (self.count(),) * 5
+
     def stop(self) -> None:
         self.server.stop()
         self.thread.join(20)

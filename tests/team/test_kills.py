@@ -45,16 +45,6 @@ def read_claims(team: Team) -> dict[str, set[tuple[str, ...]]]:
     return found
 
 
-def check_books(team: Team) -> None:
-    """Check that all tables tell of the same messages, each of them once."""
-    (counts,) = team.read(
-        "SELECT (SELECT count(DISTINCT id) FROM message), (SELECT sum(many) FROM change),"
-        " (SELECT count(*) FROM vector v JOIN message m USING (project, at, id)),"
-        " (SELECT count(*) FROM vector)"
-    )
-    assert counts == (team.count(),) * 4
-
-
 def run(developer: Developer, *words: str) -> str:
     done = developer.run(*words)
     assert done.returncode == 0, done.stderr
@@ -85,19 +75,19 @@ def test_killed_fifty_times_each_message_is_there_once(team: Team, tmp_path: Pat
             for name in NAMES
             if name not in (FORGOTTEN, UNSHARED)
         }
-        check_books(team)
+        team.check_books()
 
         uploads.kill(25, REQUEST, UNSHARE, SHARE)
         run(ana, *UNSHARE.split())
         assert read_rows(team) == list_messages(*(set(NAMES) - {*OF_BOTH}))
         assert read_claims(team) == {name: {("2",)} for name in OF_BOTH}
-        check_books(team)
+        team.check_books()
         titles = team.read("SELECT ident FROM session WHERE title <> '' ORDER BY 1")
         assert titles == [(name,) for name in OF_BOTH]
 
         run(ana, *SHARE.split())
         assert read_rows(team) == list_messages(FORGOTTEN)
-        check_books(team)
+        team.check_books()
         assert "nothing was to be sent" in run(ana, *PUSH)
         assert uploads.list_unanswered() == set()
         assert server.stop() == 0

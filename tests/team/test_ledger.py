@@ -161,10 +161,10 @@ def test_a_push_that_has_to_give_way_is_done_after_the_other(team: Team) -> None
     answers: list[Any] = []
     thread = threading.Thread(target=lambda: answers.append(ana.push(1, MANY[:5])))
     with membership.open_administration(team.address) as admin:
-        admin.execute("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")
+        admin.execute("SELECT pg_advisory_xact_lock(1, 1)")  # what a push wants, of this member
         thread.start()
         running.until(lambda: "active" in team.list_connections())
-        admin.execute("SELECT pg_advisory_xact_lock(1, 1)")  # what a push has, of this member
+        admin.execute("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")  # which the push has
     thread.join()
     assert (answers[0].status, answers[0].body["stored"]) == (200, 4)
     conflicts = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
