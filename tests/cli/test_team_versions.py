@@ -51,7 +51,15 @@ def server(table: TeamTable) -> Iterator[SmallServer]:
         yield found
 
 
-@pytest.mark.parametrize("kind", SERVERS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "newer",
+        "older",
+        pytest.param("newer, in its header", marks=pytest.mark.thorough),
+        pytest.param("older, refusing", marks=pytest.mark.thorough),
+    ],
+)
 def test_each_command_says_what_to_update_and_sends_nothing(
     place: Place, memfs: Run, server: SmallServer, table: TeamTable, kind: str
 ) -> None:
