@@ -6,6 +6,8 @@ PostgreSQL's driver comes with an extra, and is loaded with the first command th
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -97,10 +99,13 @@ def serve(
     try:
         server = part.TeamServer(settings)
     except OSError as error:
+        why = str(error.strerror).partition(" (while ")[0]  # Python names the address once more
         raise MemfsError(
-            f"cannot listen on {host}, port {port}: {error.strerror}", "choose another --port"
+            f"cannot listen on {host}, port {port}: {why}", "choose another --host or --port"
         ) from error
     scheme = "https" if certificate else "http"
+    # The server itself waits for its requests, and then raises the signal again.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     console.talk(f"serving on {scheme}://{host}:{server.port}; Ctrl-C ends it")
     server.run()
 

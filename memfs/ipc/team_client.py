@@ -47,6 +47,14 @@ _LONGEST_WAIT = 3600.0  # seconds that a server may ask for
 _SHOWN = 200  # characters of what a server says
 _BUSY, _UPGRADE = 429, 426
 _MALFORMED = (400, 413, 422)
+_OTHER_HOST = "it is for another host: is the address right?"
+_OTHER_AUTHORITY = "if your company has a certificate authority of its own: --ca FILE"
+_CERTIFICATE_HINTS = {  # by OpenSSL's codes
+    9: "is the clock of this machine right?",
+    10: "whoever runs the server has to renew it",
+    62: _OTHER_HOST,
+    64: _OTHER_HOST,  # likewise, where the address is a number
+}
 
 
 class TeamError(MemfsError):
@@ -282,11 +290,10 @@ class TeamClient:
     def _describe(self, error: BaseException) -> TeamError:
         """Return the error of a connection that failed."""
         if isinstance(error, ssl.SSLCertVerificationError):
-            return TeamError(
-                AWAY,
-                f"the certificate of {self._address} is not trusted: {error.verify_message}",
-                "if your company has a certificate authority of its own: --ca FILE",
-            )
+            why = error.verify_message.rstrip(".")
+            text = f"the certificate of {self._address} is not trusted: {why}"
+            hint = _CERTIFICATE_HINTS.get(error.verify_code, _OTHER_AUTHORITY)
+            return TeamError(AWAY, text, hint)
         if isinstance(error, TimeoutError):
             return TeamError(AWAY, f"{self._address} did not answer within {self._timeout:g} s")
         if isinstance(error, socket.gaierror):

@@ -281,12 +281,21 @@ def leave_project(place: Place, origin: Origin, *, purge: bool) -> PurgeReply | 
     with lock.hold_lock(user, name=outbox.lock):
         gone = None
         if purge:
-            with open_client(user, project.address) as client:
-                gone = client.purge(project.id)
+            gone = _purge(user, project)
             with team_membership.hold_membership(user):
                 team_membership.remove_project(user, project)
         outbox.remove()
     return gone
+
+
+def _purge(user: Store, project: JoinedProject) -> PurgeReply:
+    """Delete all of the member's at the server. An error says what that leaves."""
+    try:
+        with open_client(user, project.address) as client:
+            return client.purge(project.id)
+    except MemfsError as error:
+        error.message += "; this project has not left yet, but shares nothing any more"
+        raise
 
 
 def _require_person(origin: Origin, what: str) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
@@ -20,7 +23,7 @@ from memfs.ipc.team_protocol import PROTOCOL
 from memfs.team import push_rows, requests, search
 from memfs.team.ledger import Ledger
 from memfs.team.metrics import ServiceMetrics
-from memfs.team.requests import ENDPOINTS, LARGEST, BusyError
+from memfs.team.requests import ENDPOINTS, LARGEST, BusyError, ShutdownError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 _WAIT = 3.0  # seconds that a search waits for its turn
 _JSON = "application/json"
+_GONE = 499  # the status of a client that went away, as proxies write it
 
 
 class TeamService:
@@ -155,6 +159,12 @@ def _make_route(service: TeamService, endpoint: ApiEndpoint) -> Route:
                 response = Response(msgspec.json.encode(found), media_type=_JSON)
         except MemfsError as error:
             response = _refuse(error)
+        except ClientDisconnect:
+            response = Response(status_code=_GONE)  # for the log: nobody reads it
+        except asyncio.CancelledError:  # it took too long for a server that is being stopped
+            response = _refuse(
+                ShutdownError("the server is being stopped", "try again in a moment")
+            )
         except Exception as error:  # noqa: BLE001 - one request must not end the service
             failed = type(error).__name__
             response = _refuse(MemfsError("the server failed", "its log says why"))
@@ -196,5 +206,7 @@ def _log(endpoint: ApiEndpoint, token: str, status: int, seconds: float, failed:
         "token": hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()[:8] if token else "",
         **({"failed": failed} if failed else {}),
     }
-    sys.stderr.write(json.dumps(line) + "\n")
-    sys.stderr.flush()
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):  # nobody reads it, or its disk is full
+            sys.stderr.write(json.dumps(line) + "\n")
+            sys.stderr.flush()

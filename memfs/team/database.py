@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, LiteralString
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, LiteralString, TypeVar
 
-from psycopg import Connection, Error, OperationalError, errors
+from psycopg import Connection, Error, OperationalError, ProgrammingError, errors
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from memfs.core.errors import MemfsError
+from memfs.core.errors import MemfsError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+T = TypeVar("T")
 SCHEMA = "memfs"
 OLDEST = 150000  # the version of PostgreSQL that is needed, as the server gives it
 _WAIT = 2.0  # seconds for a free connection
 _LONGEST = 20_000  # milliseconds that a statement may take
 REFUSED = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.UndefinedFile)
-_AWAY = ("08", "53", "57")  # classes of errors: connections, resources, intervention
+_AWAY = ("08", "40", "53", "57")  # classes: connections, conflicts, resources, intervention
+_CONFLICTS = (errors.DeadlockDetected, errors.SerializationFailure)
+_TRIES = 3  # of a transaction that is in conflict with others
+_RUNS_INIT = "whoever runs the server brings it up to date: memfs team init"
+_UNPREPARED = {  # by PostgreSQL's codes
+    "3F000": ("this database has no team yet", "memfs team init --team NAME makes one"),
+    "42883": ("the database is of another version of memfs", _RUNS_INIT),
+    "42P01": ("the database is of another version of memfs", _RUNS_INIT),
+    "42501": (
+        "this login of the database may not do that",
+        "serve with the address that memfs team init printed; init wants one that may make roles",
+    ),
+}
 
 
 class DatabaseAwayError(MemfsError):
     """The database cannot be reached, or is too busy."""
+
+
+class UnpreparedError(MemfsError):
+    """The database has no team, or tables of another version, or the login is the wrong one."""
 
 
 class TokenError(MemfsError):
@@ -38,10 +56,12 @@ class TeamDatabase:
     """A pool of connections that only call the functions of the schema. Thread-safe.
 
     No statement is prepared: after five calls PostgreSQL would plan it for any values, and choose
-    another index.
+    another index. Raises `UsageError` for what is no address.
     """
 
     def __init__(self, address: str, connections: int = 8) -> None:
+        _check_address(address)
+        self._busy: set[Connection[tuple[object, ...]]] = set()
         options = f"-c search_path={SCHEMA} -c statement_timeout={_LONGEST}"
         self._pool = ConnectionPool(
             address,
@@ -58,24 +78,51 @@ class TeamDatabase:
         self._pool.open()
 
     def close(self) -> None:
-        """Close all connections."""
+        """End what runs, and close all connections."""
+        for connection in list(self._busy):
+            with suppress(Error):
+                connection.cancel_safe(timeout=_WAIT)
         self._pool.close()
 
     def call(self, function: str, *values: object) -> list[tuple[object, ...]]:
         """Call a function in a transaction of its own, and return its rows.
 
-        Raises `TokenError`, `NoAccessError` and `DatabaseAwayError`.
+        Raises `TokenError`, `NoAccessError`, `DatabaseAwayError` and `UnpreparedError`.
         """
         marks = ", ".join(["%s"] * len(values))
         statement = f"SELECT * FROM {SCHEMA}.{function}({marks})"  # noqa: S608 - a name of ours
         with convert_errors(), self._pool.connection() as connection:
-            return connection.execute(statement, values).fetchall()
+            self._busy.add(connection)
+            try:
+                return retry_conflicts(lambda: connection.execute(statement, values).fetchall())
+            finally:
+                self._busy.discard(connection)
+
+
+def retry_conflicts(transaction: Callable[[], T]) -> T:
+    """Run a transaction, again where the database gave another one the way before it."""
+    for _ in range(_TRIES - 1):
+        with suppress(*_CONFLICTS):  # nothing of it was done
+            return transaction()
+    return transaction()
 
 
 def connect(address: str) -> Connection[tuple[object, ...]]:
-    """Open one connection of an administrator. Raises `DatabaseAwayError`."""
+    """Open one connection of an administrator. Raises `DatabaseAwayError` and `UsageError`."""
+    _check_address(address)
     with convert_errors():
         return Connection.connect(address, row_factory=tuple_row, prepare_threshold=None)
+
+
+def _check_address(address: str) -> None:
+    """Raise `UsageError` for what is no address, without repeating it: it may hold a password."""
+    try:
+        conninfo_to_dict(address)
+    except ProgrammingError:
+        raise UsageError(
+            "that is no address of a PostgreSQL database",
+            "postgresql://NAME@HOST/DATABASE, or what memfs team init printed",
+        ) from None
 
 
 @contextmanager
@@ -92,6 +139,8 @@ def convert_errors() -> Iterator[None]:
             raise TokenError(told, "ask who runs the team's server for a new one") from error
         if code == "MF403":
             raise NoAccessError(told, "memfs team status shows what you have access to") from error
+        if code in _UNPREPARED:
+            raise UnpreparedError(*_UNPREPARED[code]) from error
         if code[:2] in _AWAY or (isinstance(error, OperationalError) and not code):
             raise DatabaseAwayError(f"the database is away: {told}", "try again later") from error
         raise

@@ -205,7 +205,12 @@ def list_projects(admin: Admin) -> list[ListedProject]:
 
 def prune(admin: Admin) -> int:
     """Remove what is older than the projects keep it; return how many messages that were."""
-    rows = database.fetch(admin, "SELECT prune()", ())
+
+    def remove() -> list[tuple[object, ...]]:
+        with admin.transaction():
+            return admin.execute("SELECT prune()").fetchall()
+
+    rows = database.retry_conflicts(remove)  # it takes locks that pushes and searches want
     _note(admin, "prune")
     return int(str(rows[0][0]))
 

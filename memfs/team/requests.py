@@ -25,7 +25,7 @@ from memfs.ipc.team_protocol import (
     SearchReply,
     TeamSearchRequest,
 )
-from memfs.team.database import DatabaseAwayError, NoAccessError, TokenError
+from memfs.team.database import DatabaseAwayError, NoAccessError, TokenError, UnpreparedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,6 +62,10 @@ class BusyError(MemfsError):
     """The service has too much to do, or the member asks too often."""
 
 
+class ShutdownError(MemfsError):
+    """The service is being stopped, and what was asked is not done yet."""
+
+
 _STATUS: dict[type[MemfsError], int] = {
     UsageError: 400,
     TokenError: 401,
@@ -69,6 +73,8 @@ _STATUS: dict[type[MemfsError], int] = {
     OtherProtocolError: 426,
     BusyError: 429,
     DatabaseAwayError: 503,
+    ShutdownError: 503,
+    UnpreparedError: 503,
 }
 
 

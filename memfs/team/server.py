@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
+import ssl
 from dataclasses import dataclass
 
 import uvicorn
 
+from memfs.core.errors import UsageError
 from memfs.team import candidate_search
 from memfs.team.application import TeamService, make_application
 from memfs.team.database import TeamDatabase
@@ -34,13 +36,17 @@ class ServerSettings:
 
 
 class TeamServer:
-    """Listens from the start on; `port` is the one that it has. Raises `OSError` if it is taken."""
+    """Listens from the start on; `port` is the one that it has. Raises `OSError` if it is taken.
+
+    Raises `UsageError` for an address, a certificate or a key that cannot be used.
+    """
 
     def __init__(self, settings: ServerSettings) -> None:
+        _check_certificate(settings.certificate, settings.key)
+        self._database = TeamDatabase(settings.database, connections=16)
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         self._listener = socket.create_server((settings.host, settings.port), family=family)
         self.port: int = self._listener.getsockname()[1]
-        self._database = TeamDatabase(settings.database, connections=16)
         source = candidate_search.open_engines
         folders = IndexFolders(settings.folders) if settings.folders else None
         self.service = TeamService(
@@ -74,3 +80,37 @@ class TeamServer:
     def stop(self) -> None:
         """End the server; its thread may take a moment."""
         self._server.should_exit = True
+
+
+def _check_certificate(certificate: str, key: str) -> None:
+    """Raise `UsageError` unless TLS can be spoken with these, or neither is given."""
+    if key and not certificate:
+        raise UsageError(f"a key without its certificate: {key}", "--certificate FILE")
+    if not certificate:
+        return
+    for path in (certificate, key) if key else (certificate,):
+        try:
+            with open(path, "rb"):
+                pass
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key or None, _refuse_passphrase)
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise UsageError(
+                f"{key or certificate} is not the key of the certificate {certificate}"
+            ) from None
+        named = f"{certificate} and {key}" if key else certificate
+        raise UsageError(
+            f"cannot speak TLS with {named}",
+            "PEM files with the certificate, those above it, and its key are needed",
+        ) from None
+
+
+def _refuse_passphrase() -> str:
+    raise UsageError(
+        "the key is locked by a passphrase, which nobody is there to type",
+        "openssl pkey -in KEY -out FILE writes it without; only the service may read that",
+    )

@@ -1,4 +1,4 @@
-"""Developers with a home, a clone and the real commands and hooks."""
+"""Somebody of a team: a home, a clone of the project, and real processes of memfs there."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memfs.ops.install import commands
-from tests.team.teams import Team
+
+_BEGIN = datetime(2026, 5, 3, 10, tzinfo=UTC)
+_ROLES = ("user", "assistant")
 
 
 class Developer:
@@ -25,9 +28,10 @@ class Developer:
         assert self.run("init").returncode == 0
 
     def _git(self, *words: str) -> None:
-        subprocess.run(["git", *words], cwd=self.repo, check=True, env=self._environment())
+        subprocess.run(["git", *words], cwd=self.repo, check=True, env=self.environment)
 
-    def _environment(self) -> dict[str, str]:
+    @property
+    def environment(self) -> dict[str, str]:
         return {
             "HOME": str(self.home),
             "PATH": os.environ["PATH"],
@@ -38,13 +42,19 @@ class Developer:
 
     def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "memfs", *words], cwd=self.repo, env=self._environment(),
+            [sys.executable, "-m", "memfs", *words], cwd=self.repo, env=self.environment,
             input=stdin, capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
 
     def say(self, *turns: str) -> None:
         """Have a session with an assistant that is read into recall."""
-        assert self.run("ingest", str(self._write_transcript(turns))).returncode == 0
+        self.ingest({"s-1": turns})
+
+    def ingest(self, sessions: Mapping[str, Sequence[str]]) -> None:
+        """Have sessions with an assistant, whose roles take turns, and read them into recall."""
+        paths = [self._write_transcript(*each) for each in sessions.items()]
+        done = self.run("ingest", *map(str, paths))
+        assert done.returncode == 0, done.stderr
 
     def begin(self, session: str) -> str:
         """Begin a session with the installed hook; return what it is told."""
@@ -56,7 +66,7 @@ class Developer:
 
     def stop(self, session: str, *turns: str) -> None:
         """End a turn of a session that said all of this."""
-        path = str(self._write_transcript(turns, session))
+        path = str(self._write_transcript(session, turns))
         self._run_hook(session, "Stop", transcript_path=path)
 
     def end_service(self) -> None:
@@ -67,25 +77,25 @@ class Developer:
         told = {"session_id": session, "cwd": str(self.repo), "hook_event_name": event} | more
         done = subprocess.run(
             ["/bin/sh", "-c", commands.hook("claude")], input=json.dumps(told), cwd=self.repo,
-            env=self._environment(), capture_output=True, text=True, check=True, timeout=60,
+            env=self.environment, capture_output=True, text=True, check=True, timeout=60,
         )  # fmt: skip
         printed = json.loads(done.stdout or "{}")
         return str(printed.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
-    def _write_transcript(self, turns: Sequence[str], session: str = "s-1") -> Path:
+    def _write_transcript(self, session: str, turns: Sequence[str]) -> Path:
         path = self.home / f"{session}.jsonl"
         with path.open("w") as file:
             for number, text in enumerate(turns):
-                role = ("user", "assistant")[number % 2]
+                role = _ROLES[number % 2]
                 told = {"role": role, "content": [{"type": "text", "text": text}]}
-                at = f"2026-05-03T10:0{number}:00Z"
-                line = {"type": role, "sessionId": session, "cwd": str(self.repo), "uuid": f"u{number}",
-                        "timestamp": at, "message": told}  # fmt: skip
+                at = (_BEGIN + timedelta(minutes=number)).isoformat().replace("+00:00", "Z")
+                line = {"type": role, "sessionId": session, "cwd": str(self.repo),
+                        "uuid": f"{session}-u{number}", "timestamp": at, "message": told}  # fmt: skip
                 file.write(json.dumps(line) + "\n")
         return path
 
     def join(
-        self, team: Team, token: str, project: str = "shop"
+        self, url: str, token: str, *more: str, project: str = "shop"
     ) -> subprocess.CompletedProcess[str]:
-        url = f"http://127.0.0.1:{team.server.port}"
-        return self.run("team", "join", url, "--token-stdin", "--project", project, stdin=token)
+        words = ("team", "join", url, "--token-stdin", "--project", project, *more)
+        return self.run(*words, stdin=token)

@@ -108,6 +108,10 @@ class Team:
         state = schema_setup.set_up(address, "acme")
         return cls(postgres, address, state, *_serve(state.service, settings))
 
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.port}"
+
     def add(self, login: str, **roles: str) -> Member:
         """Add a member with roles in projects, which are made if need be."""
         with membership.open_administration(self.address) as admin:
@@ -125,8 +129,28 @@ class Team:
         with membership.open_administration(self.address) as admin:
             return list(admin.execute(statement.encode(), values).fetchall())
 
+    def list_connections(self) -> list[str]:
+        """Return the states of the connections that the service has to the database."""
+        with membership.open_administration(self.address) as admin:
+            admin.execute("RESET ROLE")  # the owner of the tables may not see it
+            rows = admin.execute(
+                "SELECT state FROM pg_stat_activity"
+                " WHERE datname = current_database() AND usename ~ '_service$'"
+            ).fetchall()
+        return [str(state) for (state,) in rows]
+
     def count(self) -> int:
         return int(self.read("SELECT count(*) FROM message")[0][0])
+
+    def check_books(self) -> None:
+        """Check that all tables tell of the same messages, each of them once and somebody's."""
+        (counts,) = self.read(
+            "SELECT (SELECT count(DISTINCT (project, id)) FROM message),"
+            " (SELECT coalesce(sum(many), 0) FROM change),"
+            " (SELECT count(*) FROM message WHERE claims <> '{}'), (SELECT count(*) FROM vector),"
+            " (SELECT count(*) FROM vector v JOIN message m USING (project, at, id))"
+        )
+        assert counts == (self.count(),) * 5
 
     def stop(self) -> None:
         self.server.stop()

@@ -20,6 +20,7 @@ from memfs.team import membership
 from memfs.team.database import TeamDatabase, TokenError
 from memfs.team.ledger import Ledger
 from memfs.team.push_rows import prepare_rows
+from tests.service import running
 from tests.team.postgres import Postgres
 from tests.team.teams import Team, make_push
 
@@ -41,15 +42,17 @@ def read_tables(team: Team) -> list[Any]:
     ]
 
 
-def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team) -> None:
+@pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.thorough)])
+def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team, count: int) -> None:
+    messages = [f"message {number} of the migration to the new ledger" for number in range(count)]
     names = [f"dev{number}" for number in range(4)]
     members = [team.add(name, shop="writer") for name in names] * 4
     wrong: list[object] = []
 
     def upload(number: int) -> None:
-        starts = range(0, len(MANY), BATCH)
+        starts = range(0, count, BATCH)
         for start in starts if number % 2 else reversed(starts):
-            texts = MANY[start : start + BATCH]
+            texts = messages[start : start + BATCH]
             answer = members[number].push(1, texts, first=start, stamp=1000 + number)
             if answer.status != 200 or answer.body["refused"]:
                 wrong.append(answer)
@@ -60,10 +63,10 @@ def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team) -> N
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert team.count() == len(MANY)
+    assert team.count() == count
     claims = team.read("SELECT DISTINCT claims FROM message")
     assert claims == [({"1": 1012, "2": 1013, "3": 1014, "4": 1015},)]
-    assert team.read("SELECT sum(many) FROM change") == [(len(MANY),)]
+    assert team.read("SELECT sum(many) FROM change") == [(count,)]
 
 
 def test_pushes_at_once_make_the_same_months(team: Team) -> None:
@@ -149,6 +152,23 @@ def test_the_server_of_the_database_killed_in_the_middle_of_batches(team: Team) 
                 break
     assert team.count() == 500
     assert team.read("SELECT sum(many) FROM change") == [(500,)]
+
+
+@pytest.mark.thorough  # the database waits for a second before it looks for a conflict
+def test_a_push_that_has_to_give_way_is_done_after_the_other(team: Team) -> None:
+    ana = team.add("ana", shop="writer")
+    ana.push(1, MANY[:1])
+    answers: list[Any] = []
+    thread = threading.Thread(target=lambda: answers.append(ana.push(1, MANY[:5])))
+    with membership.open_administration(team.address) as admin:
+        admin.execute("SELECT pg_advisory_xact_lock(1, 1)")  # what a push wants, of this member
+        thread.start()
+        running.until(lambda: "active" in team.list_connections())
+        admin.execute("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")  # which the push has
+    thread.join()
+    assert (answers[0].status, answers[0].body["stored"]) == (200, 4)
+    conflicts = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+    running.until(lambda: team.read(conflicts) == [(1,)])
 
 
 def test_what_is_kept_for_a_time_goes_month_by_month(team: Team) -> None:

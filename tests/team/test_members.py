@@ -25,9 +25,9 @@ def test_what_one_solved_and_shared_the_other_finds_and_a_third_never(
     }
     ana, ben, cleo = (Developer(tmp_path, name) for name in tokens)
     ana.say(PROBLEM, ANSWER, "That was it, thanks")
-    assert ana.join(team, tokens["ana"]).returncode == 0
-    assert ben.join(team, tokens["ben"]).returncode == 0
-    refused = cleo.join(team, tokens["cleo"])
+    assert ana.join(team.url, tokens["ana"]).returncode == 0
+    assert ben.join(team.url, tokens["ben"]).returncode == 0
+    refused = cleo.join(team.url, tokens["cleo"])
     assert refused.returncode != 0
     assert team.count() == 0  # joining shares nothing
 
@@ -49,7 +49,7 @@ def test_without_the_server_the_own_memory_is_searched_all_the_same(
 ) -> None:
     ben = Developer(tmp_path, "ben")
     ben.say("Our invoices are rounded half to even", "Noted.")
-    assert ben.join(team, team.add("ben", shop="reader").token).returncode == 0
+    assert ben.join(team.url, team.add("ben", shop="reader").token).returncode == 0
     team.server.stop()
     team.thread.join(20)
     found = ben.run("search", "how are invoices rounded", "--team")
@@ -61,8 +61,8 @@ def test_without_the_server_the_own_memory_is_searched_all_the_same(
 def test_an_assistant_finds_what_others_shared(team: Team, tmp_path: Path) -> None:
     ana, ben = Developer(tmp_path, "ana"), Developer(tmp_path, "ben")
     ana.say(PROBLEM, ANSWER)
-    assert ana.join(team, team.add("ana", shop="writer").token).returncode == 0
-    assert ben.join(team, team.add("ben", shop="reader").token).returncode == 0
+    assert ana.join(team.url, team.add("ana", shop="writer").token).returncode == 0
+    assert ben.join(team.url, team.add("ben", shop="reader").token).returncode == 0
     assert ana.run("team", "share", "--project", "-y").returncode == 0
 
     def ask(**given: object) -> str:

@@ -37,10 +37,10 @@ def test_what_one_solved_is_told_at_the_prompt_of_another_and_never_to_a_third(
         team.add("ben", shop="reader").token,
         team.add("cleo", bank="writer").token,
     ]
-    assert ana.join(team, tokens[0]).returncode == 0
-    assert ben.join(team, tokens[1]).returncode == 0
-    assert cleo.join(team, tokens[2]).returncode != 0  # the project is not one of hers
-    assert cleo.join(team, tokens[2], "bank").returncode == 0
+    assert ana.join(team.url, tokens[0]).returncode == 0
+    assert ben.join(team.url, tokens[1]).returncode == 0
+    assert cleo.join(team.url, tokens[2]).returncode != 0  # the project is not one of hers
+    assert cleo.join(team.url, tokens[2], project="bank").returncode == 0
 
     ana.begin("s-1")
     ana.prompt("s-1", PROBLEM)

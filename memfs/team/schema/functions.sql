@@ -35,20 +35,29 @@ LANGUAGE sql AS $$
     );
 $$;
 
--- Make the partition of a month. What is dated beyond two centuries is in the last one.
+-- Tell whether messages of a moment have their partition. What is dated beyond two centuries is in
+-- the last one.
+CREATE FUNCTION has_month(moment timestamptz, parent text) RETURNS boolean
+LANGUAGE sql AS $$
+    SELECT first < '2000-01-01' OR first >= '2100-01-01'
+        OR to_regclass(parent || to_char(first, '"_"YYYYMM')) IS NOT NULL
+    FROM date_trunc('month', moment AT TIME ZONE 'UTC') first;
+$$;
+
+-- Make the partition of a month.
 CREATE FUNCTION ensure_month(moment timestamptz, parent text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     first timestamp := date_trunc('month', moment AT TIME ZONE 'UTC');
     part text := parent || to_char(first, '"_"YYYYMM');
 BEGIN
-    IF first < '2000-01-01' OR first >= '2100-01-01' OR to_regclass(part) IS NOT NULL THEN
+    IF has_month(moment, parent) THEN
         RETURN;
     END IF;
     -- Of several at once, one makes it. A lock of the table, unlike an advisory one, shows the
     -- others what was made while they waited.
     EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
-    IF to_regclass(part) IS NULL THEN
+    IF NOT has_month(moment, parent) THEN
         EXECUTE format(
             'CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', part, parent,
             first AT TIME ZONE 'UTC', (first + interval '1 month') AT TIME ZONE 'UTC'
@@ -97,6 +106,12 @@ BEGIN
     PERFORM ensure_month(month, 'message') FROM unnest(months) month ORDER BY month;
     IF with_vectors THEN
         PERFORM ensure_month(month, 'vector') FROM unnest(months) month ORDER BY month;
+    END IF;
+    -- From here on no month is dropped. Messages of one that was would be put with the rest, and the
+    -- month could not be made again.
+    LOCK TABLE ONLY message IN ROW EXCLUSIVE MODE;
+    IF EXISTS (SELECT FROM unnest(months) month WHERE NOT has_month(month, 'message')) THEN
+        RAISE EXCEPTION USING ERRCODE = '40001', MESSAGE = 'a month was dropped just now';
     END IF;
     PERFORM pg_advisory_xact_lock_shared(wanted, me);
 
@@ -224,6 +239,7 @@ DECLARE
     removed int;
 BEGIN
     PERFORM check_access(me, wanted, false);
+    LOCK TABLE ONLY message IN ROW EXCLUSIVE MODE; -- first, as a push does
     PERFORM pg_advisory_xact_lock(wanted, me);
     INSERT INTO session (project, host, ident, branch, title, stamp)
     VALUES (wanted, host_name, session_name, '', '', 0) ON CONFLICT DO NOTHING;
@@ -249,6 +265,7 @@ RETURNS TABLE (sessions int, messages int) LANGUAGE plpgsql AS $$
 DECLARE each bigint;
 BEGIN
     PERFORM set_config('memfs.administration', 'on', true);
+    LOCK TABLE ONLY message IN ROW EXCLUSIVE MODE; -- first, as a push does
     PERFORM pg_advisory_xact_lock(p.id, me) FROM project p WHERE wanted IN (0, p.id);
     sessions := 0;
     messages := 0;
@@ -286,31 +303,43 @@ BEGIN
     RETURN removed;
 END $$;
 
+-- The months that no project keeps any more.
+CREATE FUNCTION list_old_months() RETURNS SETOF text LANGUAGE sql STABLE AS $$
+    SELECT substr(c.relname, 9) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'message'::regclass AND c.relname ~ '^message_[0-9]{6}$'
+    AND (to_date(substr(c.relname, 9), 'YYYYMM') + interval '1 month') AT TIME ZONE 'UTC'
+        < now() - make_interval(days => (
+            SELECT CASE WHEN bool_and(p.retention_days IS NOT NULL)
+            THEN max(p.retention_days) END FROM project p
+        ))
+    ORDER BY 1;
+$$;
+
 -- A month that no project keeps any more is dropped as a partition; the rest goes row by row.
+-- All that others hold meanwhile is waited for at the beginning, message before vector.
 CREATE FUNCTION prune() RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    longest int := (SELECT CASE WHEN bool_and(p.retention_days IS NOT NULL)
-        THEN max(p.retention_days) END FROM project p);
-    part record;
+    with_vectors boolean := to_regclass('vector') IS NOT NULL;
+    month text;
     one bigint;
     removed bigint := 0;
 BEGIN
-    FOR part IN
-        SELECT c.relname AS name, substr(c.relname, 9) AS month
-        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-        WHERE i.inhparent = 'message'::regclass AND c.relname ~ '^message_[0-9]{6}$' ORDER BY 1
-    LOOP
-        IF (to_date(part.month, 'YYYYMM') + interval '1 month') AT TIME ZONE 'UTC'
-            < now() - make_interval(days => longest)
-        THEN
-            EXECUTE format('INSERT INTO change (project, gone, many, ids, ats)
-                SELECT project, true, -count(*), array_agg(id), array_agg(at)
-                FROM %I GROUP BY project', part.name);
-            EXECUTE format('SELECT count(*) FROM %I', part.name) INTO one;
-            removed := removed + one;
-            EXECUTE format('DROP TABLE %I', part.name);
-            EXECUTE format('DROP TABLE IF EXISTS %I', 'vector_' || part.month);
+    IF EXISTS (SELECT FROM list_old_months()) THEN
+        LOCK TABLE ONLY message IN ACCESS EXCLUSIVE MODE;
+        IF with_vectors THEN
+            LOCK TABLE ONLY vector IN ACCESS EXCLUSIVE MODE;
         END IF;
+    ELSE
+        LOCK TABLE ONLY message IN SHARE ROW EXCLUSIVE MODE;
+    END IF;
+    FOR month IN SELECT m FROM list_old_months() m LOOP
+        EXECUTE format('INSERT INTO change (project, gone, many, ids, ats)
+            SELECT project, true, -count(*), array_agg(id), array_agg(at)
+            FROM %I GROUP BY project', 'message_' || month);
+        EXECUTE format('SELECT count(*) FROM %I', 'message_' || month) INTO one;
+        removed := removed + one;
+        EXECUTE format('DROP TABLE %I', 'message_' || month);
+        EXECUTE format('DROP TABLE IF EXISTS %I', 'vector_' || month);
     END LOOP;
     WITH old AS (
         DELETE FROM message m USING project p WHERE p.id = m.project
@@ -321,7 +350,7 @@ BEGIN
         SELECT project, true, -count(*), array_agg(id), array_agg(at) FROM old GROUP BY project
     )
     SELECT count(*) INTO one FROM old;
-    IF to_regclass('vector') IS NOT NULL THEN
+    IF with_vectors THEN
         DELETE FROM vector v USING project p WHERE p.id = v.project
         AND v.at < now() - make_interval(days => p.retention_days);
     END IF;
@@ -402,6 +431,7 @@ BEGIN
     IF to_regclass('vector') IS NULL THEN
         RETURN;
     END IF;
+    LOCK TABLE ONLY message IN ACCESS SHARE MODE; -- before vector, as all others do
     RETURN QUERY EXECUTE '
         WITH own AS MATERIALIZED (
             SELECT v.id, v.at, v.value <#> $2::halfvec AS far FROM vector v WHERE v.project = $1
