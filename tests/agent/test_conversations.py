@@ -28,12 +28,10 @@ conversations:
 """
 
 
-def test_the_example_of_the_readme_is_a_conversation() -> None:
-    readme = Path(__file__).parent.parent.parent / "README.md"
-    [example] = re.findall(
-        r"```yaml\n(kind: .*?)```", readme.read_text(encoding="utf-8"), re.DOTALL
-    )
-    [found] = conversations.parse("README.md", example)
+def test_the_example_of_the_documentation_is_a_conversation() -> None:
+    page = Path(__file__).parents[2] / "docs/agent.md"
+    [example] = re.findall(r"```yaml\n(kind: .*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    [found] = conversations.parse("agent.md", example)
     assert (found.name, len(found.expected.saved), found.expected.gone) == (
         "our-port",
         1,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import textwrap
+from typing import Any
+
 import click
 
 from memfs.cli import console
 from memfs.cli.command_list import PLUMBING, TOPICS
 from memfs.cli.group import format_rows
 from memfs.cli.pager import paged
-from memfs.store import resources
+from memfs.store import resources, setting_list
+
+_INDENTS: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    "}
 
 
 @click.command("help")
@@ -24,8 +29,20 @@ def command(called: click.Context, words: tuple[str, ...]) -> None:
         console.echo("\n".join(["Commands that programs call:", "", *format_rows(PLUMBING)]))
     elif len(words) == 1 and words[0] in TOPICS:
         console.data(resources.read_text("templates", "help", f"{words[0]}.txt").rstrip("\n"))
+        if words[0] == "configuration":
+            console.data(_format_settings())
     else:
         console.echo(_find_context(called, words).get_help())
+
+
+def _format_settings() -> str:
+    """Return each setting with its default, and what it does."""
+    lines = []
+    for entry in setting_list.list_settings():
+        pairs = zip(entry.names, entry.defaults, strict=True)
+        named = ", ".join(f"{name}: {value}" if value else name for name, value in pairs)
+        lines += ["", f"  {named}", textwrap.fill(entry.text, 76, **_INDENTS)]
+    return "\n".join(lines)
 
 
 def _find_context(called: click.Context, words: tuple[str, ...]) -> click.Context:

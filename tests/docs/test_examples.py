@@ -1,4 +1,4 @@
-"""The README's Python examples, run exactly as they are printed."""
+"""The Python examples of the documentation, run exactly as they are printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from memfs.hosts import claude_transcript
 from tests.hosts.transcript_lines import assistant, user
 
-README = Path(__file__).parents[2] / "README.md"
+DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HIT = "HTTP timeouts are 5 seconds: the gateway gives up after 6."
 
@@ -34,7 +34,8 @@ def test_the_examples(repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -
     rule = "We decided to use `httpx` for the gateway."
     said = (user(rule, "u1", cwd=str(repo)), assistant("It is done.", "u2", cwd=str(repo)))
     path.write_bytes(b"".join(said))
-    operations, orchestrator = EXAMPLE.findall(README.read_text(encoding="utf-8"))
+    [operations] = EXAMPLE.findall((DOCS / "python.md").read_text(encoding="utf-8"))
+    [orchestrator] = EXAMPLE.findall((DOCS / "kinds.md").read_text(encoding="utf-8"))
 
     printed = run(operations).splitlines()
     assert printed[0].startswith("passage ")
