@@ -12,4 +12,4 @@ ask "the payments client hangs: do we have a timeout?" 6
 say "That is what memfs put next to your prompt: you did not search for it." 2
 say "A prompt about something else brings nothing:" 0.8
 ask "rename the invoice template" 1
-finish
+finish '\e[36m>'

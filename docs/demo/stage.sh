@@ -17,39 +17,42 @@ mark() { # a word, and seconds: tell the recorder, or wait
   if [ -n "${MEMFS_RECORDING-}" ]; then printf '\e]7;%s=%s\a' "$1" "$2"; else sleep "$2"; fi
 }
 
+gap=
 look() { mark pause "$1"; }
 
-say() { # a line of ours
-  printf '\e[90m# %s\e[0m\n' "$1"
+say() { # a line of ours, below an empty one where something is there
+  printf '%s\e[90m# %s\e[0m\n' "$gap" "$1"
+  gap=$'\n'
   look "${2-1}"
 }
 
 type_in() { # a text, letter by letter
   if [ -n "${MEMFS_RECORDING-}" ]; then
-    mark type 0.045
+    mark type 0.03
     printf '%s' "$1"
     mark typed 0
   else
     local i
-    for ((i = 0; i < ${#1}; i++)); do printf '%s' "${1:i:1}"; sleep 0.045; done
+    for ((i = 0; i < ${#1}; i++)); do printf '%s' "${1:i:1}"; sleep 0.03; done
   fi
 }
 
 run() { # a command, typed at a prompt; then seconds to read what it says
   printf '\e[32m$\e[0m '
-  look 0.4
-  type_in "$1"
   look 0.3
+  type_in "$1"
+  look 0.2
   printf '\n'
   eval "$1"
+  gap=$'\n'
   look "${2-2}"
 }
 
 ask() { # a prompt to an assistant, the answer of the hook that it runs, and seconds to read it
   printf '\e[36m>\e[0m '
-  look 0.4
-  type_in "$1"
   look 0.3
+  type_in "$1"
+  look 0.2
   printf '\n'
   answer_prompt "$1" | fold -s -w 76 | sed $'s/^/\e[90m│\e[0m /'
   look "${2-2}"
@@ -66,9 +69,9 @@ text = sys.stdin.read()
 print(json.loads(text)["hookSpecificOutput"]["additionalContext"].rstrip() if text else "(nothing)")'
 }
 
-finish() { # a last prompt
-  printf '\e[32m$\e[0m '
-  look 4
+finish() { # a last prompt, and what it is
+  printf '%b\e[0m ' "${1-\e[32m$}"
+  look 3
 }
 
 # Another project has memfs, and Claude Code is wired to it in all projects. In the shop there was a session

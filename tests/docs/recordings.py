@@ -6,7 +6,7 @@ runs each script with the real program in a terminal, and draws what it shows. W
 is written: it fails where a picture is not what the program says today, and prints what differs. The
 scripts tell time in marks, so that the same text makes the same bytes, without waiting.
 
-It needs the extra `docs`, for the terminal.
+It needs what the extra `docs` names, for the terminal, and a `memfs` on the PATH.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _list_runs(screen: pyte.Screen, number: int) -> Iterator[Run]:
 
 def make_pictures() -> dict[Path, str]:
     """Return the pictures by their paths."""
-    made = {}
+    made: dict[Path, str] = {}
     for name, title in TITLES.items():
         session = record(play(name))
         made |= {FOLDER / f"{name}-{theme}.svg": draw(session, theme, title) for theme in THEMES}
