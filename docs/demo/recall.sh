@@ -5,7 +5,7 @@
   memfs init </dev/null
   memfs ingest
   answer_prompt "" SessionStart
-} >/dev/null 2>&1
+} >>"$stage/log" 2>&1
 
 say "Five weeks later, in a new session. You ask your assistant:" 0.8
 ask "the payments client hangs: do we have a timeout?" 6

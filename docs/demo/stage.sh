@@ -8,10 +8,17 @@
 set -euo pipefail
 
 stage=$(cd "$(mktemp -d)" && pwd -P)
-trap 'rm -rf "$stage"' EXIT
+trap '[ $? = 0 ] || cat "$stage/log" >&2; rm -rf "$stage"' EXIT
 export HOME="$stage/home" USERPROFILE="$stage/home" LC_ALL=C.UTF-8 PAGER=cat GIT_CONFIG_NOSYSTEM=1
 export MEMFS_NOW=2026-11-24T09:30:00Z MEMFS_SERVICE_MODE=off
 shop="$HOME/shop"
+
+# Of this machine's programs those that are needed: assistants would be found, and asked about.
+mkdir "$stage/bin"
+for tool in bash cat dirname fold git grep memfs mkdir python3 realpath rm sed sh sleep tr; do
+  ln -s "$(command -v "$tool")" "$stage/bin/$tool"
+done
+PATH="$stage/bin"
 
 mark() { # a word, and seconds: tell the recorder, or wait
   if [ -n "${MEMFS_RECORDING-}" ]; then printf '\e]7;%s=%s\a' "$1" "$2"; else sleep "$2"; fi
@@ -43,7 +50,7 @@ run() { # a command, typed at a prompt; then seconds to read what it says
   type_in "$1"
   look 0.2
   printf '\n'
-  eval "$1"
+  eval "$1" </dev/null
   gap=$'\n'
   look "${2-2}"
 }
@@ -94,4 +101,4 @@ prepare() {
   cd "$shop"
 }
 demo=$(realpath "$0")
-prepare >/dev/null 2>&1
+prepare >"$stage/log" 2>&1

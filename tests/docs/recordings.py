@@ -15,6 +15,7 @@ import difflib
 import os
 import pty
 import re
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ TITLES = {
     "recall": "A terminal. A prompt to an assistant weeks later, and what memfs puts next to it; "
     "a prompt about something else brings nothing.",
 }
+_PATIENCE = 60  # seconds
 _MOST = 400  # rows of a session
 _MARK = re.compile(r"\x1b]7;(pause|type|typed)=([\d.]+)\x07")
 
@@ -46,7 +48,7 @@ def play(name: str) -> str:
     script = ("bash", str(FOLDER / f"{name}.sh"))
     with subprocess.Popen(script, stdin=theirs, stdout=theirs, stderr=theirs, env=env) as process:
         os.close(theirs)
-        shown = b"".join(iter(lambda: _read(ours), b""))
+        shown = b"".join(iter(lambda: _read(ours, process), b""))
     os.close(ours)
     text = shown.decode()
     if process.returncode:
@@ -54,7 +56,10 @@ def play(name: str) -> str:
     return text
 
 
-def _read(handle: int) -> bytes:
+def _read(handle: int, process: subprocess.Popen[bytes]) -> bytes:
+    if not select.select([handle], [], [], _PATIENCE)[0]:
+        process.kill()  # something in it waits: it shows nothing more
+        return b""
     try:
         return os.read(handle, 1 << 16)
     except OSError:  # nobody has it open any more
