@@ -109,7 +109,8 @@ def test_a_file_that_somebody_reads_just_now_is_replaced_a_moment_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on Windows, which refuses it meanwhile; elsewhere a refusal is one."""
-    replace, refused = os.replace, []
+    replace = os.replace
+    refused: list[str] = []
 
     def refuse(old: str, new: str, **folders: int | None) -> None:
         if len(refused) < 3:
