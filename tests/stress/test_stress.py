@@ -13,7 +13,6 @@ from random import Random
 
 import pytest
 
-import memfs
 from tests.stress import checks
 from tests.stress.roads import ROADS, RefusedError
 from tests.stress.steps import (
