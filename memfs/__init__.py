@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from memfs.secrets import Secret, find_secrets
     from memfs.store.blocks import Place
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Append",
     "AssembledContext",

@@ -18,6 +18,7 @@ from memfs.agent.model import (
     UserPrompt,
 )
 from memfs.agent.sse import StreamedAnswer
+from memfs.core.distribution import name_extra
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.privacy import excerpt
 from memfs.tools import provider_formats
@@ -66,9 +67,7 @@ class Endpoint:
         try:
             import openai  # an extra that may be missing
         except ImportError as error:
-            raise MemfsError(
-                "the package openai is not installed", "pip install 'memfs[agent]'"
-            ) from error
+            raise MemfsError("the package openai is not installed", name_extra("agent")) from error
         self._where = hide_credentials(url)
         self.name = name
         self._seconds = seconds

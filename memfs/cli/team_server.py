@@ -16,6 +16,7 @@ import click
 from memfs.cli import console, options
 from memfs.cli.command_group import CommandGroup
 from memfs.core.counts import format_count
+from memfs.core.distribution import name_extra
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.escaping import flatten_text
 
@@ -32,8 +33,7 @@ def _load(part: str) -> Any:
         return import_module(f"memfs.team.{part}")
     except ModuleNotFoundError as error:
         raise MemfsError(
-            f"a team's server needs {error.name}, which is not installed",
-            "install memfs with its extra: memfs[team]",
+            f"a team's server needs {error.name}, which is not installed", name_extra("team")
         ) from error
 
 

@@ -327,6 +327,12 @@ def remove(path: str) -> bool:
     return True
 
 
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder, or in it, without looking at the disk."""
+    path, folder = path.replace(os.sep, "/"), folder.replace(os.sep, "/")
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
 def sync_folder(folder: str) -> None:
     """Make a rename or a removal in `folder` durable, where the system knows how."""
     if os.name == "nt":

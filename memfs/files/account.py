@@ -2,6 +2,8 @@
 
 import os
 
+from memfs import files
+
 
 def home() -> str:
     """Return the home folder of this account, by the system's user database; "" if unknown."""
@@ -21,10 +23,10 @@ def is_of_project(path: str, folder: str) -> bool:
     if not os.path.isabs(path):
         return True
     inside = os.path.realpath(folder)
-    if not f"{os.path.realpath(path)}/".startswith(f"{inside.rstrip('/')}/"):
+    if not files.is_below(os.path.realpath(path), inside):
         return False
     own = home()
-    return bool(own) and not f"{own}/".startswith(f"{inside.rstrip('/')}/")
+    return bool(own) and not files.is_below(own, inside)
 
 
 def find_named_folder(variable: str) -> str:

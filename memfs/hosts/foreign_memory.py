@@ -7,6 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.hosts import claude_transcript
@@ -90,7 +91,7 @@ def find(path: str, top: str, home: str) -> list[ForeignFile]:
     if not os.path.lexists(whole):
         raise NotFoundError(f"there is no file or folder {path}")
     folder = whole if os.path.isdir(whole) else os.path.dirname(whole)
-    root = top if _is_below(whole, top) else folder
+    root = top if files.is_below(whole, top) else folder
     if not os.path.isdir(whole):
         return [_describe_file(whole, top, home, root)]
     found = dict.fromkeys(_list_files(whole))
@@ -116,11 +117,11 @@ def _list_files(folder: str) -> Iterator[str]:
     for _ in range(_DEEPEST + 1):
         for kind in KINDS:
             path = f"{above}/{kind.path}"
-            if kind.ends and _is_below(path, folder):
+            if kind.ends and files.is_below(path, folder):
                 yield from walk_folder(path, kind.ends)
-            elif kind.ends and _is_below(folder, path):
+            elif kind.ends and files.is_below(folder, path):
                 yield from walk_folder(folder, kind.ends)
-            elif not kind.ends and _is_below(path, folder) and _is_file(path):
+            elif not kind.ends and files.is_below(path, folder) and _is_file(path):
                 yield path
         above = os.path.dirname(above)
 
@@ -141,13 +142,13 @@ def walk_folder(top: str, ends: tuple[str, ...]) -> Iterator[str]:
 
 def _describe_file(path: str, top: str, home: str, root: str) -> ForeignFile:
     name = _to_slashes(path)
-    if _is_below(path, top):
+    if files.is_below(path, top):
         shown = kept = name[len(_to_slashes(top)) :].lstrip("/")
         label, private = _identify(kept, inside=True)
         if private:  # in its user's store, beside those of other projects
             label = make_label(label, os.path.basename(top))
     else:
-        below_home = _is_below(path, home)
+        below_home = files.is_below(path, home)
         shown = f"~{name[len(_to_slashes(home)) :]}" if below_home else name
         label, private = _identify(name, inside=False)
         kept = ""
@@ -217,7 +218,7 @@ def _hash_name(name: str) -> str:
 def find_problem(path: str, root: str) -> str:
     """Return why a path cannot be read, "" if it can."""
     real = os.path.realpath(path)
-    if not _is_below(real, os.path.realpath(root)):
+    if not files.is_below(real, os.path.realpath(root)):
         return f"it is a link that leads out of {root}, to {real}: name that, if you want it"
     if os.path.isdir(real):
         return "it is a link to a folder" if os.path.islink(path) else "it cannot be read"
@@ -226,10 +227,6 @@ def find_problem(path: str, root: str) -> str:
 
 def _is_file(path: str) -> bool:
     return os.path.lexists(path) and not os.path.isdir(path)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _to_slashes(path: str) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs import files
 from memfs.files.signatures import Signature
 from memfs.ingest.ignore_rules import RULE_FILES, PathRules, is_ignored, read_rules, rules_above
-from memfs.store import data_sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -142,7 +141,7 @@ class SourceWalk:
         if entry.name[0] == ".":
             return "" if entry.name in _UNTOLD else HIDDEN
         if entry.is_symlink():
-            return "" if data_sources.is_below(os.path.realpath(entry.path), root) else LINK
+            return "" if files.is_below(os.path.realpath(entry.path), root) else LINK
         is_folder = entry.is_dir(follow_symlinks=False)
         if is_ignored(rules, entry.path, is_folder=is_folder):
             return IGNORED

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from socket import socket
 
 leave = system._exit
-VERSION = "0.1.0"  # as in `memfs/__init__.py`: a test holds them together
+VERSION = "0.2.0"  # as in `memfs/__init__.py`: a test holds them together
 PROTOCOL = "memfs-1"
 MINE, YOURS, LEAVING = b"+", b"-", b"!"  # the service did it; the client has to; other version
 TAKEN = b"k"

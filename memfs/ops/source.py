@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core import settings
 from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
@@ -162,10 +163,10 @@ def _write_path(store: Store, path: str) -> str:
         raise NotFoundError(f"there is no file or folder {path}")
     if store.private:
         home = os.path.expanduser("~")
-        return f"~{full[len(home) :]}" if data_sources.is_below(full, home) else full
+        return f"~{full[len(home) :]}" if files.is_below(full, home) else full
     folder, top = os.path.realpath(os.path.dirname(full)), os.path.realpath(store.top)
     real = os.path.join(folder, os.path.basename(full))
-    if not data_sources.is_below(real, top):
+    if not files.is_below(real, top):
         raise UsageError(
             f"{path} is outside of the project, whose configuration others share",
             "memfs source add --user puts it into your own",

@@ -88,5 +88,5 @@ def _is_hidden(path: str, folders: tuple[str, ...]) -> bool:
     """Tell whether a changed path is in a hidden folder of the watched ones, or hidden itself."""
     if os.path.basename(path) in _RULE_FILES:
         return False
-    inside = next((path[len(top) :] for top in folders if data_sources.is_below(path, top)), "")
+    inside = next((path[len(top) :] for top in folders if files.is_below(path, top)), "")
     return any(part.startswith(".") for part in inside.split("/"))

@@ -160,20 +160,15 @@ def resolve_path(store: "Store", text: str) -> tuple[str, str]:
             return "", "a repository's source is inside of it, without .."
         path = f"{store.top}/{text}"
     real = os.path.realpath(path)
-    if not store.private and not is_below(real, os.path.realpath(store.top)):
+    if not store.private and not files.is_below(real, os.path.realpath(store.top)):
         return "", f"it leads out of the repository, to {real}"
     if real == "/":
         return "", "a whole disk is no source"
     if ".git" in real.split("/"):
         return "", "git's own files are no source"
-    if is_below(real, os.path.realpath(store.root)):
+    if files.is_below(real, os.path.realpath(store.root)):
         return "", "the memory is searched already"
     return real, ""
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder, or in it."""
-    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def _read_section(store: "Store") -> dict[str, object]:
@@ -192,7 +187,9 @@ def _drop_nested(paths: list[str]) -> list[str]:
     """Return the paths without those that are in another of them."""
     found = list(dict.fromkeys(paths))
     return [
-        path for path in found if not any(is_below(path, other) for other in found if other != path)
+        path
+        for path in found
+        if not any(files.is_below(path, other) for other in found if other != path)
     ]
 
 
@@ -210,4 +207,4 @@ def _shorten(store: "Store", top: str) -> str:
         real = os.path.realpath(store.top)
         return f"{top[len(real) :].strip('/')}/".lstrip("/")
     home = os.path.realpath(os.path.expanduser("~"))
-    return f"~{top[len(home) :]}/" if is_below(top, home) else f"{top}/"
+    return f"~{top[len(home) :]}/" if files.is_below(top, home) else f"{top}/"

@@ -22,11 +22,16 @@ WAIT = 10.0  # seconds
 if sys.platform == "win32":  # pragma: no cover - the other branch is covered on Linux and macOS
     import msvcrt
 
+    _FAR = 1 << 30  # what is locked cannot be read: a byte behind the name of the owner
+
     def _try_lock(handle: int) -> bool:
+        os.lseek(handle, _FAR, os.SEEK_SET)
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
+        finally:
+            os.lseek(handle, 0, os.SEEK_SET)
         return True
 
 else:
@@ -73,7 +78,7 @@ def hold_lock(
         pause = 0.001
         while not _try_lock(handle):
             if time.monotonic() >= deadline:
-                owner = os.pread(handle, 40, 0).decode("ascii", "replace") or "another process"
+                owner = os.read(handle, 40).decode("ascii", "replace") or "another process"
                 raise LockedError(
                     f"the store is locked by {owner} (waited {wait:g} s)",
                     f"if that process hangs, stop it; the lock is {path}",

@@ -117,7 +117,7 @@ def find(start: str) -> Store | None:
     folder = os.path.realpath(start)
     home = ""
     user = user_root()
-    if _is_inside(user, folder):
+    if files.is_below(user, folder):
         _check_own(user, folder)
     while True:
         root = f"{folder}/{NAME}" if folder != "/" else f"/{NAME}"
@@ -147,10 +147,6 @@ def find(start: str) -> Store | None:
         folder = parent
 
 
-def _is_inside(path: str, folder: str) -> bool:
-    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
-
-
 def _check_own(user: str, folder: str) -> None:
     """Refuse a store of the user's in the folder that is worked in, but above their home."""
     from memfs.files import account
@@ -173,7 +169,7 @@ def _check_account(folder: str) -> None:
 
 def _check_outside(user: str, project: str) -> None:
     """Refuse a store of the user's that is inside of the project: who set it is the project."""
-    if _is_inside(user, project):
+    if files.is_below(user, project):
         raise StoreError(
             f"your own store would be {user}, inside of the project {project}",
             "a project could have set HOME or MEMFS_HOME: set them to folders of yours",

@@ -292,5 +292,5 @@ def test_without_the_openai_package_it_says_what_to_install(
     assert memfs("eval", "--endpoint", "http://localhost:1/v1", "--model", "m", *SMALL) == (
         1,
         "",
-        "error: the package openai is not installed\nhint: pip install 'memfs[agent]'\n",
+        "error: the package openai is not installed\nhint: pip install 'agent-memfs[agent]'\n",
     )

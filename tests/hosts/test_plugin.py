@@ -124,11 +124,13 @@ def test_a_program_of_the_current_folder_is_not_ours(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\necho taken\n")
     program.chmod(0o755)
     for path in (":/usr/bin:/bin", ".:/usr/bin:/bin"):
-        assert "pipx install memfs" in launch(path, "auto", cwd=tmp_path)
+        assert "pipx install agent-memfs" in launch(path, "auto", cwd=tmp_path)
 
 
 def test_without_the_program_it_says_once_what_to_install() -> None:
-    assert "pipx install memfs" in json.loads(launch("/usr/bin:/bin", "auto"))["systemMessage"]
+    assert (
+        "pipx install agent-memfs" in json.loads(launch("/usr/bin:/bin", "auto"))["systemMessage"]
+    )
     assert launch("/usr/bin:/bin", "auto", given=START.replace("SessionStart", "Stop")) == ""
 
 

@@ -13,7 +13,6 @@ from random import Random
 
 import pytest
 
-import memfs
 from tests.stress import checks
 from tests.stress.roads import ROADS, RefusedError
 from tests.stress.steps import (
@@ -33,7 +32,7 @@ from tests.stress.steps import (
 from tests.stress.workers import EDITOR
 from tests.stress.world import MAIN, USER_BLOCK, World
 
-ROOT = Path(memfs.__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DECISIONS = "project:decisions"
 FIRST, SECOND, THIRD, SAVED, *MORE = (line_of("test", n, 0, Random(n)) for n in range(1, 20))
 Damage = Callable[[World], None]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.core import encodings, headings
+from memfs.core.distribution import name_extra
 from memfs.core.privacy import public
 from memfs.ingest.source_files import LARGE, LARGEST, LARGEST_PDF, PDF
 from memfs.search.catalog import LeftOutError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 BINARY = "binary"
 ENCODING = "not text in a known encoding (UTF-8, UTF-16)"
 SECRET = "it holds a secret"  # noqa: S105 - a reason
-NEEDS_PDF = "PDF needs an extra: pip install 'memfs[pdf]'"
+NEEDS_PDF = f"PDF needs an extra: {name_extra('pdf')}"
 _SNIFFED = 8192  # bytes
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _FORMS = {

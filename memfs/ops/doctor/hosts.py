@@ -6,6 +6,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from memfs import hosts
+from memfs.core.distribution import DISTRIBUTION
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import outside
 from memfs.hosts import owned_file, settings, settings_merge, version
@@ -87,7 +88,9 @@ def _check_programs(
     for (path, word), (what, flag) in sorted(missing.items()):
         gone = f"{path}: the {what} {word}, which is "
         if word == commands.PROGRAM:
-            yield Finding("error", f"{gone}not on the PATH", "put it there: pipx install memfs")
+            yield Finding(
+                "error", f"{gone}not on the PATH", f"put it there: pipx install {DISTRIBUTION}"
+            )
         else:
             again = f"write it anew: memfs install {host.NAME}{flag}"
             yield Finding("error", f"{gone}gone", again)

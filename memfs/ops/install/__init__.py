@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memfs import hosts
+from memfs.core.distribution import DISTRIBUTION
 from memfs.core.errors import StoreError
 from memfs.core.escaping import make_plain
 from memfs.files import outside
@@ -257,8 +258,8 @@ def _plan(
             raise StoreError(
                 f"{path} is {tracking}: it names no Python of this machine, but the memfs on the "
                 "PATH, and there is none",
-                f"put it there (pipx install memfs), or wire yourself alone: memfs install {host} "
-                f"{own}",
+                f"put it there (pipx install {DISTRIBUTION}), or wire yourself alone: "
+                f"memfs install {host} {own}",
             )
         new = load(place, host, names, shared=bool(tracking))
         edits.append(SettingsEdit.plan(place, path, new, remove=remove))

@@ -1,0 +1,117 @@
+"""What a release says of itself is the same in every file, and builds are the same in every byte."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memfs
+from memfs.core.distribution import DISTRIBUTION
+from memfs.ipc import client
+
+ROOT = Path(memfs.__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+HOME = PROJECT["urls"]["Homepage"]
+READ = [  # what people read, and what runs an installation
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "pyproject.toml")),
+    *ROOT.glob("*.json"),
+    *(
+        path
+        for folder in ("docs", ".github", ".claude-plugin")
+        for path in ROOT.glob(f"{folder}/**/*.*")
+    ),
+    *(path for folder in ("memfs", "hooks", "templates") for path in ROOT.glob(f"{folder}/**/*")),
+]
+TEXTS = {
+    path: path.read_text(encoding="utf-8")
+    for path in READ
+    if path.is_file() and path.suffix not in {".pyc", ".png", ".safetensors"}
+}
+
+
+def load(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / name).read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_version_is_one() -> None:
+    market, server = load(".claude-plugin/marketplace.json"), load("server.json")
+    found = {
+        client.VERSION,
+        load("hooks/plugin/.claude-plugin/plugin.json")["version"],
+        load("gemini-extension.json")["version"],
+        market["metadata"]["version"],
+        *(plugin["version"] for plugin in market["plugins"]),
+        server["version"],
+        *(package["version"] for package in server["packages"]),
+    }
+    assert found == {memfs.__version__}
+    newest = re.findall(r"^## \[(\d.*?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
+    assert newest == memfs.__version__
+
+
+def test_the_name_of_the_distribution_is_one() -> None:
+    assert PROJECT["name"] == DISTRIBUTION
+    assert [package["identifier"] for package in load("server.json")["packages"]] == [DISTRIBUTION]
+    assert DISTRIBUTION in PROJECT["scripts"], "`uvx NAME` runs a program of that name"
+    installed = re.compile(
+        r"(?:pipx? install|uv tool install|uvx|pip install)(?: -\S+)* '?(memfs\b)|[^-\w/](memfs\[\w+\])"
+    )
+    assert not [path for path, text in TEXTS.items() if installed.search(text)]
+
+
+def test_the_address_of_the_repository_is_one() -> None:
+    owner, name = HOME.removeprefix("https://github.com/").split("/")
+    ours = re.compile(rf"github(?:usercontent)?\.com/([\w-]*memfs[\w-]*/[\w-]+|[\w-]+/{name}\b)")
+    found = {each for text in TEXTS.values() for each in ours.findall(text)}
+    assert found == {f"{owner}/{name}"}
+    server = load("server.json")
+    assert (server["name"], server["repository"]["url"]) == (f"io.github.{owner}/{name}", HOME)
+
+
+def test_the_registry_of_mcp_finds_its_marker_and_takes_the_description() -> None:
+    server = load("server.json")
+    assert f"<!-- mcp-name: {server['name']} -->" in (ROOT / "README.md").read_text("utf-8")
+    assert len(server["description"]) <= 100
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for path, text in TEXTS.items():
+        links = re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", text) if path.suffix == ".md" else []
+        assert not [link for link in links if not (path.parent / link).exists()], path
+
+
+def build(copy: Path, out: Path) -> dict[str, str]:
+    """Build in a copy of the sources, and return what came out with its digests."""
+    kept = shutil.ignore_patterns(".venv", ".git", ".ci", "__pycache__", ".*_cache", ".hypothesis")
+    shutil.copytree(ROOT, copy, ignore=kept)
+    words = [sys.executable, "-m", "hatchling", "build", "-d", str(out)]
+    subprocess.run(words, cwd=copy, check=True, capture_output=True)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.iterdir()}
+
+
+@pytest.mark.thorough
+def test_a_build_is_the_same_in_every_byte_and_says_what_it_brings_along(tmp_path: Path) -> None:
+    first = build(tmp_path / "one", tmp_path / "first")
+    assert len(first) == 2
+    assert first == build(tmp_path / "a/longer path", tmp_path / "second")
+    with zipfile.ZipFile(next((tmp_path / "first").glob("*.whl"))) as wheel:
+        [name] = [each for each in wheel.namelist() if "/sboms/" in each]
+        document = json.loads(wheel.read(name))
+        page = wheel.read(name.partition("/")[0] + "/METADATA").decode()
+    [model] = document["components"]
+    assert model["licenses"] == [{"license": {"id": "MIT"}}]
+    for file in model["components"]:
+        digest = hashlib.sha256((ROOT / file["name"]).read_bytes()).hexdigest()
+        assert file["hashes"] == [{"alg": "SHA-256", "content": digest}]
+    assert not re.findall(r"\]\((?!\w+:|#)", page), "links on the index page lead to the repository"
