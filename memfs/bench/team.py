@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     Searches = dict[str, Callable[[int, str], int]]  # by name: project and query to hits
 
 _UPLOADERS = 4
-_MEMBERS = 20
+_MEMBERS, _SHARED = 20, 10  # members at least; projects for each of them
+_TOGETHER = 3  # members of a project
 _BARE = 20_000  # messages whose upload without memfs is timed
 _UNTIMED = 3  # queries of each class
 _EMPTY = (
@@ -92,7 +93,10 @@ class TeamReport:
 
 @dataclass(frozen=True)
 class TeamSizes:
-    """What is measured: `queries` of each class, `rate` requests a second for `seconds`."""
+    """What is measured: `queries` of each class, `rate` requests a second for `seconds`.
+
+    `servers` of them share the load.
+    """
 
     messages: int
     projects: int
@@ -100,6 +104,7 @@ class TeamSizes:
     rate: float
     seconds: float
     folders: bool = False
+    servers: int = 1
 
 
 def run(database: str, sizes: TeamSizes, stage: Stage) -> TeamReport:
@@ -122,18 +127,19 @@ def run(database: str, sizes: TeamSizes, stage: Stage) -> TeamReport:
         bare = stack.enter_context(closing(BareTable(database)))
         report.bare_rows = bare.fill(_UPLOADERS, _BARE)
         tick(1)
-        ports = {"memfs team": port}
+        ports, words = {"memfs team": port}, []
         if sizes.folders:
             stage("making index folders", 0)
             team_program.make_folders(roles["MEMFS_TEAM_DATABASE_WORKERS"], folder)
-            words = ("--folders", folder)
-            ports["memfs team, folders"] = stack.enter_context(
-                team_program.serve(served, folder, *words)
-            )
-        report.timings = time_searches(bare, ports, tokens[0], projects, sizes.queries, stage)
+            words = ["--folders", folder]
+            served_folders = team_program.serve(served, folder, *words)
+            ports["memfs team, folders"] = stack.enter_context(served_folders)
+        report.timings = time_searches(bare, ports, tokens, projects, sizes.queries, stage)
+        loaded = [[*ports.values()][-1]]
+        for _ in range(1, sizes.servers):
+            loaded.append(stack.enter_context(team_program.serve(served, folder, *words)))
         tick = stage("loading", round(sizes.rate * sizes.seconds))
-        last = [*ports.values()][-1]
-        report.load = team_load.run(last, tokens, projects, sizes.rate, sizes.seconds, tick)
+        report.load = team_load.run(loaded, tokens, projects, sizes.rate, sizes.seconds, tick)
     return report
 
 
@@ -153,8 +159,12 @@ def check_empty(database: str) -> None:
 
 
 def add_members(database: str, projects: int) -> list[str]:
-    """Add members who share with so many projects, and return a token of each."""
-    tokens = [PREFIX + secrets.token_urlsafe(32) for _ in range(_MEMBERS)]
+    """Add projects and members, three for each project; return a token of each member.
+
+    A project's number, modulo the number of members, is the place of its first one.
+    """
+    count = max(_MEMBERS, projects // _SHARED)
+    tokens = [PREFIX + secrets.token_urlsafe(32) for _ in range(count)]
     hashes = [hashlib.sha256(token.encode()).digest() for token in tokens]
     with psycopg.connect(database) as connection:
         connection.execute("SET ROLE memfs_bench_owner")
@@ -164,12 +174,18 @@ def add_members(database: str, projects: int) -> list[str]:
             (projects,),
         )
         connection.execute(
-            "WITH made AS (INSERT INTO member (login) SELECT 'member' || n"
-            " FROM generate_series(1, %s) n RETURNING id), given AS (INSERT INTO token"
-            " (hash, member, scopes, expires_at) SELECT (%s::bytea[])[id], id,"
-            " '{search,push}', now() + interval '30 days' FROM made)"
-            " INSERT INTO access SELECT p.id, m.id, 'writer' FROM made m, project p",
-            (_MEMBERS, hashes),
+            "INSERT INTO member (login) SELECT 'member' || n FROM generate_series(1, %s) n",
+            (count,),
+        )
+        connection.execute(
+            "INSERT INTO token (hash, member, scopes, expires_at) SELECT (%s::bytea[])[id], id,"
+            " '{search,push}', now() + interval '30 days' FROM member",
+            (hashes,),
+        )
+        connection.execute(
+            "INSERT INTO access SELECT p.id, 1 + (p.id + n) %% %s, 'writer'"
+            " FROM project p, generate_series(0, %s) n",
+            (count, _TOGETHER - 1),
         )
     return tokens
 
@@ -188,10 +204,10 @@ def upload(
 
     def push(number: int) -> list[int]:
         counts = [0, 0]
-        with closing(LoopbackMember(port, tokens[number])) as member:
+        with closing(LoopbackMember(port, tokens)) as member:
             for project in shares[number]:
                 for count, body in team_data.encode_pushes(project):
-                    status, answer = member.ask("POST", "/v1/push", body)
+                    status, answer = member.ask(project.number, "POST", "/v1/push", body)
                     if status >= 300:
                         raise RuntimeError(f"a push failed: {status} {answer[:200]!r}")
                     reply = msgspec.json.decode(answer)
@@ -223,7 +239,7 @@ def measure_space(database: str, report: TeamReport) -> None:
 def time_searches(
     bare: BareTable,
     ports: dict[str, int],
-    token: str,
+    tokens: Sequence[str],
     projects: Sequence[BenchProject],
     count: int,
     stage: Stage,
@@ -238,7 +254,7 @@ def time_searches(
     floors = len(searches)
     with ExitStack() as stack:
         for name, port in ports.items():
-            member = stack.enter_context(closing(LoopbackMember(port, token)))
+            member = stack.enter_context(closing(LoopbackMember(port, tokens)))
             searches[name] = member.search
         tick = stage("searching", len(classes) * count)
         found: list[TeamTiming] = []

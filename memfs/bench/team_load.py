@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from memfs.bench.team_data import BenchProject
 
-MIX = {"push": 40, "recall": 20, "search": 20, "me": 20}  # percent of the requests
+MIX = {"push": 40, "me": 40, "recall": 10, "search": 10}  # percent of the requests
 _CONNECTIONS = 64
 _PUSHED = 5  # messages of a push: what was said since the last one
 _FIRST = 1_000_000  # the number of the first session that the load adds
@@ -44,6 +44,7 @@ class LoadTiming:
 @dataclass
 class _Request:
     kind: str
+    project: int
     due: float
     body: bytes | None
     seconds: float = 0.0
@@ -67,18 +68,21 @@ class _LoadRun:
 
 
 def run(
-    port: int,
+    ports: Sequence[int],
     tokens: Sequence[str],
     projects: Sequence[BenchProject],
     rate: float,
     seconds: float,
     tick: Callable[[int], object],
 ) -> list[LoadTiming]:
-    """Send `rate` requests a second for some seconds; projects are chosen by their sizes."""
+    """Send `rate` requests a second for some seconds; projects are chosen by their sizes.
+
+    The connections are spread over the servers, as a proxy does.
+    """
     planned = _LoadRun(_plan(projects, rate, seconds), tick)
     begin = time.perf_counter() + 0.5
     threads = [
-        threading.Thread(target=_send, args=(planned, begin, port, tokens[at % len(tokens)]))
+        threading.Thread(target=_send, args=(planned, begin, ports[at % len(ports)], tokens))
         for at in range(_CONNECTIONS)
     ]
     for thread in threads:
@@ -101,7 +105,12 @@ def _plan(projects: Sequence[BenchProject], rate: float, seconds: float) -> list
     chosen = lot.choices(projects, [each.size for each in projects], k=count)
     words = {each.number: team_data.make_queries(each, 50) for each in {*chosen}}
     return [
-        _Request(kind, at / rate, _make_body(kind, project, lot.choice(words[project.number]), at))
+        _Request(
+            kind,
+            project.number,
+            at / rate,
+            _make_body(kind, project, lot.choice(words[project.number]), at),
+        )
         for at, (kind, project) in enumerate(zip(kinds, chosen, strict=True))
     ]
 
@@ -121,15 +130,16 @@ def _make_body(kind: str, project: BenchProject, query: str, number: int) -> byt
             return None
 
 
-def _send(planned: _LoadRun, begin: float, port: int, token: str) -> None:
-    member = LoopbackMember(port, token)
+def _send(planned: _LoadRun, begin: float, port: int, tokens: Sequence[str]) -> None:
+    member = LoopbackMember(port, tokens)
     while request := planned.get_next():
         due = begin + request.due
         if (early := due - time.perf_counter()) > 0:
             time.sleep(early)
         try:
             method = "POST" if request.body else "GET"
-            status, _ = member.ask(method, f"/v1/{request.kind}", request.body)
+            path = f"/v1/{request.kind}"
+            status, _ = member.ask(request.project, method, path, request.body)
             request.error = "" if status < 300 else f"status {status}"
         except OSError as error:
             request.error = type(error).__name__

@@ -6,6 +6,7 @@ import http.client
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -16,29 +17,33 @@ from memfs.bench import program
 from memfs.ipc.team_protocol import HEADER, PROTOCOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _LONGEST = 60.0  # seconds of a request, and of the server's start
 _LINE = re.compile(rb"serving on http://127\.0\.0\.1:(\d+)")
 
 
 class LoopbackMember:
-    """A member with a token, and a connection that stays open. Not thread-safe."""
+    """A connection that stays open, used with the token of a project's member. Not thread-safe."""
 
-    def __init__(self, port: int, token: str) -> None:
+    def __init__(self, port: int, tokens: Sequence[str]) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_LONGEST)
-        self._headers = {HEADER: str(PROTOCOL), "Authorization": f"Bearer {token}"}
+        self._tokens = tokens
 
-    def ask(self, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    def ask(
+        self, project: int, method: str, path: str, body: bytes | None = None
+    ) -> tuple[int, bytes]:
         """Send a request; return the status and the body of its answer. Raises `OSError`."""
-        self._connection.request(method, path, body, self._headers)
+        token = self._tokens[project % len(self._tokens)]
+        headers = {HEADER: str(PROTOCOL), "Authorization": f"Bearer {token}"}
+        self._connection.request(method, path, body, headers)
         response = self._connection.getresponse()
         return response.status, response.read()
 
     def search(self, project: int, query: str) -> int:
         """Search a project, and return how many hits there are. Raises `RuntimeError`."""
         body = msgspec.json.encode({"projects": [project], "query": query})
-        status, answer = self.ask("POST", "/v1/search", body)
+        status, answer = self.ask(project, "POST", "/v1/search", body)
         if status != http.client.OK:
             raise RuntimeError(f"a search failed: {status} {answer[:200]!r}")
         return len(msgspec.json.decode(answer)["hits"])
@@ -70,8 +75,9 @@ def make_folders(database: str, folder: str) -> None:
 def serve(database: str, folder: str, *words: str) -> Iterator[int]:
     """Serve a team, and yield the port. Its log is in `folder`. Raises `RuntimeError`."""
     command = [sys.executable, "-m", "memfs", "team", "serve", "--port", "0", "--rate", "1000000"]
+    handle, path = tempfile.mkstemp(dir=folder, suffix=".log")
     with (
-        open(f"{folder}/server.log", "wb") as log,
+        open(handle, "wb") as log,
         subprocess.Popen(  # noqa: S603 - our own program
             [*command, "--database", database, *words],
             stdin=subprocess.DEVNULL,
@@ -80,7 +86,7 @@ def serve(database: str, folder: str, *words: str) -> Iterator[int]:
         ) as server,
     ):
         try:
-            yield _await_port(server, f"{folder}/server.log")
+            yield _await_port(server, path)
         finally:
             server.terminate()
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @options.number_option("--queries", help="Queries for each size of projects.", default=50, least=5)
 @options.number_option("--rate", help="Requests a second of the load.", default=50)
 @options.number_option("--seconds", help="How long the load lasts.", default=10)
+@options.number_option("--servers", help="Servers that share the load.", default=1)
 @click.option("--folders", is_flag=True, help="Search index folders, too, and load their server.")
 @options.json_option
 def command(
@@ -29,6 +30,7 @@ def command(
     queries: int,
     rate: int,
     seconds: int,
+    servers: int,
     folders: bool,
     as_json: bool,
 ) -> None:
@@ -39,7 +41,9 @@ def command(
     about half an hour and 5 GB.
     """
     bench = team_server.load_module("memfs.bench.team")
-    sizes = bench.TeamSizes(messages, projects, queries, float(rate), float(seconds), folders)
+    sizes = bench.TeamSizes(
+        messages, projects, queries, float(rate), float(seconds), folders, servers
+    )
     with progress.show_stages() as stage:
         report = bench.run(database, sizes, stage)
     if as_json:
