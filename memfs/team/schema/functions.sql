@@ -367,10 +367,12 @@ BEGIN
         SELECT t.n, m.id, m.at FROM unnest(terms) WITH ORDINALITY t (term, n)
         CROSS JOIN LATERAL (
             -- `+ 0`: its index would only be read in vain, since keys are of one project.
+            -- OFFSET: the index is asked for each term, however many there are.
             SELECT m.id, m.at FROM message m
             WHERE m.words @> ARRAY[t.term] AND m.project + 0 = wanted
             AND (cardinality(roles) = 0 OR m.role = ANY (roles))
             AND (since IS NULL OR m.at >= since) AND (until IS NULL OR m.at <= until)
+            OFFSET 0
         ) m
     ), frequency AS MATERIALIZED (
         SELECT n, count(h.id)::int AS hits
