@@ -27,14 +27,18 @@ _DATABASE = "MEMFS_TEAM_DATABASE"
 _DAYS = 90
 
 
-def _load(part: str) -> Any:
-    """Import a module of the server. Raises `MemfsError` where its packages are missing."""
+def load_module(name: str) -> Any:
+    """Import a module that needs the extra. Raises `MemfsError` where its packages are missing."""
     try:
-        return import_module(f"memfs.team.{part}")
+        return import_module(name)
     except ModuleNotFoundError as error:
         raise MemfsError(
             f"a team's server needs {error.name}, which is not installed", name_extra("team")
         ) from error
+
+
+def _load(part: str) -> Any:
+    return load_module(f"memfs.team.{part}")
 
 
 def _database_option(function: Callable[..., object]) -> Callable[..., object]:

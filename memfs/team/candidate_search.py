@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs.search import identifiers, lexical, stopwords, text_vectors
-from memfs.team import push_rows, word_keys
-from memfs.team.candidate_index import open_candidates
+from memfs.team import candidate_index, push_rows, word_keys
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from memfs.search.engine import Engine
     from memfs.team.ledger import Ledger, StoredMessage
 
-MOST = 100  # candidates by words, and as many by vectors, over all projects
+MOST = 48  # candidates by words, and as many by vectors, over all projects
 _LEAST = 15  # of each project, however many there are
 _BESIDE = 2  # turns before and after each
 _MOST_TERMS = 32
@@ -61,9 +60,9 @@ def open_engines(
     if not messages:
         yield []
         return
-    with open_candidates(messages) as engine:
-        engine.text.stands_for = total, frequencies
-        yield [engine]
+    engine = candidate_index.index_candidates(messages)
+    engine.text.stands_for = total, frequencies
+    yield [engine]
 
 
 def list_terms(text: str) -> list[str]:

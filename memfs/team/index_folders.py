@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memfs.team.ledger import Ledger, SearchedProject
 
 STATE = "state.json"
-_MOST_OPEN = 64  # engines
+_MOST_OPEN = 512  # engines: their files are mapped, and opening one takes as long as a search
 _LARGEST_STATE = 4096  # bytes
 
 

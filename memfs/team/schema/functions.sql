@@ -393,29 +393,31 @@ BEGIN
     PERFORM check_access(me, wanted, false);
     RETURN QUERY
     WITH hits AS MATERIALIZED (
-        SELECT m.id, m.at, array(
-            SELECT n::int FROM unnest(terms) WITH ORDINALITY t (term, n)
-            WHERE t.term = ANY (m.words)
-        ) AS has
-        FROM message m
-        WHERE m.words && terms AND m.project = wanted
-        AND (cardinality(roles) = 0 OR m.role = ANY (roles))
-        AND (since IS NULL OR m.at >= since) AND (until IS NULL OR m.at <= until)
+        SELECT t.n, m.id, m.at FROM unnest(terms) WITH ORDINALITY t (term, n)
+        CROSS JOIN LATERAL (
+            -- `+ 0`: its index would only be read in vain, since keys are of one project.
+            -- OFFSET: the index is asked for each term, however many there are.
+            SELECT m.id, m.at FROM message m
+            WHERE m.words @> ARRAY[t.term] AND m.project + 0 = wanted
+            AND (cardinality(roles) = 0 OR m.role = ANY (roles))
+            AND (since IS NULL OR m.at >= since) AND (until IS NULL OR m.at <= until)
+            OFFSET 0
+        ) m
     ), frequency AS MATERIALIZED (
-        SELECT n, count(h)::int AS hits
-        FROM generate_series(1, cardinality(terms)) n
-        LEFT JOIN (SELECT unnest(hits.has) AS h FROM hits) found ON found.h = n
-        GROUP BY n
+        SELECT n, count(h.id)::int AS hits
+        FROM generate_series(1, cardinality(terms)) n LEFT JOIN hits h USING (n) GROUP BY n
     ), every AS (
         SELECT coalesce(sum(c.many), 0)::float8 AS total FROM change c WHERE c.project = wanted
     ), weight AS MATERIALIZED (
         SELECT f.n, ln(1 + (greatest(e.total, f.hits) - f.hits + 0.5) / (f.hits + 0.5)) AS idf
         FROM frequency f, every e
+    ), scored AS (
+        SELECT h.id, h.at, sum(w.idf ORDER BY w.n) AS score
+        FROM hits h JOIN weight w USING (n) GROUP BY h.id, h.at
     )
-    SELECT h.id, h.at,
-        (SELECT sum(w.idf) FROM weight w WHERE w.n = ANY (h.has)) AS score,
-        array(SELECT f.hits FROM frequency f ORDER BY f.n), e.total::bigint
-    FROM hits h, every e
+    SELECT s.id, s.at, s.score, array(SELECT f.hits FROM frequency f ORDER BY f.n),
+        e.total::bigint
+    FROM scored s, every e
     ORDER BY 3 DESC, 2 DESC, 1 LIMIT most;
 END $$;
 

@@ -23,7 +23,7 @@ class _BenchGroup(LazyGroup):
 command = _BenchGroup(
     "bench",
     __name__,
-    ("hook", "retrieval", "recall", "precision", "ingest", "search", "web"),
+    ("hook", "retrieval", "recall", "precision", "ingest", "search", "web", "team"),
     "Measure memfs on this machine, each figure against its floor in the same run.",
 )
 

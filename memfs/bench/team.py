@@ -1,0 +1,289 @@
+"""A team's server: rows a second, search by the size of a project, and a load, against bare SQL.
+
+It is the installed program over loopback, with a database that is empty before. All searches of a
+class of projects are timed in turns, query by query, each time in another order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import secrets
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from memfs.bench import team_data, team_load, team_program
+from memfs.bench.team_baseline import BareTable
+from memfs.bench.team_program import LoopbackMember
+from memfs.core.errors import UsageError
+from memfs.ipc.team_protocol import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memfs.bench.team_data import BenchProject
+    from memfs.bench.team_load import LoadTiming
+
+    Stage = Callable[[str, int], Callable[[int], object]]
+    Searches = dict[str, Callable[[int, str], int]]  # by name: project and query to hits
+
+_UPLOADERS = 4
+_MEMBERS, _SHARED = 20, 10  # members at least; projects for each of them
+_TOGETHER = 3  # members of a project
+_BARE = 20_000  # messages whose upload without memfs is timed
+_UNTIMED = 3  # queries of each class
+_EMPTY = (
+    "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'p')"
+)
+# What lies in the database for the messages: by table, its heap and each of its indexes.
+_SPACE = (
+    "SELECT CASE WHEN c.relkind = 'i' THEN 'index' WHEN c.relname ~ '^vector' THEN 'vectors'"
+    " WHEN c.relname ~ '^message' THEN 'messages' ELSE 'others' END,"
+    " CASE WHEN c.relkind <> 'i' THEN '' WHEN t.relname ~ '^vector' THEN 'vectors, key'"
+    " WHEN pg_get_indexdef(c.oid) ~ 'gin' THEN 'words' WHEN pg_get_indexdef(c.oid) ~ 'session, at'"
+    " THEN 'session' WHEN t.relname ~ '^message' THEN 'key' ELSE 'others' END,"
+    " sum(CASE WHEN c.relkind = 'i' THEN pg_relation_size(c.oid) ELSE pg_table_size(c.oid) END)"
+    " FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid"
+    " LEFT JOIN pg_class t ON t.oid = i.indrelid"
+    " WHERE c.relnamespace = 'memfs'::regnamespace AND c.relkind IN ('r', 'i') GROUP BY 1, 2"
+)
+
+
+@dataclass(frozen=True)
+class TeamTiming:
+    """Searches of a class of projects in milliseconds; `ratio` is that of the median to bare SQL.
+
+    `floor`: it is a search without memfs.
+    """
+
+    projects: str
+    count: int
+    name: str
+    p50: float
+    p95: float
+    ratio: float
+    floor: bool = False
+
+
+@dataclass
+class TeamReport:
+    """All of a run. `space` is bytes a message, by what they are for; `seconds` of the upload."""
+
+    messages: int = 0
+    refused: int = 0
+    projects: int = 0
+    text: float = 0.0  # bytes of a text, the mean
+    seconds: float = 0.0
+    rows: float = 0.0  # a second
+    bare_rows: float = 0.0
+    space: dict[str, float] = field(default_factory=dict)
+    timings: list[TeamTiming] = field(default_factory=list)
+    load: list[LoadTiming] = field(default_factory=list)
+    rate: float = 0.0
+
+
+@dataclass(frozen=True)
+class TeamSizes:
+    """What is measured: `queries` of each class, `rate` requests a second for `seconds`.
+
+    `servers` of them share the load.
+    """
+
+    messages: int
+    projects: int
+    queries: int
+    rate: float
+    seconds: float
+    folders: bool = False
+    servers: int = 1
+
+
+def run(database: str, sizes: TeamSizes, stage: Stage) -> TeamReport:
+    """Make a team in an empty database, fill it, search it, and put a load on it.
+
+    Everything stays there. Raises `UsageError` for a database that holds something.
+    """
+    check_empty(database)
+    roles = team_program.make_schema(database)
+    projects = team_data.make_projects(sizes.projects, sizes.messages)
+    tokens = add_members(database, len(projects))
+    report = TeamReport(projects=len(projects), rate=sizes.rate)
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="memfs-bench-"))
+        served = roles["MEMFS_TEAM_DATABASE"]
+        port = stack.enter_context(team_program.serve(served, folder))
+        upload(port, tokens, projects, report, stage)
+        measure_space(database, report)
+        tick = stage("copying to bare SQL", 0)
+        bare = stack.enter_context(closing(BareTable(database)))
+        report.bare_rows = bare.fill(_UPLOADERS, _BARE)
+        tick(1)
+        ports, words = {"memfs team": port}, []
+        if sizes.folders:
+            stage("making index folders", 0)
+            team_program.make_folders(roles["MEMFS_TEAM_DATABASE_WORKERS"], folder)
+            words = ["--folders", folder]
+            served_folders = team_program.serve(served, folder, *words)
+            ports["memfs team, folders"] = stack.enter_context(served_folders)
+        report.timings = time_searches(bare, ports, tokens, projects, sizes.queries, stage)
+        loaded = [[*ports.values()][-1]]
+        for _ in range(1, sizes.servers):
+            loaded.append(stack.enter_context(team_program.serve(served, folder, *words)))
+        tick = stage("loading", round(sizes.rate * sizes.seconds))
+        report.load = team_load.run(loaded, tokens, projects, sizes.rate, sizes.seconds, tick)
+    return report
+
+
+def check_empty(database: str) -> None:
+    """Raise `UsageError` for a database that has tables, or is not there."""
+    try:
+        with psycopg.connect(database) as connection:
+            found = connection.execute(_EMPTY).fetchone()
+    except psycopg.Error as error:
+        told = str(error).strip().partition("\n")[0]
+        raise UsageError(f"the database cannot be used: {told}") from error
+    if found and found[0]:
+        name = conninfo_to_dict(database).get("dbname", "")
+        raise UsageError(
+            f"the database {name} has {found[0]:,} tables", "name an empty one: createdb bench"
+        )
+
+
+def add_members(database: str, projects: int) -> list[str]:
+    """Add projects and members, three for each project; return a token of each member.
+
+    A project's number, modulo the number of members, is the place of its first one.
+    """
+    count = max(_MEMBERS, projects // _SHARED)
+    tokens = [PREFIX + secrets.token_urlsafe(32) for _ in range(count)]
+    hashes = [hashlib.sha256(token.encode()).digest() for token in tokens]
+    with psycopg.connect(database) as connection:
+        connection.execute("SET ROLE memfs_bench_owner")
+        connection.execute("SET search_path = memfs")
+        connection.execute(
+            "INSERT INTO project (name) SELECT 'project' || n FROM generate_series(1, %s) n",
+            (projects,),
+        )
+        connection.execute(
+            "INSERT INTO member (login) SELECT 'member' || n FROM generate_series(1, %s) n",
+            (count,),
+        )
+        connection.execute(
+            "INSERT INTO token (hash, member, scopes, expires_at) SELECT (%s::bytea[])[id], id,"
+            " '{search,push}', now() + interval '30 days' FROM member",
+            (hashes,),
+        )
+        connection.execute(
+            "INSERT INTO access SELECT p.id, 1 + (p.id + n) %% %s, 'writer'"
+            " FROM project p, generate_series(0, %s) n",
+            (count, _TOGETHER - 1),
+        )
+    return tokens
+
+
+def upload(
+    port: int,
+    tokens: Sequence[str],
+    projects: Sequence[BenchProject],
+    report: TeamReport,
+    stage: Stage,
+) -> None:
+    """Push the messages of all projects from several machines at once."""
+    total = sum(each.size for each in projects)
+    tick = stage("uploading", total)
+    shares = [list(projects[at::_UPLOADERS]) for at in range(_UPLOADERS)]
+
+    def push(number: int) -> list[int]:
+        counts = [0, 0]
+        with closing(LoopbackMember(port, tokens)) as member:
+            for project in shares[number]:
+                for count, body in team_data.encode_pushes(project):
+                    status, answer = member.ask(project.number, "POST", "/v1/push", body)
+                    if status >= 300:
+                        raise RuntimeError(f"a push failed: {status} {answer[:200]!r}")
+                    reply = msgspec.json.decode(answer)
+                    counts[0] += reply["stored"]
+                    counts[1] += len(reply["refused"])
+                    tick(count)
+        return counts
+
+    began = time.perf_counter()
+    with ThreadPoolExecutor(_UPLOADERS) as pool:
+        counts = list(pool.map(push, range(_UPLOADERS)))
+    report.seconds = time.perf_counter() - began
+    report.messages, report.refused = map(sum, zip(*counts, strict=True))
+    report.rows = report.messages / report.seconds
+
+
+def measure_space(database: str, report: TeamReport) -> None:
+    """Vacuum, as PostgreSQL does in a while by itself, and note what a message takes."""
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE")
+        rows = connection.execute(_SPACE).fetchall()
+        length = connection.execute("SELECT avg(octet_length(text)) FROM memfs.message").fetchone()
+    report.text = float(length[0] or 0) if length else 0.0
+    for kind, index, size in rows:
+        name = f"index: {index}" if index else str(kind)
+        report.space[name] = float(size) / max(1, report.messages)
+
+
+def time_searches(
+    bare: BareTable,
+    ports: dict[str, int],
+    tokens: Sequence[str],
+    projects: Sequence[BenchProject],
+    count: int,
+    stage: Stage,
+) -> list[TeamTiming]:
+    """Time `count` queries of each class of projects, by bare SQL and by each server."""
+    classes: dict[str, list[BenchProject]] = {}
+    for project in reversed(projects):
+        classes.setdefault(project.size_class, []).append(project)
+    searches: Searches = {"bare SQL, words": bare.search_words}
+    if bare.has_vectors:
+        searches["bare SQL, words and vectors"] = bare.search_both
+    floors = len(searches)
+    with ExitStack() as stack:
+        for name, port in ports.items():
+            member = stack.enter_context(closing(LoopbackMember(port, tokens)))
+            searches[name] = member.search
+        tick = stage("searching", len(classes) * count)
+        found: list[TeamTiming] = []
+        for name, group in classes.items():
+            times = _time_class(searches, group, count, tick)
+            base = _get_part(times["bare SQL, words"], 0.5)
+            for place, (search, each) in enumerate(times.items()):
+                p50, p95 = _get_part(each, 0.5), _get_part(each, 0.95)
+                row = TeamTiming(name, len(group), search, p50, p95, p50 / base, place < floors)
+                found.append(row)
+    return found
+
+
+def _time_class(
+    searches: Searches, group: Sequence[BenchProject], count: int, tick: Callable[[int], object]
+) -> dict[str, list[float]]:
+    lot = random.Random(len(group))  # noqa: S311 - an order, no secret
+    chosen = lot.choices(group, k=count + _UNTIMED)
+    times: dict[str, list[float]] = {name: [] for name in searches}
+    for number, project in enumerate(chosen):
+        query = team_data.make_queries(project, number + 1)[number]
+        for name, search in lot.sample([*searches.items()], len(searches)):
+            began = time.perf_counter()
+            search(project.number, query)
+            if number >= _UNTIMED:
+                times[name].append((time.perf_counter() - began) * 1000)
+        tick(number >= _UNTIMED)
+    return times
+
+
+def _get_part(times: Sequence[float], part: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(len(times) * part))]
