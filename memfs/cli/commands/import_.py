@@ -45,7 +45,7 @@ def command(
     """Take memory from elsewhere: an export, or what other tools keep in files.
 
     PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others: see
-    the README), or a file or folder of one: its observations and notes become passages, its blocks
+    docs/importers.md), or a file or folder of one: its observations and notes become passages, its blocks
     blocks, its conversations sessions. Of its projects the one of this folder is taken. An export
     of ChatGPT or Claude.ai goes into your own store. In any other folder of nothing but text files
     each becomes a block, or passages.
