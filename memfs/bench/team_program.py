@@ -19,6 +19,7 @@ from memfs.ipc.team_protocol import HEADER, PROTOCOL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+_IDLE = 3.0  # seconds after which a connection is opened anew: the server closes it after five
 _LONGEST = 60.0  # seconds of a request, and of the server's start
 _LINE = re.compile(rb"serving on http://127\.0\.0\.1:(\d+)")
 
@@ -29,6 +30,7 @@ class LoopbackMember:
     def __init__(self, port: int, tokens: Sequence[str]) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_LONGEST)
         self._tokens = tokens
+        self._used = 0.0
 
     def ask(
         self, project: int, method: str, path: str, body: bytes | None = None
@@ -36,9 +38,13 @@ class LoopbackMember:
         """Send a request; return the status and the body of its answer. Raises `OSError`."""
         token = self._tokens[project % len(self._tokens)]
         headers = {HEADER: str(PROTOCOL), "Authorization": f"Bearer {token}"}
+        if time.monotonic() - self._used > _IDLE:
+            self._connection.close()
         self._connection.request(method, path, body, headers)
         response = self._connection.getresponse()
-        return response.status, response.read()
+        body = response.read()
+        self._used = time.monotonic()
+        return response.status, body
 
     def search(self, project: int, query: str) -> int:
         """Search a project, and return how many hits there are. Raises `RuntimeError`."""
