@@ -44,11 +44,11 @@ def command(
 ) -> None:
     """Take memory from elsewhere: an export, or what other tools keep in files.
 
-    PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others: see
-    docs/importers.md), or a file or folder of one: its observations and notes become passages, its blocks
-    blocks, its conversations sessions. Of its projects the one of this folder is taken. An export
-    of ChatGPT or Claude.ai goes into your own store. In any other folder of nothing but text files
-    each becomes a block, or passages.
+    PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others:
+    see docs/importers.md), or a file or folder of one: its observations and notes become
+    passages, its blocks blocks, its conversations sessions. Of its projects the one of this
+    folder is taken. An export of ChatGPT or Claude.ai goes into your own store. In any other
+    folder of nothing but text files each becomes a block, or passages.
 
     Without PATH, the files of other tools are looked for, and it is said what each would become:
     CLAUDE.md, AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Cline, Copilot and Windsurf,
