@@ -169,7 +169,9 @@ def test_the_plugin_does_what_settings_do(project: Wired) -> None:
     call = ToolUse("mcp__plugin_memfs_memfs__core_memory_append", append)
     with ScriptedModel([call, "Noted."]) as model:
         claude = project.claude(model)
-        claude.command("plugin", "validate", "--strict", str(root))
+        # At the root it also looks at the hooks of the extension for Gemini CLI, whose events it
+        # does not know: these are warnings.
+        claude.command("plugin", "validate", str(root))
         claude.command("plugin", "validate", "--strict", str(root / "hooks/plugin"))
         claude.command("plugin", "marketplace", "add", str(root))
         claude.command("plugin", "install", "memfs@memfs")
