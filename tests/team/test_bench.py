@@ -32,9 +32,7 @@ def test_the_data_are_the_same_each_time_and_have_the_sizes_that_are_wanted() ->
     assert team_data.make_queries(projects[1], 3) == team_data.make_queries(projects[1], 5)[:3]
 
 
-@pytest.mark.parametrize(
-    "postgres", ["vectors", pytest.param("words", marks=pytest.mark.thorough)], indirect=True
-)
+@pytest.mark.thorough
 def test_a_team_is_filled_searched_and_loaded(postgres: Postgres) -> None:
     address = postgres.make_database()
     report = team.run(address, SIZES, ignore_stage)

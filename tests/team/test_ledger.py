@@ -105,7 +105,7 @@ TEXTS = ["where is the lease", "in the pool", "who renews it", "the worker", "an
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=STEPS, data=st.data())
 def test_any_order_and_repetition_gives_the_same_tables(
