@@ -9,10 +9,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from memfs.core.privacy import storable
-from memfs.core.text_patterns import TextPatterns
 from memfs.ipc.team_client import TeamClient
 from memfs.ipc.team_protocol import RecallRequest
+from memfs.ops.team_share import make_question
 from memfs.recall.answers import TeamRecollection
 from memfs.search.prompt_bm25 import trim_prompt
 from memfs.store import store_paths, team_membership
@@ -39,11 +38,10 @@ class TeamRecall:
 
     def warm(self) -> float:
         """Open the connection; return the seconds that the server took. Raises `MemfsError`."""
-        project, _ = self._connect()
-        if project is None or self._client is None:
-            return 0.0
+        client, _ = self._connect()
         began = time.monotonic()
-        self._client.get_membership()
+        if client is not None:
+            client.get_membership()
         return time.monotonic() - began
 
     def ask(self, prompt: str, session: str, shown: list[str]) -> list[TeamRecollection]:
@@ -51,33 +49,33 @@ class TeamRecall:
 
         What is in `shown`, and what the running session said, is not given again.
         """
-        project, patterns = self._connect()
-        if project is None or self._client is None or len(prompt) > _LONGEST:
+        client, project = self._connect()
+        user = store_paths.user_store()
+        if client is None or user is None or len(prompt) > _LONGEST:
             return []
-        text = storable(prompt)
-        if not text or patterns.match(prompt):
+        question = make_question(user, prompt)
+        if not question:
             return []
-        request = RecallRequest([project], trim_prompt(text), session, shown[-_MOST_SHOWN:])
-        answers = self._client.recall(request).answers
-        return [_make_recollection(each) for each in answers if each.ids]
+        request = RecallRequest([project], trim_prompt(question), session, shown[-_MOST_SHOWN:])
+        return [_make_recollection(each) for each in client.recall(request).answers if each.ids]
 
     def close(self) -> None:
         """End the connection."""
         if self._client is not None:
             self._client.close()
 
-    def _connect(self) -> tuple[int | None, TextPatterns]:
-        """Return the project's number, None if it was left, and what is never shared."""
+    def _connect(self) -> tuple[TeamClient | None, int]:
+        """Return the connection and the project's number; None if the project was left."""
         user = store_paths.user_store()
-        project = team_membership.load_project(user, self._local) if user else None
-        account = team_membership.load_account(user, project.address) if user and project else None
-        if user is None or project is None or account is None:
-            return None, TextPatterns([])
+        found = team_membership.load_access(user, self._local) if user else None
+        if found is None:
+            return None, 0
+        project, account = found
         access = account.address, account.token, account.ca
         if access != self._access:
             self.close()
             self._client, self._access = TeamClient(*access, TIMEOUT), access
-        return project.id, TextPatterns(team_membership.load_patterns(user))
+        return self._client, project.id
 
 
 def _make_recollection(answer: TeamAnswer) -> TeamRecollection:

@@ -13,12 +13,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError, StoreError
-from memfs.core.privacy import storable
 from memfs.core.records import Hit
-from memfs.core.text_patterns import TextPatterns
 from memfs.ipc.team_client import TeamClient
 from memfs.ipc.team_protocol import MOST_HITS, TeamSearchRequest
 from memfs.ops import search
+from memfs.ops.team_share import make_question
 from memfs.search.engine import HitPage
 from memfs.store import team_membership
 
@@ -62,11 +61,11 @@ class TeamSearch:
     def _run(self, place: Place, query: str, only: Filter, limit: int) -> None:
         try:
             project, account = _load(place)
-            patterns = TextPatterns(team_membership.load_patterns(place.store("user")))
-            if patterns.match(query):
+            question = make_question(place.store("user"), query)
+            if question is None:
                 self._found = TeamFindings([], "the question has what memfs team never names")
                 return
-            self._found = TeamFindings(_ask(project, account, storable(query), only, limit))
+            self._found = TeamFindings(_ask(project, account, question, only, limit))
         except MemfsError as error:
             self._found = TeamFindings([], error.message)
 
@@ -123,12 +122,10 @@ def merge_hits(own: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
 
 def _load(place: Place) -> tuple[JoinedProject, TeamAccount]:
     """Return what the project of a place has joined. Raises `StoreError` for nothing."""
-    user, store = place.store("user"), place.store("project")
-    project = team_membership.load_project(user, store.local)
-    account = team_membership.load_account(user, project.address) if project else None
-    if project is None or account is None:
+    access = team_membership.load_access(place.store("user"), place.store("project").local)
+    if access is None:
         raise StoreError("this project has joined no team", "memfs team join URL")
-    return project, account
+    return access
 
 
 def _ask(

@@ -190,6 +190,16 @@ def make_storable(text: str) -> str:
     return text.replace(_NUL, "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
+def make_question(user: Store, text: str) -> str | None:
+    """Return a question as it leaves, without private parts and secrets.
+
+    None if it has one of the user's patterns of what is never shared. Raises `StoreError`.
+    """
+    if TextPatterns(team_membership.load_patterns(user)).match(text):
+        return None
+    return make_storable(privacy.storable(text))
+
+
 def _describe_rules(rules: SharingRules) -> list[object]:
     turns = [
         (each.host, each.session, each.first, each.last, each.tools) for each in rules.sessions

@@ -127,6 +127,16 @@ def load_project(user: Store, local: str) -> JoinedProject | None:
     return _load(get_project_path(user, make_key(local)), JoinedProject)
 
 
+def load_access(user: Store, local: str) -> tuple[JoinedProject, TeamAccount] | None:
+    """Return what a store's local folder has joined, with the access to its server; else None.
+
+    Raises `StoreError`.
+    """
+    project = load_project(user, local)
+    account = load_account(user, project.address) if project else None
+    return (project, account) if project and account else None
+
+
 def save_project(user: Store, project: JoinedProject) -> None:
     """Save a joined project and what of it is shared; a damaged file of it is put aside."""
     _save(get_project_path(user, project.key), project)

@@ -70,6 +70,12 @@ def test_own_hits_that_are_not_clear_yield(joined: Place, table: TeamTable) -> N
     assert len(find(joined, query, **wanted, nearest=True)[0]) == 2
 
 
+def test_half_a_character_is_no_failure(joined: Place, table: TeamTable) -> None:
+    table.hits = THEIRS
+    found, note = find(joined, "stale lease \ud83d")
+    assert (len(found), note) == (len(THEIRS), "")
+
+
 def test_no_secret_is_sent(joined: Place, table: TeamTable) -> None:
     find(joined, f"where is {SECRET} used")
     assert SECRET not in str(table.searches)

@@ -163,6 +163,8 @@ def test_what_leaves_has_no_secret_and_nothing_that_is_private_or_never_shared(
 ) -> None:
     begin(prompts, joined)
     key = "AKIA" + "Z7QX4MNB2VLK8TRW"
+    assert say(prompts, joined, "half of a character: \ud83d, and \0") == ["ana in shop"]
+    theirs.prompts.clear()
     say(prompts, joined, f"why is {key} refused <private>at Acme</private> today")
     (body,) = theirs.prompts
     assert key not in str(body)
