@@ -18,6 +18,8 @@ from hypothesis import HealthCheck, settings
 from memfs.ops import init
 from memfs.store import blocks, incoming_changes, local_folder, store_paths, trust
 from memfs.store.blocks import Place
+from tests.ipc.small_server import SmallServer, serve
+from tests.ipc.team_table import TeamTable
 
 NOW = "2026-05-03T10:00:00Z"
 _KEPT = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT", "MEMFS_HOSTS_DIR")
@@ -150,3 +152,15 @@ def bound() -> Iterator[None]:
     assert libc.capset(head, less) == 0
     yield
     assert libc.capset(head, before) == 0
+
+
+@pytest.fixture
+def table() -> TeamTable:
+    return TeamTable()
+
+
+@pytest.fixture
+def server(table: TeamTable) -> Iterator[SmallServer]:
+    """The server of a team, on loopback."""
+    with serve(table.answer) as found:
+        yield found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from memfs.store import session_outcomes, team_membership
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
 from tests.cli.conftest import Run
-from tests.ipc.small_server import SmallServer, serve
+from tests.ipc.small_server import SmallServer
 from tests.ipc.team_table import TeamTable, make_hit
 from tests.ops.recorded_sessions import record
 
@@ -22,17 +21,6 @@ TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
 SESSION = "0a1b2c3d-1111-4222-8333-444455556666"
 PORT = (("user", "which port?"), ("assistant", "Port 7741."), ("tool", "grep: 7741"))
 DATE = (("user", "which day?"), ("assistant", "Monday."))
-
-
-@pytest.fixture
-def table() -> TeamTable:
-    return TeamTable()
-
-
-@pytest.fixture
-def server(table: TeamTable) -> Iterator[SmallServer]:
-    with serve(table.answer) as found:
-        yield found
 
 
 @pytest.fixture

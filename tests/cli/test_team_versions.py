@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +10,7 @@ from memfs.ipc.team_protocol import HEADER
 from memfs.service.team_worker import run_upload
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
-from tests.ipc.small_server import Answer, SmallServer, serve
+from tests.ipc.small_server import Answer, SmallServer
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import record
 
@@ -38,17 +37,6 @@ SERVERS = {  # what it answers, and what is said of it
         "the server has to be updated",
     ),
 }
-
-
-@pytest.fixture
-def table() -> TeamTable:
-    return TeamTable()
-
-
-@pytest.fixture
-def server(table: TeamTable) -> Iterator[SmallServer]:
-    with serve(table.answer) as found:
-        yield found
 
 
 @pytest.mark.parametrize(

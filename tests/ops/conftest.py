@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,7 @@ from memfs.core.records import Origin
 from memfs.ops import archive, edit, init, team
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from tests.ipc.small_server import SmallServer, serve
-from tests.ipc.team_table import TeamTable
+from tests.ipc.small_server import SmallServer
 from tests.ops.clones import BOB, committed, git
 
 
@@ -41,18 +39,6 @@ def clone(place: Place, repo: Path, tmp_path: Path) -> Path:
 def holding(place: Place) -> None:
     assert place.user
     Path(place.user.root, "config.yaml").write_text("memfs: 1\ntrust:\n  pulled: hold\n")
-
-
-@pytest.fixture
-def table() -> TeamTable:
-    return TeamTable()
-
-
-@pytest.fixture
-def server(table: TeamTable) -> Iterator[SmallServer]:
-    """The server of a team, on loopback."""
-    with serve(table.answer) as found:
-        yield found
 
 
 @pytest.fixture

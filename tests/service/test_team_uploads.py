@@ -17,7 +17,7 @@ from memfs.service.team_uploads import TeamUploads, UploadPace
 from memfs.service.team_worker import run_upload
 from memfs.store import team_membership
 from memfs.store.blocks import Place
-from tests.ipc.small_server import SmallServer, serve, talk
+from tests.ipc.small_server import SmallServer, talk
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import record
 from tests.service import running
@@ -26,17 +26,6 @@ from tests.service.running import until
 ME = Origin()
 FAST = UploadPace(lull=0.05, check=30.0, least=0.05, most=0.2)
 PORT = (("user", "which port?"), ("assistant", "Port 7741."))
-
-
-@pytest.fixture
-def table() -> TeamTable:
-    return TeamTable()
-
-
-@pytest.fixture
-def server(table: TeamTable) -> Iterator[SmallServer]:
-    with serve(table.answer) as found:
-        yield found
 
 
 @pytest.fixture
