@@ -7,6 +7,7 @@ same file again changes nothing, so a run that was killed is finished by running
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -248,7 +249,8 @@ def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
     known = [(each, path) for path in paths if (each := importers.recognise(path))]
     if known and len(paths) > 1:
         raise UsageError(
-            f"{known[0][1]} is the memory of {known[0][0].NAME}, and one is imported alone"
+            f"{known[0][1]} is the memory of {known[0][0].NAME}, and one is imported alone",
+            f"memfs import {shlex.quote(known[0][1])}",
         )
     return known
 

@@ -1,49 +1,21 @@
-"""Each `memfs` command that the documentation prints exists, with the options it is given.
+"""Each `memfs` command that the documentation names exists, with the options it is given.
 
-A command is parsed, and not run: those in `sh` fences whole, those that a sentence names as far as
-they go.
+A command is parsed: those in `sh` fences whole, those that a sentence names as far as they go.
+`test_walkthroughs.py` runs the former.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
 from memfs.cli.group import group
+from tests.docs.pages import FENCE, PAGES, list_arguments, list_printed_lines
 
-TOP = Path(__file__).parents[2]
-PAGES = (TOP / "README.md", *sorted((TOP / "docs").glob("*.md")))
-FENCE = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(?<!`)`(memfs [^`\n]+)`(?!`)")
-ASSIGNED = re.compile(r"[A-Z_]+=")
-SHELL = frozenset(("&&", "||", "|", ";", ">", "<", "&"))
-
-
-def list_printed_commands(text: str) -> Iterator[str]:
-    """Yield the lines of a page's `sh` fences, continued lines joined."""
-    for fence in FENCE.findall(text):
-        yield from fence.replace("\\\n", " ").splitlines()
-
-
-def split_line(line: str) -> Iterator[list[str]]:
-    """Yield the arguments of each `memfs` in a line of the shell."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;<>")
-    lexer.whitespace_split = True
-    command: list[str] = []
-    for word in [*lexer, "&&"]:
-        if word not in SHELL:
-            command.append(word)
-            continue
-        while command and ASSIGNED.match(command[0]):
-            command.pop(0)
-        if command and command[0] == "memfs":
-            yield command[1:]
-        command = []
 
 
 def find_problem(arguments: list[str], *, is_named: bool = False) -> str:
@@ -81,11 +53,10 @@ def find_problem(arguments: list[str], *, is_named: bool = False) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_each_command_that_is_printed_parses(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
     wrong = {
         " ".join(["memfs", *arguments]): problem
-        for line in list_printed_commands(text)
-        for arguments in split_line(line)
+        for line in list_printed_lines(page)
+        for arguments in list_arguments(line)
         if (problem := find_problem(arguments))
     }
     assert wrong == {}
@@ -98,7 +69,7 @@ def test_each_command_that_is_named_exists(page: Path) -> None:
         named: problem
         for named in CODE.findall(text)
         if "…" not in named
-        for arguments in split_line(named)
+        for arguments in list_arguments(named)
         if (problem := find_problem(arguments, is_named=True))
     }
     assert wrong == {}
@@ -108,8 +79,8 @@ def test_commands_are_found_in_fences() -> None:
     found = [
         arguments
         for page in PAGES
-        for line in list_printed_commands(page.read_text(encoding="utf-8"))
-        for arguments in split_line(line)
+        for line in list_printed_lines(page)
+        for arguments in list_arguments(line)
     ]
     assert len(found) > 50
     assert ["init"] in found
@@ -130,6 +101,6 @@ def test_commands_are_found_in_fences() -> None:
     ],
 )
 def test_what_does_not_exist_is_found(line: str, problem: str) -> None:
-    found = [find_problem(arguments) for arguments in split_line(line)]
+    found = [find_problem(arguments) for arguments in list_arguments(line)]
     assert found
     assert all(problem in each if problem else each == "" for each in found), found

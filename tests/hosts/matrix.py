@@ -1,7 +1,9 @@
-"""What memfs does in which assistant, as a table in the README, made from what the tests found.
+"""What memfs does in which assistant, as tables in the documentation, made from what the tests found.
 
     python -m pytest -m host tests/hosts --matrix FILE
-    python -m tests.hosts.matrix FILE README.md [--check]
+    python -m tests.hosts.matrix FILE README.md docs/start.md [--check]
+
+The README has how much was shown in each assistant, docs/start.md what.
 
 A test says by `pytest.mark.behaviour` what it shows of the assistant that is its parameter `host`
 (or the mark's `host`). One that shows what an assistant cannot do says by `lacks` why: that is the
@@ -13,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -38,9 +40,7 @@ BEHAVIOURS: Final = {
     "failure": "a hook that fails leaves the session undisturbed",
     "hang": "a hook that hangs is cut off, by its own alarm or by the assistant's",
 }
-BEGIN: Final = "<!-- hosts: begin -->"
-END: Final = "<!-- hosts: end -->"
-_MARKED: Final = re.compile(f"(?<={BEGIN}\n).*?(?={END})", re.DOTALL)
+MARKS: Final = "<!-- {0}: begin -->\n", "<!-- {0}: end -->"
 _VERSION: Final = re.compile(r"@(\d+\.\d+\.\d+)")
 
 
@@ -74,6 +74,18 @@ def table(outcomes: Iterable[Shown]) -> str:
     return "\n".join([*rows, *(["", *lines] if lines else [])]) + "\n"
 
 
+def summary(outcomes: Iterable[Shown]) -> str:
+    """Return a row for each assistant; MatrixError for an outcome that makes no whole table."""
+    shown = list(outcomes)
+    table(shown)
+    rows = ["| assistant | version | shown |", "|---|---|---|"]
+    for host, program in HOSTS.items():
+        lacks = {each.behaviour for each in shown if each.host == host and each.lacks}
+        count = f"{len(BEHAVIOURS) - len(lacks)} of {len(BEHAVIOURS)}"
+        rows.append(f"| {program.title} | {_version(program.package)} | {count} |")
+    return "\n".join(rows) + "\n"
+
+
 def _cell(shown: list[Shown], notes: list[str], behaviour: str, host: str) -> str:
     if not shown or not all(each.passed for each in shown):
         what = "failed" if shown else "was not run"
@@ -94,11 +106,23 @@ def _version(package: str) -> str:
     return str(found)
 
 
-def placed(text: str, made: str) -> str:
-    """Return a text with the table between its two marks; MatrixError without them."""
-    if len(_MARKED.findall(text)) != 1:
-        raise MatrixError(f"there has to be one place between {BEGIN} and {END}")
-    return _MARKED.sub(lambda _: made, text)
+def placed(text: str, made: Mapping[str, str]) -> str:
+    """Return a text with each table of `made` between the marks of its name that the text has.
+
+    Raises MatrixError for a text without any, or with one twice.
+    """
+    places = 0
+    for name, lines in made.items():
+        begin, end = (re.escape(mark.format(name)) for mark in MARKS)
+        text, count = re.subn(
+            f"(?<={begin}).*?(?={end})", lambda _, n=lines: n, text, flags=re.DOTALL
+        )
+        if count > 1:
+            raise MatrixError(f"there has to be one place of {name}")
+        places += count
+    if not places:
+        raise MatrixError(f"there is no place of {' or '.join(made)}")
+    return text
 
 
 def read(path: Path) -> list[Shown]:
@@ -112,21 +136,23 @@ def write(path: Path, outcomes: Iterable[Shown]) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Put the table into a file, or with `--check` tell by the exit code whether it is there."""
+    """Put the tables into files, or with `--check` tell by the exit code whether they are there."""
     check = "--check" in words
-    outcomes, target = (Path(word) for word in words if word != "--check")
-    before = target.read_text()
+    outcomes, *targets = (Path(word) for word in words if word != "--check")
     try:
-        after = placed(before, table(read(outcomes)))
+        shown = read(outcomes)
+        made = {"hosts": table(shown), "assistants": summary(shown)}
+        after = {target: placed(target.read_text(), made) for target in targets}
     except MatrixError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    if check and before != after:
-        hint = f"python -m tests.hosts.matrix {outcomes} {target}"
-        sys.stderr.write(f"error: {target} does not show what the tests found\nhint: {hint}\n")
-        return 1
-    if not check:
-        target.write_text(after)
+    for target, text in after.items():
+        if not check:
+            target.write_text(text)
+        elif text != target.read_text():
+            hint = f"python -m tests.hosts.matrix {outcomes} {target}"
+            sys.stderr.write(f"error: {target} does not show what the tests found\nhint: {hint}\n")
+            return 1
     return 0
 
 

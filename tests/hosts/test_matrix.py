@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.hosts import matrix
-from tests.hosts.matrix import BEGIN, BEHAVIOURS, END, HOSTS, MatrixError, Shown
+from tests.hosts.matrix import BEHAVIOURS, HOSTS, MARKS, MatrixError, Shown
 
 ROOT = Path(__file__).parents[2]
 WHOLE = [Shown(behaviour, host, "", passed=True) for behaviour in BEHAVIOURS for host in HOSTS]
-README = f"# memfs\n\n{BEGIN}\nold\n{END}\n\nThe end.\n"
+BEGIN, END = (mark.format("hosts") for mark in MARKS)
+PAGE = f"# memfs\n\n{BEGIN}old\n{END}\n\nThe end.\n"
 
 
 def test_a_cell_is_yes_or_has_a_footnote() -> None:
@@ -50,23 +51,36 @@ def test_what_makes_no_whole_table_is_refused(outcomes: list[Shown], reason: str
 def test_the_table_stands_between_its_marks_and_is_checked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found, readme = tmp_path / "found.json", tmp_path / "README.md"
+    found, page = tmp_path / "found.json", tmp_path / "page.md"
     matrix.write(found, WHOLE)
-    readme.write_text(README)
-    assert matrix.main([str(found), str(readme), "--check"]) == 1
-    assert f"hint: python -m tests.hosts.matrix {found} {readme}" in capsys.readouterr().err
-    assert readme.read_text() == README
-    assert matrix.main([str(found), str(readme)]) == 0
-    assert matrix.main([str(found), str(readme), "--check"]) == 0
-    assert readme.read_text() == README.replace("old\n", matrix.table(WHOLE))
-    readme.write_text("no marks")
-    assert matrix.main([str(found), str(readme)]) == 1
+    page.write_text(PAGE)
+    assert matrix.main([str(found), str(page), "--check"]) == 1
+    assert f"hint: python -m tests.hosts.matrix {found} {page}" in capsys.readouterr().err
+    assert page.read_text() == PAGE
+    assert matrix.main([str(found), str(page)]) == 0
+    assert matrix.main([str(found), str(page), "--check"]) == 0
+    assert page.read_text() == PAGE.replace("old\n", matrix.table(WHOLE))
+    page.write_text("no marks")
+    assert matrix.main([str(found), str(page)]) == 1
 
 
-def test_the_readme_has_a_row_for_each_behaviour() -> None:
-    text = (ROOT / "README.md").read_text()
-    assert matrix.placed(text, "") != text
-    assert all(f"\n| {words} | " in text for words in BEHAVIOURS.values())
+def test_the_summary_counts_what_is_shown() -> None:
+    lacking = [Shown("hang", "codex", "It is deaf.", passed=True)]
+    rest = [each for each in WHOLE if (each.behaviour, each.host) != ("hang", "codex")]
+    lines = matrix.summary([*rest, *lacking]).splitlines()
+    assert lines[2:4] == ["| Claude Code | 2.1.328 | 10 of 10 |", "| Codex | 0.169.0 | 9 of 10 |"]
+    with pytest.raises(MatrixError, match="was not run"):
+        matrix.summary(rest)
+
+
+def test_the_documentation_has_both_tables() -> None:
+    made = {"hosts": "", "assistants": ""}
+    readme = (ROOT / "README.md").read_text()
+    page = (ROOT / "docs/start.md").read_text()
+    assert matrix.placed(readme, made) != readme
+    assert matrix.placed(page, made) != page
+    assert all(f"\n| {words} | " in page for words in BEHAVIOURS.values())
+    assert all(f"\n| {host.title} | " in readme for host in HOSTS.values())
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "workers"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from memfs.core.body_edits import Append
 from memfs.ops import edit, sessions, show, trust
@@ -23,10 +24,10 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     page.get_by_role("button", name="Look at the change").click()
     assert page.locator("pre.diff ins").first.inner_text() == "+I answer in one sentence."
     page.get_by_role("button", name="Save this").click()
-    assert "is saved" in page.get_by_role("status").first.inner_text()
+    expect(page.get_by_role("status").first).to_contain_text("is saved")
     page.get_by_role("link", name="History").click()
     page.get_by_role("button", name="Undo the last edit").click()
-    assert "is taken back" in page.get_by_role("status").first.inner_text()
+    expect(page.get_by_role("status").first).to_contain_text("is taken back")
     assert "short" in show.run(week, "persona").block.value
 
     page.get_by_label("Search everything").fill("gateway lock")
@@ -44,7 +45,7 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
 
     visit.go("facts")
     page.get_by_role("button", name="Accept", exact=True).click()
-    assert "accepted: The gateway times out" in page.get_by_role("status").first.inner_text()
+    expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
     assert week.project
     trust.revoke(week)
