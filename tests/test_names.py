@@ -7,6 +7,7 @@ import importlib
 import re
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ import memfs
 
 PACKAGE = Path(memfs.__file__).parent
 ROOT = PACKAGE.parent
-MODULES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in PACKAGE.rglob("*.py")}
+PATHS = sorted(PACKAGE.rglob("*.py"))
 # Participles, pronouns, prepositions and pictures: nobody can guess what is behind one of them.
 BANNED = frozenset(
     """
@@ -37,6 +38,12 @@ BANNED = frozenset(
     warmth was whole whose wired within without worded written written_here
     """.split()
 )
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    """Parse a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def functions(tree: ast.Module) -> set[str]:
@@ -66,21 +73,21 @@ def inner_functions(tree: ast.Module) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_no_method_and_no_private_function_has_one(path: Path) -> None:
-    assert not inner_functions(MODULES[path]) & (BANNED - VERBS - FIXED)
+    assert not inner_functions(parse(path)) & (BANNED - VERBS - FIXED)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_no_module_or_function_has_a_name_that_says_nothing(path: Path) -> None:
     assert path.stem not in BANNED or path.parent.name == "commands"  # named as the command is
-    assert not functions(MODULES[path]) & BANNED
+    assert not functions(parse(path)) & BANNED
 
 
 def test_a_class_name_occurs_once() -> None:
     names = Counter(
         node.name
-        for tree in MODULES.values()
+        for tree in map(parse, PATHS)
         for node in tree.body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
@@ -103,19 +110,19 @@ def test_the_contract_the_rooms_and_the_guide_tell_the_same_floors() -> None:
     }
     said = {
         path.parent.name: int(found[1])
-        for path, tree in MODULES.items()
+        for path in PATHS
         if path.name == "__init__.py"
         and path.parent.parent == PACKAGE
-        and (found := re.match(r"Floor (\d+)\b", ast.get_docstring(tree) or ""))
+        and (found := re.match(r"Floor (\d+)\b", ast.get_docstring(parse(path)) or ""))
     }
     assert table == contract
     assert said == contract
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_what_a_program_in_a_string_imports_is_there(path: Path) -> None:
     """Processes of our own begin with one: no type checker sees what it names."""
-    texts = [str(node.value) for node in ast.walk(MODULES[path]) if isinstance(node, ast.Constant)]
+    texts = [str(node.value) for node in ast.walk(parse(path)) if isinstance(node, ast.Constant)]
     for text in texts:
         for module, name in re.findall(r"^from (memfs[\w.]*) import (\w+)$", text, re.MULTILINE):
             found = importlib.import_module(f"{module}.{name}")

@@ -39,6 +39,9 @@ def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
     refused = memfs("install")
     assert refused.code == 1
     assert "no assistant was found" in refused.err
+    planned = memfs("install", "--dry-run")
+    assert (planned.code, planned.out) == (0, "")
+    assert planned.err == "✓ nothing would change: no assistant was found on this machine\n"
 
 
 def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(

@@ -78,7 +78,7 @@ def summary(outcomes: Iterable[Shown]) -> str:
     """Return a row for each assistant; MatrixError for an outcome that makes no whole table."""
     shown = list(outcomes)
     table(shown)
-    rows = ["| assistant | version | shown |", "|---|---|---|"]
+    rows = ["| assistant | version | passed |", "|---|---|---|"]
     for host, program in HOSTS.items():
         lacks = {each.behaviour for each in shown if each.host == host and each.lacks}
         count = f"{len(BEHAVIOURS) - len(lacks)} of {len(BEHAVIOURS)}"

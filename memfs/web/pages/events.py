@@ -35,6 +35,7 @@ async def follow_changes(request: Request) -> Response:
 async def _watch(request: Request) -> AsyncIterator[dict[str, str]]:
     look = SectionSigns(get_project(request).find_place())
     before = await asyncio.to_thread(look.sign_sections)
+    yield {"comment": "what changes from now on is told"}
     while not await request.is_disconnected():
         await asyncio.sleep(_PAUSE)
         now = await asyncio.to_thread(look.sign_sections)
