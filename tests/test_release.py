@@ -18,6 +18,7 @@ import pytest
 import memfs
 from memfs.core.distribution import DISTRIBUTION
 from memfs.ipc import client
+from tests.docs.walkthroughs import ELSEWHERE
 
 ROOT = Path(memfs.__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -115,3 +116,7 @@ def test_a_build_is_the_same_in_every_byte_and_says_what_it_brings_along(tmp_pat
         digest = hashlib.sha256((ROOT / file["name"]).read_bytes()).hexdigest()
         assert file["hashes"] == [{"alg": "SHA-256", "content": digest}]
     assert not re.findall(r"\]\((?!\w+:|#)", page), "links on the index page lead to the repository"
+
+
+def test_what_the_documentation_says_is_run_elsewhere_is_there() -> None:
+    assert [each for each in ELSEWHERE.values() if not (ROOT / each).exists()] == []

@@ -109,19 +109,17 @@ def _version(package: str) -> str:
 def placed(text: str, made: Mapping[str, str]) -> str:
     """Return a text with each table of `made` between the marks of its name that the text has.
 
-    Raises MatrixError for a text without any, or with one twice.
+    Raises MatrixError for a text without any, with one twice, or without its end.
     """
-    places = 0
-    for name, lines in made.items():
-        begin, end = (re.escape(mark.format(name)) for mark in MARKS)
-        text, count = re.subn(
-            f"(?<={begin}).*?(?={end})", lambda _, n=lines: n, text, flags=re.DOTALL
-        )
-        if count > 1:
-            raise MatrixError(f"there has to be one place of {name}")
-        places += count
+    places = [name for name in made if MARKS[0].format(name) in text]
     if not places:
         raise MatrixError(f"there is no place of {' or '.join(made)}")
+    for name in places:
+        before, begin, rest = text.partition(MARKS[0].format(name))
+        _, end, after = rest.partition(MARKS[1].format(name))
+        if not end or begin in after:
+            raise MatrixError(f"there has to be one place of {name}, with an end")
+        text = before + begin + made[name] + end + after
     return text
 
 
