@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memfs.web.site import Project, Site
 
 Entry = TypeVar("Entry")
+_REFRESH = "memfs-refresh"  # the header of a page that renews itself: a note is for who sent a form
 _MARKED = 20  # words of a query
 _UNMARKED = {*STOP, *string.ascii_lowercase}
 _HEADING, _PLAIN = Markup('<span class="place">{}</span>'), Markup("{}")
@@ -81,7 +82,7 @@ def render(request: Request, name: str, section: str, title: str, /, **values: A
             form_field=Markup('<input type="hidden" name="{}" value="{}">').format(
                 FORM_FIELD, site.access.form_token
             ),
-            notes=site.take_notes(),
+            notes=[] if _REFRESH in request.headers else site.take_notes(),
             **values,
         )
     )

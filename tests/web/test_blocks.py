@@ -70,6 +70,13 @@ def test_a_block_is_made_described_deleted_and_brought_back(page: Client, place:
     assert show.run(place, "api/retries").block.value == "Wait."
 
 
+def test_a_page_that_renews_itself_takes_no_note_of_another(page: Client, place: Place) -> None:
+    page.post("blocks/persona/delete")
+    assert "is saved" not in page.get("blocks", memfs_refresh="yes").words
+    assert "persona: version 2 is saved" in page.get("blocks").words
+    assert "is saved" not in page.get("blocks").words
+
+
 def test_an_earlier_version_is_restored(page: Client, place: Place) -> None:
     before = show.run(place, "persona").block.value
     edit.run(place, [Append("persona", "More.")], BY)

@@ -49,11 +49,12 @@ function follow() {
   document.addEventListener("input", (event) => { changed ||= event.target.closest("main") !== null; });
   news.addEventListener("change", async (event) => {
     if (changed || !event.data.split(" ").includes(section)) return;
-    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    const answer = await fetch(location.href, { headers: { accept: "text/html", "memfs-refresh": "yes" } });
     if (!answer.ok || changed) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const open = new Set([...document.querySelectorAll("main details[open] > summary")].map((each) => each.textContent));
     const main = page.getElementById("main");
+    main.querySelector(".notes").replaceWith(document.querySelector("#main .notes"));
     for (const each of main.querySelectorAll("details > summary")) {
       if (open.has(each.textContent)) each.parentElement.open = true;
     }
