@@ -21,7 +21,7 @@ memfs -q ingest {TOP}/templates/demo/session.jsonl"""
 # In the background, with the login that `team init` printed, until the port answers.
 SERVE = """(. ~/logins; export MEMFS_TEAM_DATABASE; exec memfs team serve --port $PORT{} >> ~/log 2>&1) &
 echo $! > ~/server
-until (: < /dev/tcp/127.0.0.1/$PORT) 2> ~/refused; do kill -0 $! || cat ~/log; sleep 0.05; done"""
+until (: < /dev/tcp/127.0.0.1/$PORT) 2> ~/refused; do kill -0 $! || {{ cat ~/log; exit 1; }}; sleep 0.05; done"""
 END = "kill $(cat ~/server); while kill -0 $(cat ~/server) 2> ~/gone; do sleep 0.05; done\n"
 INSTEAD = {
     "--database postgresql://postgres@localhost/memfs": '--database "$MEMFS_TEAM_DATABASE" > ~/logins',

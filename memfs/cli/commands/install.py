@@ -53,7 +53,8 @@ def command(
     found = host or tuple(init.list_assistants(options.home()))
     if not found and dry_run:
         console.print_done("nothing would change: no assistant was found on this machine")
-    elif not found:
+        return
+    if not found:
         raise StoreError("no assistant was found on this machine", "name one: memfs install claude")
     place = options.place(untrusted=True)
     for name in found:
