@@ -103,8 +103,8 @@ def place(repo: Path, home: Path, originals: Path) -> Place:
         return blocks.find_place(str(repo))
     for folder in (repo, home):
         shutil.copytree(original / folder.name, folder, dirs_exist_ok=True)
+    local_folder.adopt_folder(store_paths.require(str(repo)), "local")
     store = store_paths.require(str(repo))
-    local_folder.claim_folder(store)
     incoming_changes.accept(store)
     trust.grant_trust(store)
     return blocks.find_place(str(repo))

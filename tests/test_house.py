@@ -35,16 +35,18 @@ def test_imports_go_down_only() -> None:
     assert done.returncode == 0, done.stdout.decode()
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_file_is_over_400_lines_and_no_function_over_60(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= 400
-    long = [
-        f"{node.name}: {(node.end_lineno or 0) - node.lineno + 1}"
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or 0) - node.lineno >= 60
-    ]
+def test_no_file_is_over_500_lines_and_no_function_over_80() -> None:
+    long = []
+    for path in ALL:
+        text = path.read_text(encoding="utf-8")
+        name = path.relative_to(ROOT)
+        long += [f"{name}"] if text.count("\n") > 500 else []
+        long += [
+            f"{name}: {node.name}"
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and (node.end_lineno or 0) - node.lineno >= 80
+        ]
     assert not long
 
 
@@ -320,6 +322,7 @@ QUIET = {
     "memfs.store",
     "memfs.store.blocks",
     "memfs.files",
+    "memfs.files.account",
     "memfs.store.store_paths",
     "memfs.ipc",
     "memfs.ipc.service_client",

@@ -19,6 +19,7 @@ from memfs import files
 from memfs.agent.model import ModelAnswer, ModelError, SystemNote, UserPrompt
 from memfs.core.errors import UsageError
 from memfs.core.privacy import storable
+from memfs.files import account
 from memfs.ipc.client import INSIDE
 from memfs.store import store_paths
 from memfs.tools import provider_formats
@@ -71,7 +72,7 @@ class Command:
         files.make_folder(folder, private=True, durable=False)
         try:
             done = subprocess.run(  # noqa: S603 - the user's own configuration names it
-                self._words,
+                [account.find_program(program) or program, *self._words[1:]],
                 input=prompt.encode("utf-8", "replace"),
                 capture_output=True,
                 timeout=self._seconds,

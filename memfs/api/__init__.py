@@ -66,9 +66,9 @@ class Memory(SourceMethods):
                 f"there is no folder {path}", "open the folder of a project, or make this one"
             )
         super().__init__(blocks.find_place(path, session))
-        if self._place.aside:
+        if self._place.unused:
             warnings.warn(
-                f"the store's local/ was not made by memfs here: it is in {self._place.aside} now",
+                f"{self._place.unused} was not made by memfs for you, and nothing in it is used",
                 stacklevel=3,
             )
         with suppress(OSError):  # a store that cannot be written can be read

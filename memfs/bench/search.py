@@ -155,7 +155,9 @@ def _open_store(folder: str, size: int) -> tuple[Place, IndexSession]:
         with open(f"{folder}/{_DONE}", "w", encoding="utf-8") as handle:
             json.dump({"passages": size}, handle)
     place = _open_place(folder)
-    local_folder.claim_folder(place.home)  # a cached one may be of another user
+    for name in local_folder.find_unused(place.home):  # a cached one may be of another user
+        local_folder.adopt_folder(place.home, name)
+        place = _open_place(folder)
     index = IndexSession(place)
     index.warm()
     return place, index

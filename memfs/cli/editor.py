@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 from contextlib import contextmanager
@@ -11,9 +12,12 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.core.errors import MemfsError, UsageError
+from memfs.files import account
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_EDITORS = ("sensible-editor", "vim", "nano", "vi", "notepad")
 
 
 @contextmanager
@@ -25,10 +29,11 @@ def open_editor(text: str, name: str) -> Iterator[str]:
     """
     if not sys.stdin.isatty() and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
         raise UsageError("no editor can be opened here", "EDITOR names one; --set takes the text")
+    editor = _find_editor()
     handle, path = tempfile.mkstemp(prefix=f"{name.replace('/', '-')}-", suffix=".md")
     with os.fdopen(handle, "wb") as file:
         file.write(text.encode("utf-8", "surrogateescape"))
-    click.edit(filename=path)
+    click.edit(filename=path, editor=editor)
     with open(path, "rb") as file:
         after = file.read().decode("utf-8", "surrogateescape")
     try:
@@ -37,3 +42,19 @@ def open_editor(text: str, name: str) -> Iterator[str]:
         error.hint = "; ".join(filter(None, (error.hint, f"what you wrote is kept in {path}")))
         raise
     os.unlink(path)
+
+
+def _find_editor() -> str:
+    """Return the command of the user's editor. Raises `UsageError` for one in the project."""
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    for command in [named] if named else _EDITORS:
+        words = shlex.split(command)
+        program = account.find_program(words[0]) if words else ""
+        if program:
+            return shlex.join([program, *words[1:]])
+    if named:
+        raise UsageError(
+            f"the editor {named} is not there, or in a project, which could have set EDITOR",
+            "set EDITOR to a program outside of the project; --set takes the text",
+        )
+    raise UsageError("there is no editor", "EDITOR names one; --set takes the text")

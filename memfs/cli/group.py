@@ -18,6 +18,7 @@ from memfs.cli.examples import list_examples
 from memfs.cli.folding import columns, fold
 from memfs.core import os_errors
 from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
+from memfs.files import account
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,8 +105,10 @@ def _add_examples(command: click.Command, path: str) -> None:
 def _start(folder: str | None, *, quiet: bool) -> None:
     """Take the options that stand before the command."""
     console.set_quiet(quiet)
+    account.clean_environment()
     if folder is not None:
         os.chdir(folder)
+        account.clean_environment()
 
 
 def group() -> click.Group:

@@ -34,15 +34,14 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
             "memfs: the project's store is not trusted, and nothing of it is used in an "
             "assistant's shell: its user can run memfs trust"
         )
-        aside, found = found.aside, blocks.Place(None, store_paths.user_store(), found.session)
-        found.aside = aside
+        unused, found = found.unused, blocks.Place(None, store_paths.user_store(), found.session)
+        found.unused = unused
         if not found.list_tiers():
             raise StoreError("there is no other store here", "memfs trust, in your own terminal")
-    if found.aside:
+    if found.unused:
         console.talk(
-            f"memfs: the store's local/ was not made by memfs here, and nothing in it is used: it "
-            f"is in {found.aside} now. If it is yours all the same (made for another home folder, "
-            "in a container): memfs trust --local"
+            f"memfs: {found.unused} was not made by memfs for you, and nothing in it is used. "
+            "If it is yours (made for another home folder, in a container): memfs trust --local"
         )
     return found
 

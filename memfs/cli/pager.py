@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from memfs.cli import console
+from memfs.files import account
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,8 +40,8 @@ def open_pager() -> Iterator[None]:
     There is none where stdout or stdin is no terminal, or the pager is `cat`, empty or missing.
     """
     words = shlex.split(os.environ.get("PAGER", "less"))
-    program = shutil.which(words[0]) if words and words[0] != "cat" else None
-    if program is None or not (sys.stdout.isatty() and sys.stdin.isatty()):
+    program = account.find_program(words[0]) if words and words[0] != "cat" else ""
+    if not program or not (sys.stdout.isatty() and sys.stdin.isatty()):
         yield
         return
     env = {"LESS": _LESS, "LESSCHARSET": "utf-8", **os.environ}

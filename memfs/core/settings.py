@@ -116,7 +116,7 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
         found["memory_blocks"] = {
             name: _without_model(kind) for name, kind in kinds.items() if get_type(kind) in KINDS
         }
-    if model_kind(layer.get("embedding")) in (FOLDER, HUB):
+    if model_kind(layer.get("embedding")) in (RELATIVE, FOLDER, HUB):
         del found["embedding"]
     return found
 

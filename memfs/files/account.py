@@ -1,8 +1,17 @@
-"""Folders named by environment variables, which a project may have set. Hot path."""
+"""Folders and programs that environment variables name, which a project may have set. Hot path.
+
+A project sets variables for what runs in it (`.envrc`, `.env`, an image), and in its subfolders,
+too. So a path is not believed that is in a project, or shares a folder with the one that is worked
+in. The user's home, what is above it, and folders of the system are shared with everything.
+"""
 
 import os
 
-from memfs import files
+_MARKS = (".git", ".agent-memory", ".hg", ".jj", ".svn")  # of a folder that is a project
+_SYSTEM = ("/nix", "/opt", "/usr", "/usr/local", "/var")
+_DRAFTS = ("TMPDIR", "TEMP", "TMP")
+_clean_paths: dict[tuple[str, str, str], str] = {}  # by PATH and folders
+_EVERYBODY = 0o1002  # of a mode: all may write, and none remove what is another's
 
 
 def home() -> str:
@@ -16,20 +25,98 @@ def home() -> str:
 
 
 def is_of_project(path: str, folder: str) -> bool:
-    """Tell whether a path that a variable names is relative, or in the working folder.
+    """Tell whether a path that a variable names may have been set by a project.
 
-    Whoever made that folder may have set the variable. Nobody made the home folder or one above.
+    It is relative, or in any project, or shares a folder with the working `folder`.
     """
     if not os.path.isabs(path):
         return True
-    inside = os.path.realpath(folder)
-    if not files.is_below(os.path.realpath(path), inside):
-        return False
-    own = home()
-    return bool(own) and not files.is_below(own, inside)
+    real = os.path.realpath(path)
+    return _is_beside(real, os.path.realpath(folder)) or bool(find_project(real))
+
+
+def find_project(path: str, *, has_home: bool = True) -> str:
+    """Return the nearest project at or above a real path, "" for none.
+
+    Without `has_home`, the folder that `HOME` names may be in one: a project can have set it.
+    """
+    homes = _list_homes(has_home=has_home)
+    while not _is_shared(path, homes):
+        if any(os.path.lexists(f"{path}/{mark}") for mark in _MARKS):
+            return path
+        path = os.path.dirname(path)
+    return ""
 
 
 def find_named_folder(variable: str) -> str:
     """Return the folder that a variable names; "" for none, or if a project may have set it."""
     found = os.environ.get(variable) or ""
     return found if found and not is_of_project(found, os.getcwd()) else ""
+
+
+def list_variables() -> dict[str, str]:
+    """Return the environment without the paths that a project may have set."""
+    folder = os.getcwd()
+    return {name: path for name, path in os.environ.items() if not is_of_project(path, folder)}
+
+
+def find_program(name: str, folder: str = "") -> str:
+    """Return the absolute path of a program, "" for none, or if a project may have brought it.
+
+    It is looked for on `clean_path`; a name with a path in it has to be outside of the project.
+    """
+    from shutil import which  # heavy, and not needed where nothing is started
+
+    found = which(name, path=clean_path(folder)) or ""
+    return found if os.path.isabs(found) and _is_outside(os.path.dirname(found), folder) else ""
+
+
+def clean_path(folder: str = "") -> str:
+    """Return `PATH` without what the project that is worked in, or that of `folder`, may have set.
+
+    That is what is relative, and what shares a folder with it.
+    """
+    known = os.environ.get("PATH", os.defpath), os.getcwd(), folder
+    if known not in _clean_paths:
+        parts = [part for part in known[0].split(os.pathsep) if _is_outside(part, folder)]
+        _clean_paths[known] = os.pathsep.join(parts) or os.defpath
+    return _clean_paths[known]
+
+
+def clean_environment() -> None:
+    """Take out of this process's environment where a project may have programs and drafts lie."""
+    os.environ["PATH"] = clean_path()
+    for name in _DRAFTS:
+        if name in os.environ and is_of_project(os.environ[name], os.getcwd()):
+            del os.environ[name]
+
+
+def _is_outside(path: str, folder: str) -> bool:
+    worked = {os.path.realpath(each) for each in (os.getcwd(), folder or os.curdir)}
+    return os.path.isabs(path) and not any(_is_beside(path, each) for each in worked)
+
+
+def _is_beside(path: str, worked: str) -> bool:
+    """Tell whether a path shares a folder with a real one, and not everything does."""
+    try:
+        shared = os.path.commonpath((os.path.realpath(path), worked))
+    except ValueError:  # two drives
+        return False
+    return not _is_shared(shared, _list_homes())
+
+
+def _list_homes(*, has_home: bool = True) -> list[str]:
+    named = os.path.realpath(os.path.expanduser("~")) if has_home else ""
+    return [each for each in (home(), named) if each]
+
+
+def _is_shared(folder: str, homes: list[str]) -> bool:
+    """Tell whether a folder is no project's: a home, above one, or the system's."""
+    if folder in _SYSTEM or os.path.dirname(folder) == folder:
+        return True
+    if any(each == folder or each.startswith(folder + os.sep) for each in homes):
+        return True
+    try:
+        return os.stat(folder).st_mode & _EVERYBODY == _EVERYBODY
+    except OSError:
+        return False

@@ -11,8 +11,8 @@ _MOST = 4  # levels of folders
 def compute_stamp(folder: str, left_out: tuple[str, ...], folders_alone: tuple[str, ...]) -> str:
     """Return a number, as text, that changes whenever a file below `folder` is written.
 
-    Folders named in `left_out` are skipped. In those named in `folders_alone` only the folders
-    count, which change when a file in them is replaced: their files are many.
+    What begins with a name in `left_out` is skipped. In folders named in `folders_alone` only the
+    folders count, which change when a file in them is replaced: their files are many.
     """
     parts: list[str] = []
     _walk(folder, parts, left_out, folders_alone, _MOST)
@@ -37,7 +37,7 @@ def _walk(
         with os.scandir(handle if os.scandir in os.supports_fd else folder) as found:
             for entry in found:
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if entry.name in left_out or (alone and not is_folder):
+                if entry.name.startswith(left_out) or (alone and not is_folder):
                     continue
                 status = entry.stat(follow_symlinks=False)
                 stamp = f"{status.st_mtime_ns} {status.st_ino} {status.st_mode}"

@@ -119,11 +119,6 @@ def clear_others(folder: str) -> None:
         files.remove(f"{folder}/{name}")
 
 
-def has_others(folder: str) -> bool:
-    """Tell whether a folder holds links or the like, or cannot be read; False for no folder."""
-    return os.path.lexists(folder) and signatures.sign_files(folder) is None
-
-
 def remove(folder: str) -> None:
     """Remove a folder and its contents as far as possible; links are removed, not followed."""
     with suppress(OSError, RecursionError):  # an attacker may have made thousands of levels

@@ -8,6 +8,7 @@ import os
 
 from memfs.core import events, fastjson
 from memfs.core.events import Event, Reply
+from memfs.files.account import find_named_folder
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
@@ -48,7 +49,7 @@ def parse_event(payload: dict[str, object]) -> Event | None:
     writers = (*_WRITERS, _DELETE) if name == "preToolUse" else _WRITERS
     found = payloads.event(NAME, _KINDS, writers, common)
     if found and found.kind in (events.STOP, events.COMPACT, events.END) and not found.transcript:
-        found.transcript = os.environ.get("CURSOR_TRANSCRIPT_PATH") or _find_transcript(found)
+        found.transcript = find_named_folder("CURSOR_TRANSCRIPT_PATH") or _find_transcript(found)
     return found
 
 

@@ -112,5 +112,5 @@ def _get_main_store(store: Store) -> Store:
     """Return the store of the main worktree for that of a linked one, if it has one."""
     if not store.tree:
         return store
-    main = os.path.dirname(store.local)
-    return store_paths.Store(main, store.tier) if store_paths.is_store(main) else store
+    main = store.main
+    return store_paths.Store(main, store.tier, store.local) if store_paths.is_store(main) else store

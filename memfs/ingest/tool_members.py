@@ -114,7 +114,7 @@ def _is_here(place: Place, item: ToolItem) -> bool:
     if place.project is None:
         return False
     top = place.project.top
-    main = os.path.dirname(os.path.dirname(place.project.local))  # of a linked worktree
+    main = os.path.dirname(place.project.main)  # of a linked worktree
     return not item.project or _is_of_project(item, [top, main])
 
 

@@ -3,15 +3,16 @@
 import os
 import sys
 
+from memfs.files import account
 from memfs.ipc.client import INSIDE
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place, find_off_switch
 
-# The environment variables that such a process gets: none that may hold keys.
-_KEPT = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SYSTEMROOT", "TEMP", "APPDATA",
-         "LOCALAPPDATA", "USERPROFILE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME",
-         "GEMINI_CLI_HOME", "OPENCODE_DB")  # fmt: skip
-_KEPT_SO = ("LC_", "XDG_", "HF_", "HUGGINGFACE_", "MEMFS_")
+# The environment variables that such a process gets: none that may hold keys, or name a folder that
+# is of the project whose session starts it (see `store.host_folders`).
+_KEPT = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "TZ", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA",
+         "USERPROFILE")  # fmt: skip
+_KEPT_SO = ("LC_", "MEMFS_")
 _CODE = """
 import os, sys
 os.chdir(sys.argv[2])
@@ -53,7 +54,9 @@ def start_service(folder: str = "", *, wait: bool = False) -> bool:
         return True
     try:
         words = [str(_GIVEN), folder]
-        return spawn_detached("memfs.service.server", words, user.local, wait=wait, given=claimed)
+        return spawn_detached(
+            "memfs.service.server", words, user.local, wait=wait, given=claimed, worked=folder
+        )
     finally:
         os.close(claimed)
 
@@ -66,13 +69,14 @@ def spawn_detached(
     wait: bool = True,
     keys: bool = False,
     given: "int | None" = None,
+    worked: str = "",
 ) -> bool:
     """Call `run_detached(*words)` of a module in a process of its own; False if there is no room.
 
     It works in `folder`, reads and prints nothing, and has the module path of this process.
     Without `wait` for its detaching, the caller must end soon. With `keys` it has all of our
     environment: for a short process that asks a model. The open file `given` (above 3) is its
-    descriptor 3.
+    descriptor 3. A program in the project of the folder `worked` is not found by it.
     """
     ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = [ours, *(part for part in sys.path if part)]
@@ -83,7 +87,7 @@ def spawn_detached(
         name: value
         for name, value in os.environ.items()
         if keys or name in _KEPT or (name.startswith(_KEPT_SO) and name != INSIDE)
-    }
+    } | {"PATH": account.clean_path(worked)}
     try:
         if hasattr(os, "posix_spawn"):
             files: list[tuple[object, ...]] = [

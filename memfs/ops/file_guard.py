@@ -78,7 +78,7 @@ def check_write(file: GuardedFile) -> Reply:
         if not labels.problem(file.label) and not _find_secrets(file, block.raw):
             _adopt(file, None)
         return Reply()
-    if file.within.startswith("local/"):
+    if store_paths.is_local(file.within):
         return _refuse(
             f"{file.within} is kept by memfs itself and is not to be edited; memory is edited in "
             "blocks/, or with the memory tools (memfs tools lists them)"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError, UsageError
+from memfs.files import account
 from memfs.hosts import foreign_memory
 from memfs.ingest import import_merge, import_plan, importers, tool_members, transcripts
 from memfs.ingest.import_blocks import OP, BlockImport
@@ -190,7 +191,7 @@ def _discover_files(place: Place, home: str) -> list[ForeignFile]:
         return []
     top = place.project.top
     found: dict[str, ForeignFile] = {}
-    main = os.path.dirname(os.path.dirname(place.project.local))  # of a linked worktree
+    main = os.path.dirname(place.project.main)  # of a linked worktree
     for folder in (top, *foreign_memory.auto_memory(home, [top, main])):
         with suppress(NotFoundError):
             found |= {source.path: source for source in foreign_memory.find(folder, top, home)}
@@ -218,7 +219,7 @@ def list_tools(home: str) -> list[FoundTool]:
     """Return the memory of other tools on this machine. Writes nothing."""
     found = []
     for tool in map(importers.get, importers.NAMES):
-        for path in tool.find(home, os.environ):
+        for path in tool.find(home, account.list_variables()):
             counts: Counter[tuple[str, str]] = Counter()
             problem = ""
             try:
@@ -239,7 +240,7 @@ def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
     """
     if len(paths) == 1 and paths[0] in importers.NAMES and not os.path.lexists(paths[0]):
         tool = importers.get(paths[0])
-        found = tool.find(home, os.environ)
+        found = tool.find(home, account.list_variables())
         if not found:
             raise NotFoundError(
                 f"{tool.NAME} keeps nothing where it usually does",

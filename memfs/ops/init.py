@@ -75,11 +75,10 @@ def run(start: str, home: str) -> InitOutcome:
     trusted = True
     if os.path.realpath(root) != user.root:
         others = os.path.exists(f"{root}/{CONFIG}") or any(_is_memory(root, p) for p in foreign)
-        store = found or Store(root, labels.PROJECT)
-        local_folder.move_aside(store)
+        store = found or store_paths.make_project(root)
         _make_store(store, _PROJECT_BLOCKS, created, user)
         merge_driver.set_driver(top, driver())
-        project = store_paths.find(top) or Store(root, labels.PROJECT)
+        project = store_paths.find(top) or store_paths.make_project(root)
         if not others:
             incoming_changes.accept(project)
             trust.grant_trust(project)
@@ -140,8 +139,6 @@ def _make_store(
     _write_missing(path, _CONFIG, created, private=store.private)
     _write_missing(f"{store.root}/.gitignore", _IGNORE, created, private=store.private)
     _write_missing(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
-    # A linked worktree has the local folder of the main one, which can be found only now.
-    store = store if store.tier == labels.USER else store_paths.find(store.top) or store
     local_folder.make(store)
     project = None if store.tier == labels.USER else store
     place = Place(project, store if store.tier == labels.USER else None)

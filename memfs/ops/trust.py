@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import changes, injection_signs
-from memfs.core.errors import StoreError
+from memfs.core.errors import RejectedError, StoreError
 from memfs.files import logs
 from memfs.store import (
     archive,
@@ -127,9 +127,22 @@ def accept(place: Place, shown: TrustReport | None = None) -> None:
     trust.grant_trust(store)
 
 
-def revert_changes(place: Place) -> str:
-    """Restore the `local/` moved aside last; return where the other one is, "" for none."""
-    return local_folder.take_back(_require_project(place))
+def adopt_local(place: Place, name: str = "") -> str:
+    """Use another local folder of the project's store: `name`, or the one there is.
+
+    Returns where the folder is that was used until now, "" if there is none to take. Raises
+    `RejectedError` where there are several.
+    """
+    store = _require_project(place)
+    found = local_folder.find_unused(store)
+    if not name and found:
+        if len(found) > 1 and store_paths.LOCAL not in found:
+            raise RejectedError(
+                f"there are {len(found)} local folders that are not used: {', '.join(found)}",
+                f"name one: memfs trust --local {found[-1]}",
+            )
+        name = store_paths.LOCAL if store_paths.LOCAL in found else found[0]
+    return local_folder.adopt_folder(store, name.strip("/")) if name else ""
 
 
 def revoke(place: Place) -> bool:

@@ -9,7 +9,7 @@ import os
 import re
 
 from memfs.core.errors import MemfsError, NotFoundError
-from memfs.files import outside
+from memfs.files import account, outside
 from memfs.search import model_files
 
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -39,9 +39,9 @@ def cache() -> str:
         ("HF_HOME", "/hub"),
         ("XDG_CACHE_HOME", "/huggingface/hub"),
     ):
-        value = os.environ.get(variable)
-        if value:
-            return os.path.expandvars(os.path.expanduser(value)) + below
+        value = os.path.expandvars(os.path.expanduser(os.environ.get(variable) or ""))
+        if value and not account.is_of_project(value, os.getcwd()):
+            return value + below
     return os.path.expanduser("~/.cache/huggingface/hub")
 
 

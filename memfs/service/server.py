@@ -18,7 +18,7 @@ from memfs.ipc.client import VERSION
 from memfs.service import log
 from memfs.service.app import Service
 from memfs.service.listener import Listener
-from memfs.store import config, lock, store_paths
+from memfs.store import config, host_folders, lock, store_paths
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def run_detached(claimed: str = "", folder: str = "") -> None:
     if user is None:
         return
     os.umask(0o077)
+    host_folders.use_folders(user)
     given = int(claimed) if claimed else None
     with suppress(LockedError, OSError), lock.hold_lock(user, 0, spawn.LOCK, given):
         log.redirect_output(f"{user.local}/{service_status.LOG}")

@@ -82,12 +82,12 @@ class StorePool:
         self, on_load: Callable[[LoadedStore], object], on_release: Callable[[LoadedStore], object]
     ) -> None:
         self._on_load, self._on_release = on_load, on_release
-        self._stores: dict[tuple[str, str], LoadedStore] = {}
+        self._stores: dict[tuple[str, str, str], LoadedStore] = {}
         self._lock = threading.Lock()
 
     def for_place(self, place: Place) -> LoadedStore:
         """Return the store of a place, loading it if needed."""
-        key = (place.home.root, place.user.root if place.user else "")
+        key = (place.home.root, place.home.local, place.user.root if place.user else "")
         with self._lock:
             found = self._stores.get(key)
             if found is None:
@@ -111,6 +111,6 @@ class StorePool:
                 if store.used < least or store in gone:
                     self._release(key)
 
-    def _release(self, key: tuple[str, str]) -> None:
+    def _release(self, key: tuple[str, str, str]) -> None:
         store = self._stores.pop(key)
         self._on_release(store)

@@ -28,18 +28,19 @@ _FULL_READING = 20_000  # characters of front matter for the full YAML reader, o
 class Place:
     """The stores and the session that labels are resolved in, nearest tier first.
 
-    `aside` is where a local folder was moved that came with the project, "" for none. `unread`
+    `unused` is a `local/` that memfs did not make here, "" for none, or once this user has a
+    history in another folder. `unread`
     collects why blocks of a tier cannot be read while a session is served: the other tiers are
     still served. None: that is an error.
     """
 
-    __slots__ = ("aside", "project", "session", "unread", "user")
+    __slots__ = ("project", "session", "unread", "unused", "user")
 
     def __init__(self, project: Store | None, user: Store | None, session: str = "") -> None:
         self.project = project
         self.user = user
         self.session = session
-        self.aside = ""
+        self.unused = ""
         self.unread: list[str] | None = None
 
     @property
@@ -85,17 +86,18 @@ class Place:
 def find_place(start: str, session: str = "") -> Place:
     """Return the place of a directory; raises `StoreError` if no store serves it.
 
-    A local folder of a project's store that was not made here is put aside first, and `aside` says
-    where it is. Nor is anything used of a store while git does not say whether that folder came.
+    Moves and makes nothing. A project's store cannot be used while git does not say whether its
+    local folder came with it.
     """
     place = Place(store_paths.find(start), store_paths.user_store(), session)
     if not place.list_tiers():
         store_paths.require(start)
     if place.project is not None:
-        from memfs.store import local_folder
-
-        _is_clean(place.project)
-        place.aside = local_folder.move_aside(place.project)
+        if not _is_clean(place.project):
+            place.project = store_paths.make_project(place.project.root)
+        usual = f"{place.project.main}/{store_paths.LOCAL}"
+        if place.project.local != usual and not files.is_file(place.project.journal):
+            place.unused = usual
     return place
 
 

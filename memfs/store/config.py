@@ -88,19 +88,12 @@ def _parse_model(value: object, source: str, base: str) -> ModelSetting | None:
 
 
 def is_model_refused(store: store_paths.Store, value: object) -> bool:
-    """Tell whether a store may not name this model: a repository only one that is in it.
+    """Tell whether a store may not name this model: a project only the bundled one, or none.
 
-    A repository must not make this machine read elsewhere, nor download a model.
+    Native code opens the files of a model, so a project names none of them, also not its own.
     """
-    kind = settings.model_kind(value)
-    if not store.private and kind == settings.RELATIVE:
-        from memfs.files import trees
-
-        folder = os.path.normpath(os.path.join(store.root, str(value)))
-        if not folder.startswith(f"{store.top}/"):
-            return True
-        return trees.has_others(folder)  # links may lead anywhere
-    return not store.private and kind in (settings.FOLDER, settings.HUB)
+    own = (settings.NONE, settings.BUNDLED, "")
+    return not store.private and settings.model_kind(value) not in own
 
 
 def read(path: str) -> tuple[dict[str, object], str]:

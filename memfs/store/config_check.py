@@ -156,10 +156,7 @@ def _check_value(keys: tuple[str, ...], value: object, default: object) -> Itera
 
 def _describe_refusal(section: str, value: object) -> str:
     if section == "embedding":
-        return (
-            f"embedding: {value} is not used: a repository may name bundled, none, or a folder in "
-            "it (./x)"
-        )
+        return f"embedding: {value} is not used: a repository may name bundled or none"
     return (
         f"{section} is not used: only your own configuration "
         f"({store_paths.user_root()}/{store_paths.CONFIG}) may set it"

@@ -11,6 +11,7 @@ where git's folder is the repository's own (`check_folder`): git itself follows 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import time
@@ -19,6 +20,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.core.errors import StoreError
+from memfs.files import account
 from memfs.store import git_links, store_paths
 
 if TYPE_CHECKING:
@@ -173,12 +175,16 @@ def _run_process(
     words: list[str], env: dict[str, str], data: bytes, seconds: float, most: int = 0
 ) -> subprocess.CompletedProcess[bytes] | None:
     """Run git to its end; one that prints more than `most` bytes (0: any number) fails."""
+    program = shutil.which("git", path=env["PATH"])
+    if program is None:
+        return None
     try:
         with (
             _open_buffer() as out,
             _open_buffer() as errors,
             subprocess.Popen(  # noqa: S603 - fixed program, no shell
-                ["git", *words],  # noqa: S607 - it is the user's
+                ["git", *words],  # noqa: S607 - `executable` is whole
+                executable=program,
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=errors,
@@ -255,6 +261,7 @@ def _build_environment(top: str) -> dict[str, str]:
             del env[key]
     return {
         **env,
+        "PATH": account.clean_path(top),
         "GIT_ALLOW_PROTOCOL": "none",  # a git that does not know the next line asks in vain
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",  # a text is what its id says

@@ -42,7 +42,6 @@ LOCK = "trust.lock"
 _SUFFIX = ".md"  # of a block
 _CONFLICT = "in conflict"  # in place of an id: nobody accepted that
 _LINKED = "160000"  # the mode of a repository in a repository
-_LOCAL = "local"
 _MADE = re.compile(r"commit(?: \((?:initial|amend)\))?:")  # in git's log of what was checked out
 _ID = re.compile("[0-9a-f]{40,64}")
 _PATIENCE = 5.0  # seconds for git; a session waits to start
@@ -143,10 +142,10 @@ def is_clean(store: Store) -> bool:
     repository came, too. Raises `StoreError` where git does not say; where there is no git, nothing
     is told to have come.
     """
-    main = os.path.dirname(store.local)
+    main, local = store.main, os.path.basename(store.local)
     sign = store_paths.index_sign(main)
     try:
-        came = any(_has_tracked_files(main, each) for each in store_paths.repositories(main))
+        came = any(_has_tracked_files(main, local, each) for each in store_paths.repositories(main))
     except _NoGitError:
         return True
     if came:
@@ -159,18 +158,18 @@ def is_clean(store: Store) -> bool:
     return True
 
 
-def _has_tracked_files(main: str, repository: str) -> bool:
-    """Tell whether a repository tracks anything of `local/`. Raises `StoreError`."""
-    listed = _list_index(main, repository, _LOCAL)
+def _has_tracked_files(main: str, local: str, repository: str) -> bool:
+    """Tell whether a repository tracks anything of a local folder. Raises `StoreError`."""
+    listed = _list_index(main, repository, local)
     return any(os.path.lexists(f"{main}/{name}") for _, name in listed) or _has_fetched_files(
-        main, repository
+        main, local, repository
     )
 
 
-def _has_fetched_files(main: str, repository: str) -> bool:
-    """Tell whether a pull that failed halfway, and wrote no index, left files in `local/`."""
+def _has_fetched_files(main: str, local: str, repository: str) -> bool:
+    """Tell whether a pull that failed halfway, and wrote no index, left files in it."""
     before = _get_prefix(main, repository)
-    tree = commits.tree(repository, "FETCH_HEAD", f"{before}{_LOCAL}")
+    tree = commits.tree(repository, "FETCH_HEAD", f"{before}{local}")
     fetched = {name.removeprefix(before): ident for name, ident in tree.items()}
     texts = {name: logs.read_whole(f"{main}/{name}") for name in fetched}
     return any(
@@ -222,7 +221,7 @@ def _read_index(store: Store) -> dict[str, str]:
     for repository in store_paths.repositories(store.root)[:1]:
         for head, name in _list_index(store.root, repository):
             mode, ident, stage = head.split(" ")
-            if mode != _LINKED and not name.startswith(f"{_LOCAL}/"):
+            if mode != _LINKED and not store_paths.is_local(name):
                 found[name] = ident if stage == "0" else _CONFLICT
     return found
 
@@ -245,7 +244,7 @@ def _hash_files(store: Store, known: AcceptedTexts, listed: Mapping[str, str]) -
     length = next((len(ident) for ident in listed.values() if ident != _CONFLICT), 40)
     found = {}
     for each in trees.walk(store.root, top_too=False):
-        if each.name.startswith((f"{_LOCAL}/", ".git/")) or each.name == ".git":
+        if store_paths.is_local(each.name) or each.name.split("/")[0] == ".git":
             continue
         try:
             text = _read_text(each.path)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 from memfs import files
 from memfs.files import atomic, trees
-from memfs.store import blocks, clock, journal, local_folder, message_ids, recall, store_paths
+from memfs.store import blocks, clock, journal, message_ids, recall, store_paths
 from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from memfs.core.file_redaction import Form
 
 # block: journalled; seen: what the user saw of a project's blocks; derived: can be deleted, and is
@@ -22,7 +20,7 @@ Kind = Literal["block", "plain", "recall", "journal", "derived", "foreign"]
 _OURS = ("archive/", "facts/", "static/", "prompts/", "config.yaml")
 _BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
 _COUNTING = (".state.json", message_ids.SUFFIX, "lock")
-_INDEXES = ("index", "sources")  # what their names begin with
+_NOT_USED = ("index", "sources", "aside/")  # indexes, and what version 0.2 put aside
 _MOST_LEVELS = 3  # folders of blocks
 
 
@@ -38,14 +36,15 @@ class StoreFile:
 
 def list_committed(store: Store) -> list[StoreFile]:
     """List the files of a store that git can have, without links and bookkeeping."""
-    listed = _walk(store.root, f"{store.root}/local/")
-    return [holding for path, name in listed if (holding := _classify_committed(path, name))]
+    listed = trees.walk(store.root, top_too=False)
+    found = (each for each in listed if not store_paths.is_local(each.name))
+    return [file for each in found if (file := _classify_committed(each.path, each.name))]
 
 
 def local(store: Store) -> list[StoreFile]:
     """List the files of a store's local folder, in the same way."""
-    listed = _walk(store.local, f"{store.local}/{local_folder.ASIDE}/")
-    return [holding for path, name in listed if (holding := _classify_local(path, name))]
+    listed = trees.walk(store.local, top_too=False)
+    return [file for each in listed if (file := _classify_local(each.path, each.name))]
 
 
 def worktrees(store: Store) -> list[Store]:
@@ -53,7 +52,7 @@ def worktrees(store: Store) -> list[Store]:
     trees = {entry.tree for entry in journal.read(store)} - {store.tree}
     roots = [(tree, store_paths.root_of_tree(store, tree)) for tree in sorted(trees)]
     return [
-        Store(root, store.tier, store.local, tree)
+        Store(root, store.tier, store.local, tree, main=store.main)
         for tree, root in roots
         if root and store_paths.is_store(root)
     ]
@@ -83,13 +82,6 @@ def remove_indexes(store: Store) -> None:
         files.sync_folder(os.path.dirname(path))
 
 
-def _walk(top: str, but: str) -> Iterator[tuple[str, str]]:
-    """Yield (path, path from `top` on) of every file below `top`, but not below `but`."""
-    for found in trees.walk(top, top_too=False):
-        if not found.path.startswith(but):
-            yield found.path, found.name
-
-
 def _classify_committed(path: str, name: str) -> StoreFile | None:
     base = os.path.basename(name)
     if name in (".gitignore", ".gitattributes"):
@@ -108,7 +100,7 @@ def _classify_local(path: str, name: str) -> StoreFile | None:
     if (
         base in _BOOKKEEPING
         or base.endswith((".state.json", message_ids.SUFFIX, "lock"))
-        or name.startswith(_INDEXES)
+        or name.startswith(_NOT_USED)
     ):
         return None
     if name == "journal.jsonl":

@@ -110,7 +110,7 @@ def entry_at(store: Store, offset: int) -> JournalEntry | None:
     try:
         with logs.open_stream(store.journal) as handle:
             handle.seek(offset)
-            return _parse_entry(handle.readline(logs.LARGEST))
+            return _parse_entry(handle.readline(logs.LARGEST), store)
     except FileNotFoundError:
         return None
 
@@ -125,7 +125,7 @@ def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]
     damaged = 0
     position = offset
     for line in logs.read_lines(store.journal, offset):
-        entry = _parse_entry(line)
+        entry = _parse_entry(line, store)
         if entry is not None:
             found.append((position, entry))
         elif line.strip():
@@ -137,7 +137,7 @@ def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]
 def find_damaged(store: Store) -> list[int]:
     """Return the numbers (from 1) of the damaged lines."""
     lines = enumerate(logs.read_lines(store.journal), 1)
-    return [at for at, line in lines if line.strip() and _parse_entry(line) is None]
+    return [at for at, line in lines if line.strip() and _parse_entry(line, store) is None]
 
 
 def load_heads(store: Store) -> JournalHeads | None:
@@ -184,7 +184,8 @@ def _encode_entry(entry: JournalEntry) -> bytes:
     return json.dumps(values).encode("ascii") + b"\n"
 
 
-def _parse_entry(line: bytes) -> JournalEntry | None:
+def _parse_entry(line: bytes, store: Store | None = None) -> JournalEntry | None:
+    """Parse a line; None for what is no entry, or of a tier that the store does not hold."""
     try:
         found = json.loads(line)
         values = {name: found[name] for name in _FIELDS if name in found}
@@ -199,7 +200,8 @@ def _parse_entry(line: bytes) -> JournalEntry | None:
         return None
     texts = all(isinstance(getattr(entry, name), str) for name in _TEXTS)
     states = all(isinstance(text, str | None) for text in (entry.before, entry.after))
-    known = texts and entry.tier in labels.TIERS
+    holds = labels.TIERS if store is None else store.tiers
+    known = texts and entry.tier in holds
     return entry if known and states and _is_count(entry.version) else None
 
 

@@ -6,9 +6,14 @@ import time
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
+from memfs.files import account
 
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
+LOCAL = "local"  # the part of a store that is never committed; of a second home: local-2
+TOKEN = "token"  # noqa: S105 - a file of a local folder that memfs made
+MADE = "local/made"  # in the user's store: a file for each token, with the folder that holds it
+_DIGITS = 32  # of a token
 HOLDING = "MEMFS_TRUST_PULLED"  # a variable that may want changes of others held back
 _user_roots: dict[str, tuple[str, float]] = {}  # real paths by what names them, until when
 
@@ -16,22 +21,35 @@ _user_roots: dict[str, tuple[str, float]] = {}  # real paths by what names them,
 class Store:
     """One `.agent-memory/` with our `config.yaml`.
 
-    `root` is that folder, `top` the folder it stands in, `local` its never committed part (that
-    of the main worktree, for a linked one), `tree` the linked worktree's name or "". `as_is`:
-    nothing is quarantined, for review and repair.
+    `root` is that folder, `top` the folder it stands in, `tree` the linked worktree's name or "".
+    `main` is the same folder of the main worktree (`root` where there is one alone), and `local`
+    the part in it that is never committed. `as_is`: nothing is quarantined, for review and repair.
     """
 
-    __slots__ = ("as_is", "local", "root", "tier", "top", "tree")
+    __slots__ = ("as_is", "local", "main", "root", "tier", "top", "tree")
 
     def __init__(
-        self, root: str, tier: str, local: str = "", tree: str = "", *, as_is: bool = False
+        self,
+        root: str,
+        tier: str,
+        local: str = "",
+        tree: str = "",
+        *,
+        main: str = "",
+        as_is: bool = False,
     ) -> None:
         self.as_is = as_is
         self.root = root
+        self.main = main or root
         self.top = os.path.dirname(root)
         self.tier = tier
-        self.local = local or f"{root}/local"
+        self.local = local or f"{self.main}/{LOCAL}"
         self.tree = tree
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """The tiers whose blocks are in the store: no other's are in its journal."""
+        return (self.tier,) if self.private else (labels.SESSION, labels.PROJECT)
 
     @property
     def journal(self) -> str:
@@ -79,22 +97,18 @@ def user_root() -> str:
 
 
 def _check_user_root(named: str, root: str, *, usual: bool) -> None:
-    """Raise `StoreError` for a user's folder that a project can have set.
+    """Raise `StoreError` for a user's folder that is relative, or in a project.
 
-    A relative one is in whatever project is worked in, one in a repository came with it. A home
-    folder may be a repository itself (of settings, say), and not be in one.
+    A home folder may be a repository itself (of settings, say), and not be in one.
     """
     what = f"{'HOME' if usual else 'MEMFS_HOME'} makes {named} your own store, and it is"
-    hint = "a project could have set it: set it to a folder of yours, outside of every repository"
+    hint = "a project could have set it: set it to a folder of yours, outside of every project"
     if not os.path.isabs(named):
         raise StoreError(f"{what} not an absolute path", hint)
-    folder = os.path.dirname(os.path.dirname(root)) if usual else root
-    while not os.path.lexists(f"{folder}/.git"):
-        above = os.path.dirname(folder)
-        if above == folder:
-            return
-        folder = above
-    raise StoreError(f"{what} inside the repository {folder}", hint)
+    above = os.path.dirname(os.path.dirname(root)) if usual else root
+    project = account.find_project(above, has_home=not usual)
+    if project:
+        raise StoreError(f"{what} inside the project {project}", hint)
 
 
 def model_folder() -> str:
@@ -117,7 +131,7 @@ def find(start: str) -> Store | None:
     folder = os.path.realpath(start)
     home = ""
     user = user_root()
-    if files.is_below(user, folder):
+    if os.environ.get("MEMFS_HOME") or files.is_below(user, folder):
         _check_own(user, folder)
     while True:
         root = f"{folder}/{NAME}" if folder != "/" else f"/{NAME}"
@@ -126,13 +140,13 @@ def find(start: str) -> Store | None:
         else:
             if is_store(root):
                 _check_outside(user, folder)
-                return _make_store(root, folder)
+                return make_project(root, folder)
             if os.path.islink(root) and is_store(os.path.realpath(root)):
                 raise StoreError(
                     f"{root} is a link, and memfs follows none: it could serve another project's",
                     "work in the folder that it leads to, or make a store here: memfs init",
                 )
-            if files.is_folder(root) and is_trusted(store := _make_store(root, folder)):
+            if files.is_folder(root) and is_trusted(store := make_project(root, folder)):
                 _check_outside(user, folder)
                 return store
             if files.is_file(f"{root}/local/journal.jsonl"):
@@ -148,17 +162,20 @@ def find(start: str) -> Store | None:
 
 
 def _check_own(user: str, folder: str) -> None:
-    """Refuse a store of the user's in the folder that is worked in, but above their home."""
-    from memfs.files import account
-
-    if account.is_of_project(user, folder):
+    """Refuse a store of the user's that the project of a folder can have named."""
+    usual = user == os.path.realpath(os.path.join(os.path.expanduser("~"), NAME))
+    own = account.home()
+    if usual and own and not files.is_below(own, folder):
         _check_outside(user, folder)
+    if not usual and account.is_of_project(user, folder) and not files.is_below(folder, user):
+        raise StoreError(
+            f"MEMFS_HOME makes {user} your own store, and it shares a folder with {folder}",
+            "a project could have set it: set it to a folder of yours, outside of every project",
+        )
 
 
 def _check_account(folder: str) -> None:
     """Refuse a home that another than the system's is, where it is worked in: a project set it."""
-    from memfs.files import account
-
     own = account.home()
     if own and own != folder:
         raise StoreError(
@@ -193,7 +210,7 @@ def trust_folder(store: Store) -> str:
 
     Linked worktrees share the main one's.
     """
-    drive, path = os.path.splitdrive(os.path.realpath(os.path.dirname(store.local)))
+    drive, path = os.path.splitdrive(os.path.realpath(store.main))
     return f"{user_root()}/local/trusted/{drive.rstrip(':')}{path}"
 
 
@@ -208,13 +225,13 @@ def is_trusted(store: Store) -> bool:
 
 def is_checked(store: Store) -> bool:
     """Tell whether git's index is unchanged since nothing of `local/` was in it."""
-    sign = index_sign(os.path.dirname(store.local))
+    sign = index_sign(store.main)
     return files.read(f"{trust_folder(store)}/checked") == sign
 
 
 def without_quarantine(store: Store) -> Store:
     """Return the same store without quarantine."""
-    return Store(store.root, store.tier, store.local, store.tree, as_is=True)
+    return Store(store.root, store.tier, store.local, store.tree, main=store.main, as_is=True)
 
 
 def may_quarantine(store: Store) -> bool:
@@ -343,7 +360,7 @@ def _read_git_file(top: str) -> str:
 
 def root_of_tree(store: Store, tree: str) -> str | None:
     """Return the store's folder in another worktree of its repository, None if that is gone."""
-    main = os.path.dirname(store.local)
+    main = store.main
     if tree == store.tree or not tree:
         return store.root if tree == store.tree else main
     top = os.path.dirname(main)
@@ -359,15 +376,108 @@ def root_of_tree(store: Store, tree: str) -> str | None:
     return os.path.join(other, os.path.relpath(main, top))
 
 
-def _make_store(root: str, folder: str) -> Store:
-    top = folder
-    while not os.path.exists(f"{top}/.git"):
-        parent = os.path.dirname(top)
-        if parent == top:
-            return Store(root, labels.PROJECT)
-        top = parent
-    main, tree = git_folder(top)
-    if not tree or not os.path.isdir(main):
-        return Store(root, labels.PROJECT)
-    inside = os.path.relpath(root, top)
-    return Store(root, labels.PROJECT, os.path.join(main, inside, "local"), tree)
+def is_local(name: str) -> bool:
+    """Tell whether a path in a store is in a local folder, whoever made that."""
+    first = name.partition("/")[0]
+    return first == LOCAL or first.startswith(f"{LOCAL}-")
+
+
+def make_project(root: str, folder: str = "") -> Store:
+    """Return the project's store at `root`, with the local folder that this user has in it.
+
+    `folder` is the folder that the store is in.
+    """
+    folder = folder or os.path.dirname(root)
+    top, main, tree = folder, root, ""
+    while not os.path.exists(f"{top}/.git") and os.path.dirname(top) != top:
+        top = os.path.dirname(top)
+    if os.path.exists(f"{top}/.git"):
+        found, tree = git_folder(top)
+        if tree and os.path.isdir(found):
+            main = os.path.join(found, os.path.relpath(root, top))
+        else:
+            tree = ""
+    store = Store(root, labels.PROJECT, "", tree, main=main)
+    if not is_trusted(store):  # a token that both sides have is of a folder that was made here
+        store.local = _find_local(main)
+    return store
+
+
+def _find_local(main: str) -> str:
+    """Return the path of this user's local folder in a project's store, whether it exists or not.
+
+    It is `local`, or the first free `local-N` where memfs did not make that one here. Changes
+    nothing in the project.
+    """
+    usual = f"{main}/{LOCAL}"
+    paths = [usual, *(f"{main}/{name}" for name in list_numbered(main))]
+    own = next(filter(_is_made_here, paths), "")
+    if own or not os.path.lexists(usual):
+        return own or usual
+    return find_free_local(usual)
+
+
+def find_free_local(usual: str) -> str:
+    """Return the first `local-N` that does not exist."""
+    number = 2
+    while os.path.lexists(f"{usual}-{number}"):
+        number += 1
+    return f"{usual}-{number}"
+
+
+def list_numbered(main: str) -> list[str]:
+    """List the folders `local-N` of a store."""
+    return [name for name in list_folders(main) if name.startswith(f"{LOCAL}-")]
+
+
+def list_folders(folder: str) -> list[str]:
+    """List the folders in a folder, sorted; none where it cannot be read."""
+    try:
+        return sorted(name for name, is_folder in files.entries(folder) if is_folder)
+    except OSError:
+        return []
+
+
+def _is_made_here(path: str) -> bool:
+    """Tell whether memfs made a local folder on this machine, for this user.
+
+    A project that was moved keeps it; of a copy the original alone has it.
+    """
+    token = read_token(path)
+    place = find_token_folder(token) if token else None
+    if place is None:
+        return False
+    if place != path:
+        if read_token(place) == token and not _is_same(place, path):
+            return False
+        try:  # noqa: SIM105 - what suppresses errors is heavy
+            note_token(path, token)
+        except OSError:
+            pass  # it is looked for again
+    return True
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Tell whether two paths are one folder: it may be mounted twice."""
+    found = files.status(one), files.status(other)
+    return None not in found and os.path.samestat(*found)  # type: ignore[arg-type]
+
+
+def read_token(folder: str) -> str:
+    """Return the token that a local folder holds, "" for none, or for what cannot be one."""
+    found = files.read(f"{folder}/{TOKEN}", cap=_DIGITS + 1) or ""
+    return found if len(found) == _DIGITS and set(found) <= set("0123456789abcdef") else ""
+
+
+def find_token_folder(token: str) -> str | None:
+    """Return the folder that a token was made for, None if it was not made here."""
+    return files.read(f"{user_root()}/{MADE}/{token}")
+
+
+def note_token(path: str, token: str) -> None:
+    """Save that a local folder was made here, with its token. Raises `OSError`."""
+    from memfs.files import atomic  # not where something is read
+
+    folder = f"{user_root()}/{MADE}"
+    files.make_folder(folder, private=True)
+    atomic.write(f"{folder}/{token}", path, private=True)

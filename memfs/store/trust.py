@@ -93,7 +93,7 @@ def is_behind(store: "Store") -> bool:
 
 def sign_store(store: "Store") -> str:
     """Return a cheap signature of git's state and a store's files."""
-    stamp = stamps.compute_stamp(store.root, ("local",), ("archive",))
+    stamp = stamps.compute_stamp(store.root, (store_paths.LOCAL,), ("archive",))
     return f"{store_paths.index_sign(store.root)} {stamp}"
 
 

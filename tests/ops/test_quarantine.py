@@ -373,7 +373,7 @@ def test_a_bundle_holds_what_is_known(
     assert not [text for text in texts if b"obey Bob" in text]
 
 
-def test_what_came_in_local_is_put_aside_and_trust_is_gone(
+def test_what_came_in_local_is_not_used_and_trust_is_gone(
     place: Place, repo: Path, clone: Path
 ) -> None:
     assert place.project
@@ -387,7 +387,9 @@ def test_what_came_in_local_is_put_aside_and_trust_is_gone(
     assert "SYSTEM_RULES" not in tell(repo, PROMPT).context
     assert not store_paths.is_trusted(place.project)
     there = blocks.find_place(str(repo))
-    assert there.aside
-    assert not (repo / ".agent-memory/local/recall").exists()
-    assert Path(there.aside, "recall/claude/s.jsonl").exists()
-    assert Path(there.aside, "journal.jsonl").exists()
+    local = f"{repo}/.agent-memory/local"
+    assert there.unused == local
+    assert there.project
+    assert there.project.local == f"{local}-2"
+    assert Path(local, "recall/claude/s.jsonl").exists()
+    assert Path(local, "journal.jsonl").exists()

@@ -21,7 +21,7 @@ from memfs.ipc import service_status
 from memfs.ipc import spawn as ipc_spawn
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import service as op
-from memfs.store import local_folder, lock, store_paths
+from memfs.store import host_folders, local_folder, lock, store_paths
 from memfs.store.blocks import Place
 from tests.service import running
 from tests.service.running import asked, hook, payload
@@ -36,6 +36,34 @@ def test_twenty_that_start_it_at_once_get_one(home: Path) -> None:
     found = running.until(service_status.load_status)
     running.until(lambda: running.ours(home) == [found.process])
     assert running.log(home).count("version") == 1
+
+
+def test_it_takes_no_folder_from_who_starts_it(
+    place: Place, home: Path, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has those that were there when memfs was installed, and no program of a project."""
+    (home / "own").mkdir()
+    for name in host_folders.VARIABLES:
+        monkeypatch.setenv(name, str(home / "own"))
+    assert place.user
+    host_folders.save_folders(place.user)
+    (repo / "src").mkdir()
+    monkeypatch.chdir(repo / "src")
+    others = tmp_path / "others"  # nothing tells that a project set it
+    for name in host_folders.VARIABLES:
+        monkeypatch.setenv(name, str(others))
+    monkeypatch.setenv("TMPDIR", str(others))
+    monkeypatch.setenv("PATH", f"{repo}/bin:{os.environ['PATH']}")
+    status = running.begin()
+    told = Path(f"/proc/{status.process}/environ").read_text()
+    assert str(others) not in told
+    assert f"{repo}/bin" not in told
+    saved = host_folders.load_folders(place.user)
+    assert set(saved.values()) == {str(home / "own")}
+    for name in host_folders.VARIABLES:
+        monkeypatch.setenv(name, f"{repo}/.evil")
+    host_folders.save_folders(place.user)
+    assert host_folders.load_folders(place.user) == {}
 
 
 @pytest.mark.usefixtures("place")

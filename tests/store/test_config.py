@@ -150,30 +150,16 @@ def test_what_names_no_model_is_named_and_not_used(place: Place, text: str) -> N
     assert ":2: embedding is " in problem
 
 
-def test_a_repository_may_name_a_model_that_is_in_it(place: Place, repo: Path) -> None:
-    path = write(place, "memfs: 1\nembedding: ../models/mine\n")
-    assert place.project
-    assert kinds(place) == ("folder", "../models/mine", str(repo / "models/mine"))
-    assert config.model(place).said == path
-    assert config_check.find_problems(place.project) == []
+@pytest.mark.parametrize(
+    "text", ["/etc", "~/m", "minishlab/potion-base-8M", "../../m", "../models/mine", "./in", "C:/m"]
+)
+def test_a_repository_names_no_files_of_a_model(place: Place, text: str) -> None:
     write(place, "memfs: 1\nembedding: none\n")
     assert config.model(place).kind == "none"
-
-
-@pytest.mark.parametrize(
-    "text", ["/etc", "~/m", "minishlab/potion-base-8M", "../../m", "./out", "./in", "C:/m"]
-)
-def test_a_repository_may_not_have_a_machine_read_elsewhere(
-    place: Place, home: Path, tmp_path: Path, text: str
-) -> None:
     path = write(place, f"memfs: 1\nembedding: {text}\n")
     assert place.project
-    (tmp_path / "secret").write_text("x")
-    Path(place.project.root, "out").symlink_to(tmp_path)
-    Path(place.project.root, "in").mkdir()
-    Path(place.project.root, "in/model.safetensors").symlink_to(tmp_path / "secret")
     assert kinds(place) == ("bundled", "bundled", "")
-    said = "is not used: a repository may name bundled, none, or a folder in it (./x)"
+    said = "is not used: a repository may name bundled or none"
     assert config_check.find_problems(place.project) == [f"{path}:2: embedding: {text} {said}"]
     assert place.user
     Path(place.user.root, "config.yaml").write_text("memfs: 1\nembedding: none\n")

@@ -25,9 +25,15 @@ _MOST_SETTINGS = 200  # lines
 @click.command("trust")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal all the same.")
 @click.option("--revoke", is_flag=True, help="Trust it no more: hooks use nothing of it.")
-@click.option("--local", is_flag=True, help="Use the local/ again that was put aside: it is yours.")
+@click.option(
+    "--local",
+    is_flag=False,
+    flag_value="",
+    metavar="[DIR]",
+    help="Use a local/ that memfs did not make for you: it is yours all the same.",
+)
 @options.json_option
-def command(yes: bool, revoke: bool, local: bool, as_json: bool) -> None:
+def command(yes: bool, revoke: bool, local: str | None, as_json: bool) -> None:
     """Look at a project's memory that came with a clone, and let assistants be given it.
 
     Until then hooks use nothing of it. Shown are the blocks with their sizes and authors, and
@@ -43,10 +49,14 @@ def command(yes: bool, revoke: bool, local: bool, as_json: bool) -> None:
         revoked = op.revoke(place)
         console.print_done("hooks use nothing of it any more" if revoked else "it was not trusted")
         return
-    if local:
+    if local is not None:
         _require_person()
-        other = op.revert_changes(place)
-        console.print_done(f"the other one is in {other}" if other else "nothing was put aside")
+        other = op.adopt_local(place, local)
+        console.print_done(
+            f"it is used now; the one until now is {other}"
+            if other
+            else "there is no local folder but the one in use"
+        )
         return
     report = op.review_store(place)
     if as_json:

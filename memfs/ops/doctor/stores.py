@@ -11,7 +11,7 @@ from memfs.core import label as labels
 from memfs.hosts import settings_merge
 from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
-from memfs.store import config_check, git, journal, merge_driver, prompts, store_paths
+from memfs.store import config_check, git, journal, local_folder, merge_driver, prompts, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,12 @@ def check_stores(place: Place) -> Iterator[Finding]:
                 "warning",
                 "you have not trusted it: hooks use nothing of it",
                 "look at it, and decide: memfs trust",
+            )
+        for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():
+            yield Finding(
+                "warning",
+                f"{store.main}/{name} was not made by memfs for you, and nothing in it is used",
+                f"if it is yours: memfs trust --local {name}; else it may be removed",
             )
         for text in config_check.find_problems(store):
             yield Finding("warning", text)

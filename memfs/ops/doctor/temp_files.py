@@ -31,7 +31,7 @@ def finding(path: str) -> Finding:
 
 def of_store(store: Store) -> list[str]:
     """List the stale temporary files of a store, also in its local folder elsewhere."""
-    tops = [store.root] if store.local == f"{store.root}/local" else [store.root, store.local]
+    tops = [store.root] if os.path.dirname(store.local) == store.root else [store.root, store.local]
     found = [each.path for top in tops for each in trees.walk(top, top_too=False)]
     return sorted(path for path in found if _is_temp(os.path.basename(path)) and _is_stale(path))
 

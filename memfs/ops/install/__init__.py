@@ -18,7 +18,7 @@ from memfs.files import outside
 from memfs.hosts import settings, settings_merge, version
 from memfs.ops.install import commands, git_state
 from memfs.ops.install.files import SettingsEdit, ShippedEntries, is_in_project, resolve_path
-from memfs.store import resources
+from memfs.store import host_folders, resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -214,6 +214,8 @@ def _write(place: Place, edits: list[SettingsEdit]) -> None:
         edit.check()
     for edit in edits:
         edit.write(place)
+    if place.user:
+        host_folders.save_folders(place.user)
 
 
 def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) -> list[str]:

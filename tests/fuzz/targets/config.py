@@ -16,7 +16,7 @@ max_blocks: 20
 blocks:
   rules: {limit: 900}
 hooks: {recall: 3, cold: hybrid}
-embedding: ./model
+embedding: none
 memory_blocks: [vector, facts, {kind: static, limit: 3}]
 tools:
   remove: [memory_undo]

@@ -1,4 +1,4 @@
-"""The files of an embedding model that a repository brings along (`embedding: ./model`)."""
+"""The files of an embedding model that a user names, which somebody may have changed."""
 
 from __future__ import annotations
 
@@ -52,10 +52,11 @@ def _hostile() -> list[bytes]:
 
 
 def begin(world: World) -> Target:
-    folder = world.store / "model"
-    with (world.store / "config.yaml").open("a") as config:
+    user = world.home / ".agent-memory"
+    folder = user / "model"
+    with (user / "config.yaml").open("a") as config:
         config.write("embedding: ./model\n")
-    settings = (world.store / "config.yaml").read_bytes()
+    settings = (user / "config.yaml").read_bytes()
     samples = []
     for kind, dtype in _KINDS.items():
         words = small_models.of_letters(20) if kind == "BPE" else small_models.WORDS
@@ -81,7 +82,7 @@ def begin(world: World) -> Target:
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(world.top / "kept/models" / kind, folder)
         (folder / name).write_bytes(case.data)
-        (world.store / "config.yaml").write_bytes(settings)
+        (user / "config.yaml").write_bytes(settings)
         try:
             opened = encoder.Encoder(model_files.read(str(folder))).check()
             opened.encode(["bread and ovens", "", "\ufffd", "日本", "a" * 3000])
