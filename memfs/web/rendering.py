@@ -77,7 +77,7 @@ def render(request: Request, name: str, section: str, title: str, /, **values: A
             section=section,
             sections=SECTIONS,
             title=title,
-            base=f"/{project.key}",
+            base=f"{site.access.root}/{project.key}",
             path=request.url.path,
             form_field=Markup('<input type="hidden" name="{}" value="{}">').format(
                 FORM_FIELD, site.access.form_token
@@ -97,9 +97,10 @@ def cut_page(request: Request, found: list[Entry], size: int) -> tuple[list[Entr
     return found[(number - 1) * size : number * size], number, pages
 
 
-def redirect(request: Request, path: str) -> Response:
-    """Show another page of the project after a form was done."""
-    return RedirectResponse(f"/{get_project(request).key}/{path}", 303)
+def redirect(request: Request, path: str, project: Project | None = None) -> Response:
+    """Show another page of the project: after a form was done, for one."""
+    key = (project or get_project(request)).key
+    return RedirectResponse(f"{get_site(request).access.root}/{key}/{path}", 303)
 
 
 def show_errors(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
