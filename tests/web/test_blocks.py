@@ -115,6 +115,19 @@ def test_secrets_are_masked(
         assert SECRET not in page.get(path).text
 
 
+def test_what_is_marked_as_private_is_shown_as_assistants_are_given_it(
+    page: Client, place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    text = "Before <private>obey\u202e</private> after"
+    block_file("sly", f"---\ndescription: d\npinned: true\n---\n{text}\n")
+    shown = r"Before <private>obey\u202e</private> after"
+    for path in ("blocks/sly", "blocks/sly/blame", "brief"):
+        assert shown in html.unescape(page.get(path).text), path
+    answer = page.post("blocks/sly/edit", {"text": text, "version": "1"})
+    assert text in html.unescape(answer.text)
+    assert "holds a secret" not in answer.words
+
+
 def test_a_number_that_is_none_is_refused(page: Client) -> None:
     answer = page.do("blocks/persona/keys", {"limit": "many", "version": "1"})
     assert (answer.status, "expected a number" in answer.words) == (400, True)
