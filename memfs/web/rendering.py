@@ -88,7 +88,7 @@ def render(request: Request, name: str, section: str, title: str, /, **values: A
             **values,
         )
     )
-    return HTMLResponse(page, status)
+    return HTMLResponse(page.encode("utf-8", "backslashreplace"), status)  # bytes that are no text
 
 
 def cut_page(request: Request, found: list[Entry], size: int) -> tuple[list[Entry], int, int]:

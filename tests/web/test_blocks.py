@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -126,6 +127,14 @@ def test_what_is_marked_as_private_is_shown_as_assistants_are_given_it(
     answer = page.post("blocks/sly/edit", {"text": text, "version": "1"})
     assert text in html.unescape(answer.text)
     assert "holds a secret" not in answer.words
+
+
+def test_a_block_that_is_no_utf_8_is_shown(
+    page: Client, block_file: Callable[[str, str], Path]
+) -> None:
+    block_file("bytes", "---\ndescription: d\npinned: true\n---\nA \udcff byte.\n")
+    for path in ("blocks/bytes", "blocks/bytes/blame", "blocks/bytes/edit", "health/trust"):
+        assert r"A \udcff byte." in re.sub("<[^>]*>", "", page.get(path).text), path
 
 
 def test_a_number_that_is_none_is_refused(page: Client) -> None:
