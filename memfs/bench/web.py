@@ -11,6 +11,8 @@ import time
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode, urlsplit
+from urllib.request import url2pathname
 
 from memfs.bench import passages, program
 from memfs.core.body_edits import Create
@@ -118,27 +120,35 @@ def _serve(user: dict[str, str], folder: str) -> Iterator[Callable[[str], object
         command, env=user, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as page:
         try:
-            line = page.stdout.readline().strip() if page.stdout else ""
-            found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/\S+)", line)
-            if not found:
-                raise RuntimeError("memfs web does not print its address")
-            port = int(found[1])
-            cookie = _get(port, found[2], "")[1]
-            _, base = _get(port, "/", cookie)
-            _get(port, base, cookie)
+            lines = [page.stdout.readline().strip() for _ in range(2)] if page.stdout else []
+            port, base, cookie = _open(lines[1])
 
             def ask(path: str) -> object:
-                return _get(port, f"{base.rpartition('/')[0]}/{path}", cookie)
+                return _ask(port, f"{base}/{path}", {"Cookie": cookie})[0]
 
             yield ask
         finally:
             page.terminate()
 
 
-def _get(port: int, path: str, cookie: str) -> tuple[str, str]:
-    """Get a page; return (its text, the cookie or place that it gives). Raises `RuntimeError`."""
+def _open(opener: str) -> tuple[int, str, str]:
+    """Open the page by its file, as a browser does; return (port, its folder, the cookie)."""
+    with open(url2pathname(urlsplit(opener).path), encoding="utf-8") as file:
+        found = re.search(r'action="([^"]+)".* name="(\w+)" value="([^"]+)"', file.read())
+    if not found:
+        raise RuntimeError("memfs web wrote no file that opens it")
+    target = urlsplit(found[1])
+    port = target.port or 80
+    page, cookie = _ask(port, target.path, {"Origin": "null"}, urlencode({found[2]: found[3]}))
+    _, first = _ask(port, page.partition('<a href="')[2].partition('"')[0], {"Cookie": cookie})
+    return port, first.rpartition("/")[0], cookie
+
+
+def _ask(port: int, path: str, headers: dict[str, str], form: str = "") -> tuple[str, str]:
+    """Ask the page; return (its text, the cookie or place that it gives). Raises `RuntimeError`."""
+    sent = {"Sec-Fetch-Site": "same-origin", **headers}
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as line:
-        line.request("GET", path, headers={"Cookie": cookie} if cookie else {})
+        line.request("POST" if form else "GET", path, form or None, sent)
         answer = line.getresponse()
         text = answer.read().decode()
         if answer.status not in (200, 303):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -40,13 +39,13 @@ _PAGES = (archive, blocks, brief, events, facts, health, search, sessions, sourc
 
 def make_application(site: Site) -> ASGIApp:
     """Return the application that shows a site to whoever its access lets in."""
-    pages = [route for page in _PAGES for route in page.ROUTES]
+    root, pages = site.access.root, [route for page in _PAGES for route in page.ROUTES]
     application = Starlette(
         routes=[
-            Route("/", _open_first),
-            Mount("/static", StaticFiles(directory=_STATIC)),
-            Route("/{project}/", _open_blocks),
-            Mount("/{project}", routes=pages),
+            Route(f"{root}/", _open_first),
+            Mount(f"{root}/static", StaticFiles(directory=_STATIC)),
+            Route(f"{root}/{{project}}/", _open_blocks),
+            Mount(f"{root}/{{project}}", routes=pages),
         ],
         exception_handlers={HTTPException: _show_missing, Exception: _show_failure},
     )
@@ -55,11 +54,11 @@ def make_application(site: Site) -> ASGIApp:
 
 
 def _open_first(request: Request) -> Response:
-    return RedirectResponse(f"/{rendering.get_site(request).projects[0].key}/blocks", 303)
+    return rendering.redirect(request, "blocks", rendering.get_site(request).projects[0])
 
 
 def _open_blocks(request: Request) -> Response:
-    return RedirectResponse(f"/{request.path_params['project']}/blocks", 303)
+    return rendering.redirect(request, "blocks")
 
 
 def _show_missing(request: Request, error: Exception) -> Response:

@@ -14,9 +14,10 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from memfs.core.counts import format_count
 from memfs.core.errors import MemfsError, NotFoundError
-from memfs.core.privacy import storable
+from memfs.core.invisible_characters import reveal_hidden, split_visible
 from memfs.core.snippet import snippet
 from memfs.search.stopwords import STOP
+from memfs.secrets import redact
 from memfs.web.access import FORM, FORM_FIELD
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ Entry = TypeVar("Entry")
 _REFRESH = "memfs-refresh"  # the header of a page that renews itself: a note is for who sent a form
 _MARKED = 20  # words of a query
 _UNMARKED = {*STOP, *string.ascii_lowercase}
+_ESCAPE = Markup('<span class="escape">{}</span>')
 _HEADING, _PLAIN = Markup('<span class="place">{}</span>'), Markup("{}")
 _MARKS = {"+": Markup("<ins>{}</ins>"), "-": Markup("<del>{}</del>")}
 SECTIONS = (
@@ -77,7 +79,7 @@ def render(request: Request, name: str, section: str, title: str, /, **values: A
             section=section,
             sections=SECTIONS,
             title=title,
-            base=f"/{project.key}",
+            base=f"{site.access.root}/{project.key}",
             path=request.url.path,
             form_field=Markup('<input type="hidden" name="{}" value="{}">').format(
                 FORM_FIELD, site.access.form_token
@@ -86,7 +88,7 @@ def render(request: Request, name: str, section: str, title: str, /, **values: A
             **values,
         )
     )
-    return HTMLResponse(page, status)
+    return HTMLResponse(page.encode("utf-8", "backslashreplace"), status)  # bytes that are no text
 
 
 def cut_page(request: Request, found: list[Entry], size: int) -> tuple[list[Entry], int, int]:
@@ -97,9 +99,10 @@ def cut_page(request: Request, found: list[Entry], size: int) -> tuple[list[Entr
     return found[(number - 1) * size : number * size], number, pages
 
 
-def redirect(request: Request, path: str) -> Response:
-    """Show another page of the project after a form was done."""
-    return RedirectResponse(f"/{get_project(request).key}/{path}", 303)
+def redirect(request: Request, path: str, project: Project | None = None) -> Response:
+    """Show another page of the project: after a form was done, for one."""
+    key = (project or get_project(request)).key
+    return RedirectResponse(f"{get_site(request).access.root}/{key}/{path}", 303)
 
 
 def show_errors(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
@@ -149,8 +152,11 @@ def _make_environment() -> Environment:
         day=_format_day,
         when=_format_time,
         diff=_mark_diff,
-        mask=storable,
+        mask=_mask_secrets,
         marked=_mark_words,
+        measure=_measure_text,
+        raw=show_raw,
+        redact=redact,
         snippet=_cut_snippet,
     )
     return environment
@@ -177,13 +183,40 @@ def _parse(at: str) -> datetime | None:
         return None
 
 
+def show_raw(text: str) -> Markup:
+    """Return a text as it is, with an escape for whatever would not be seen.
+
+    Whatever somebody decides on is shown by this: nothing of it is left out, or cut.
+    """
+    pieces = split_visible(text)
+    return Markup("").join(
+        [(_ESCAPE if unseen else _PLAIN).format(each) for each, unseen in pieces]
+    )
+
+
+def _measure_text(text: str) -> str:
+    """Return how long a text is, and what of it is shown as escapes."""
+    unseen = [piece for piece, is_escape in split_visible(text) if is_escape]
+    parts = [format_count(len(text), "character")]
+    if unseen:
+        parts.append(f"{len(unseen):,} of them not visible, shown as escapes")
+    if any(piece.startswith(r"\udc") for piece in unseen):
+        parts.append("not UTF-8")
+    return "; ".join(parts)
+
+
+def _mask_secrets(text: str) -> str:
+    """Return a text with secrets redacted, and with characters shown that hide or turn text."""
+    return reveal_hidden(redact(text))
+
+
 def _mark_diff(text: str) -> Markup:
     """Return a unified diff with a mark on each line that came or went."""
     lines = []
-    for line in text.splitlines():
-        heading = line.startswith(("+++", "---", "@@"))
+    for number, line in enumerate(text.removesuffix("\n").split("\n")):
+        heading = line.startswith("@@") or (number < 2 and line.startswith(("+++", "---")))
         form = _HEADING if heading else _MARKS.get(line[:1], _PLAIN)
-        lines.append(form.format(line))
+        lines.append(form.format(show_raw(line)))
     return Markup("\n").join(lines)
 
 

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from memfs.web.access import Access
+from memfs.web.access import ADDRESS, Access
 from memfs.web.application import make_application
 from memfs.web.site import Project, Site
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-ADDRESS = "127.0.0.1"
 _LOOK = 5.0  # seconds between two looks whether anybody is there
 
 
@@ -36,7 +35,7 @@ class PageServer:
         self._used = _LastUse(make_application(site))
         config = uvicorn.Config(
             self._used, log_level="error", access_log=False, lifespan="off", server_header=False,
-            timeout_graceful_shutdown=1,
+            proxy_headers=False, timeout_graceful_shutdown=1,
         )  # fmt: skip
         self._server = uvicorn.Server(config)
 

@@ -17,7 +17,6 @@ from memfs.store import facts as stored_facts
 if TYPE_CHECKING:
     from memfs.core.facts import Fact
     from memfs.ops.archive import PassageCache
-    from memfs.ops.trust import TrustReport
     from memfs.store.blocks import Place
     from memfs.store.file_cache import FileCache
     from memfs.web.access import Access
@@ -32,7 +31,6 @@ class Project:
     folder: str
     key: str = ""
     index: IndexSession | None = None
-    shown_trust: TrustReport | None = None  # what its user looked at
     passages: PassageCache = field(default_factory=archive.make_cache)
     facts: FileCache[dict[str, Fact]] = field(default_factory=stored_facts.make_cache)
 

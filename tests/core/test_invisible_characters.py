@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import unicodedata
 
 import pytest
 
-from memfs.core.invisible_characters import reveal_hidden
+from memfs.core.invisible_characters import reveal_hidden, split_visible
 
 _MARKS = [
     *range(0x200B, 0x2010),
@@ -55,3 +56,15 @@ def test_a_joiner_between_letters_and_more_selectors_than_one_are_shown() -> Non
     assert reveal_hidden("pay\u200dpal") == "pay\\u200dpal"
     assert reveal_hidden("👩\u200d") == "👩\\u200d"
     assert reveal_hidden("❤\ufe0f\ufe01\ufe02") == "❤\ufe0f\\ufe01\\ufe02"
+
+
+def test_nothing_of_what_is_decided_on_stays_unseen() -> None:
+    codes = (*range(0x3200), *range(0xD700, 0x10000), *range(0xE0000, 0xE0200))
+    every = "".join(map(chr, codes))
+    left, back = set(), []
+    for piece, is_escape in split_visible(every):
+        back.append(ast.literal_eval(f'"{piece}"') if is_escape else piece)
+        left |= set() if is_escape else set(piece)
+    assert "".join(back) == every
+    assert {c for c in left if unicodedata.category(c)[0] in "CZ"} == {"\n", "\t", " "}
+    assert not [c for c in left if reveal_hidden(f"a{c}{c}b") != f"a{c}{c}b"]

@@ -32,13 +32,14 @@ class Answer:
 
 
 class Client:
-    """Asks the page as a browser does that was let in, unless it is told otherwise."""
+    """Asks the page as the browser does that was let in, unless it is told otherwise."""
 
     def __init__(self, access: Access, key: str) -> None:
-        self.access, self.base = access, f"/{key}"
+        self.access, self.base = access, f"{access.root}/{key}"
         self.headers = {
-            "Host": f"127.0.0.1:{access.port}",
+            "Host": access.host,
             "Cookie": f"{access.cookie_name}={access.cookie}",
+            "Sec-Fetch-Site": "same-origin",
         }
 
     def send(
@@ -66,7 +67,7 @@ class Client:
     def post(self, path: str, form: dict[str, str] | None = None, **headers: str | None) -> Answer:
         """Send a form of the page, with its token."""
         fields = {FORM_FIELD: self.access.form_token, **(form or {})}
-        sent = {"Sec_Fetch_Site": "same-origin", "Origin": f"http://127.0.0.1:{self.access.port}"}
+        sent = {"Origin": f"http://{self.access.host}"}
         kind = "application/x-www-form-urlencoded"
         given = {"Content_Type": kind, **sent, **headers}
         return self.send("POST", f"{self.base}/{path}", urlencode(fields).encode(), **given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -113,6 +114,27 @@ def test_secrets_are_masked(
     block_file("leak", f"---\ndescription: d\n---\nkey = {SECRET}\n")
     for path in ("blocks/leak", "blocks/leak/history", "blocks/leak/blame", "brief"):
         assert SECRET not in page.get(path).text
+
+
+def test_what_is_marked_as_private_is_shown_as_assistants_are_given_it(
+    page: Client, place: Place, block_file: Callable[[str, str], Path]
+) -> None:
+    text = "Before <private>obey\u202e</private> after"
+    block_file("sly", f"---\ndescription: d\npinned: true\n---\n{text}\n")
+    shown = r"Before <private>obey\u202e</private> after"
+    for path in ("blocks/sly", "blocks/sly/blame", "brief"):
+        assert shown in html.unescape(page.get(path).text), path
+    answer = page.post("blocks/sly/edit", {"text": text, "version": "1"})
+    assert text in html.unescape(answer.text)
+    assert "holds a secret" not in answer.words
+
+
+def test_a_block_that_is_no_utf_8_is_shown(
+    page: Client, block_file: Callable[[str, str], Path]
+) -> None:
+    block_file("bytes", "---\ndescription: d\npinned: true\n---\nA \udcff byte.\n")
+    for path in ("blocks/bytes", "blocks/bytes/blame", "blocks/bytes/edit", "health/trust"):
+        assert r"A \udcff byte." in re.sub("<[^>]*>", "", page.get(path).text), path
 
 
 def test_a_number_that_is_none_is_refused(page: Client) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+
 from memfs.core.body_edits import Append, Delete, Describe, Replace
 from memfs.core.facts import Fact
 from memfs.core.records import Origin
@@ -102,11 +105,13 @@ def test_a_rule_is_taken_or_dropped(page: Client, place: Place) -> None:
     assert page.do(f"rules/{found[1].id}", {"to": "take"}).status == 404
 
 
-def propose(place: Place, label: str, before: str, after: str) -> str:
+def propose(
+    place: Place, label: str, before: str, after: str, passage: str = "The gateway waits."
+) -> str:
     """Leave a proposal of a model: a change of a block, and a passage."""
     draft = proposals.StoreDraft(place)
     edit.run(draft.place, [Replace(label, before, after)], Origin("agent"))
-    archive.run(draft.place, "The gateway waits.", importance=5, tags=(), origin=Origin("agent"))
+    archive.run(draft.place, passage, importance=5, tags=(), origin=Origin("agent"))
     found = draft.save_proposal("qwen", ("s-1",), f"I tidied. {SCRIPT}", "")
     assert found
     return found.id
@@ -124,6 +129,20 @@ def test_a_proposal_is_shown_as_a_diff_and_accepted(page: Client, place: Place) 
     assert "taken: 1 block, 1 passage" in page.do(f"proposals/{ident}", {"to": "accept"}).words
     assert show.run(place, "system_rules").block.value == "Never deploy on Fridays."
     assert page.do(f"proposals/{ident}", {"to": "accept"}).status == 404
+
+
+def test_what_somebody_decides_on_is_shown_as_it_is(page: Client, place: Place) -> None:
+    turned = "a\u202eb \u200bc <!-- d --> \u2067e \ufe0f"  # what no edit refuses
+    hidden = f"Use <private class=x>rm -rf</private> {turned}\x1b[8m"
+    edit.run(place, [Append("system_rules", "No deploys on Friday!")], Origin("user"))
+    state(place, "a" * 16, hidden, category="rule")
+    rules_store.write(place.home, [StandingRule("", "claude", "s-1", "m0", f"Never {hidden}")])
+    propose(place, "system_rules", "No deploys on Friday!", f"Go: {turned}", f"Keep: {turned}")
+    seen = html.unescape(re.sub("<[^>]*>", "", page.get("facts").text))
+    shown = r"a\u202eb \u200bc <!-- d --> \u2067e \ufe0f"
+    whole = rf"Use <private class=x>rm -rf</private> {shown}\x1b[8m"
+    for text in (whole, f"Never {whole}", f"+Go: {shown}", f"Keep: {shown}"):
+        assert text in seen
 
 
 def test_a_proposal_is_refused_or_dropped(page: Client, place: Place) -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import html
+import re
 from collections.abc import Callable
 from pathlib import Path
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memfs import files
 from memfs.ops import trust
 from memfs.store import store_paths
 from memfs.store.blocks import Place
 from tests.ingest.importers.samples import STEERING, make_claude_mem
+from tests.ops.clones import by_bob, committed, git, tell
 from tests.ops.test_purge import SECRET
 from tests.web.conftest import Client
 
@@ -25,7 +33,7 @@ def test_findings_are_shown_and_fixed(
     assert "Text." in path.read_text(encoding="utf-8")
 
 
-def test_a_store_is_trusted_as_it_was_shown(
+def test_the_page_shows_what_waits_for_trust_and_cannot_trust(
     page: Client, place: Place, block_file: Callable[[str, str], Path]
 ) -> None:
     assert place.project
@@ -34,22 +42,85 @@ def test_a_store_is_trusted_as_it_was_shown(
     shown = page.get("health/trust")
     assert "held back" in shown.words
     assert "may steer an assistant" in shown.words
-    block_file("later", "---\ndescription: d\n---\nAdded after the look.\n")
-    answer = page.do("health/trust", {"to": "trust"})
-    assert "changed while you looked" in answer.words
-    assert not store_paths.is_trusted(place.project)
-    page.get("health/trust")
-    assert "is trusted" in page.do("health/trust", {"to": "trust"}).words
-    assert store_paths.is_trusted(place.project)
+    assert "memfs trust" in shown.words
+    assert "<form" not in shown.text.partition("<main")[2].partition("</main>")[0]
+    for form in ({"to": "trust"}, {"to": "accept"}, {}):
+        answer = page.post("health/trust", form)
+        assert (answer.status, "cannot trust a store" in answer.text) == (400, True)
+        assert not store_paths.is_trusted(place.project)
+
+
+def test_trust_is_taken_back_in_the_page(page: Client, place: Place) -> None:
+    assert place.project
     assert "nothing of this store" in page.do("health/trust", {"to": "revoke"}).words
     assert not store_paths.is_trusted(place.project)
 
 
-def test_trust_without_a_look_is_refused(page: Client, place: Place) -> None:
-    assert place.project
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    text=st.text(
+        st.one_of(
+            st.sampled_from("ab <>&\"'\n\t"),
+            st.characters(categories=["Cc", "Cf", "Co", "Zs", "Zl", "Zp", "Mn", "Lo"]),
+            st.sampled_from(
+                [chr(code) for code in (0x202E, 0x2066, 0x200B, 0xFE0F, 0xE0041, 0xDC80)]
+            ),
+        ),
+        max_size=40,
+    ),
+    frame=st.sampled_from(
+        (
+            "{}",
+            "<private>{}</private>",
+            "<private reason=x>{}",
+            "</private>{}",
+            "<!-- {} -->",
+            "<script>{}</script>",
+            f"key = {SECRET} {{}}",
+            "x" * 9000 + "{}",
+        )
+    ),
+)
+def test_whatever_waits_for_trust_is_shown_whole(
+    page: Client, place: Place, block_file: Callable[[str, str], Path], text: str, frame: str
+) -> None:
     trust.revoke(place)
-    assert "look at it first" in page.do("health/trust", {"to": "trust"}).words
-    assert not store_paths.is_trusted(place.project)
+    wanted = f"---\ndescription: d\n---\n{frame.format(text)}\n"
+    block_file("sly", "").write_bytes(files.encode(wanted))
+    [shown] = re.findall(
+        r"The file of sly</summary>.*?<pre[^>]*>\n(.*?)</pre>",
+        page.get("health/trust").text,
+        re.DOTALL,
+    )
+    escapes = re.sub(
+        r'<span class="escape">(.*?)</span>', lambda found: _decode(html.unescape(found[1])), shown
+    )
+    seen = html.unescape(re.sub(r'<span class="escape">.*?</span>', "", shown))
+    assert all(char.isprintable() or char in "\n\t" for char in seen)
+    assert html.unescape(escapes) == files.decode(files.encode(wanted))
+
+
+def _decode(escape: str) -> str:
+    return str(ast.literal_eval(f'"{escape}"'))
+
+
+def test_what_others_changed_is_shown_whole(
+    page: Client, place: Place, repo: Path, tmp_path: Path
+) -> None:
+    committed(place, repo)
+    tell(repo)
+    git(tmp_path, "clone", "-q", str(repo), "clone")
+    by_bob(
+        tmp_path / "clone", repo, "api", f"<private>Obey {SECRET}</private>\u202e\u2028+so\n++ is\n"
+    )
+    shown = page.get("health/trust").text
+    assert "What others changed" in shown
+    added = [
+        html.unescape(re.sub("<[^>]*>", "", each)) for each in re.findall("<ins>(.*)</ins>", shown)
+    ]
+    assert added == [f"+<private>Obey {SECRET}</private>\\u202e\\u2028+so", "+++ is"]
 
 
 def test_secrets_are_masked_and_redacted(

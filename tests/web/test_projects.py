@@ -25,7 +25,7 @@ def test_two_projects_with_one_name_are_told_apart(
         assert "only_there" in there.get("blocks").words
         assert "only_there" not in here.get("blocks").words
         assert f'href="{there.base}/blocks"' in here.get("blocks").text
-        assert here.send("GET", "/repo-000000/blocks").status == 404
+        assert here.send("GET", f"{server.access.root}/repo-000000/blocks").status == 404
         missing = there.get("blocks/project:absent")
         assert missing.status == 404
         assert f'<a href="{there.base}/blocks">All blocks</a>' in missing.text

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import pathlib
+import signal
+import sys
+import tempfile
 import webbrowser
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import console, options
 from memfs.core.errors import RejectedError
 from memfs.store import blocks, local_folder, store_paths
+
+if TYPE_CHECKING:
+    from memfs.web.access import Access
 
 _IDLE = 3600.0  # seconds without a look
 
@@ -29,9 +37,9 @@ def command(
 
     It shows the project of this folder, or those of each FOLDER.
 
-    The page is served on this machine alone. The address that is printed lets in one browser; no
-    other program, user or web page can read it. It ends with Ctrl-C, or an hour after the last
-    look.
+    The page is served on this machine alone, to one browser: the one that it opens, by a file that
+    only you can read, or the one in which you type the code that the terminal shows. No other user
+    or web page can read it. It ends with Ctrl-C, or an hour after the last look.
     """
     from memfs.web.server import PageServer  # with starlette and uvicorn
 
@@ -45,11 +53,22 @@ def command(
         port=port,
         read_only=read_only,
     )
-    console.data(page.access.address)
-    console.talk("  for one browser on this machine; Ctrl-C ends it")
-    if not no_open:
-        webbrowser.open(page.access.address)
-    page.run(_IDLE)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the folder goes in any case
+    with tempfile.TemporaryDirectory(prefix="memfs-") as folder:  # of this user alone
+        opener = pathlib.Path(page.access.write_opener(folder)).as_uri()
+        _tell_way_in(page.access, opener)
+        if not no_open:
+            webbrowser.open(opener)
+        page.run(_IDLE)
+
+
+def _tell_way_in(access: Access, opener: str) -> None:
+    """Print where the page is; what opens it is for a person's eyes, and for no file or log."""
+    console.data(access.address)
+    console.data(opener)
+    code = access.ticket if sys.stderr.isatty() else "that is in the file"
+    console.talk(f"  open the file in a browser here, or the address in any, with the code {code}")
+    console.talk("  either works once, within ten minutes; Ctrl-C ends the page")
 
 
 def _list_folders(folders: tuple[str, ...], *, everything: bool) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from memfs.core.errors import UsageError
+from memfs.core.errors import RejectedError
 from memfs.ops import doctor, import_, purge, service, trust
 from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
 
@@ -57,25 +57,19 @@ def switch_service(request: Request) -> Response:
 @show_errors
 def show_trust(request: Request) -> Response:
     """Show what assistants would be given of the project's store, and what may steer them."""
-    project = get_project(request)
-    project.shown_trust = report = trust.review_store(project.find_place())
+    report = trust.review_store(get_project(request).find_place())
     return render(request, "trust.html", "health", "Trust", report=report)
 
 
 @show_errors
-def decide_trust(request: Request) -> Response:
-    """Trust the store as it was shown, or trust it no more."""
-    project = get_project(request)
-    place = project.find_place()
-    if get_form(request).get("to") == "revoke":
-        trust.revoke(place)
-        get_site(request).say("hooks use nothing of this store any more")
-        return redirect(request, "health/trust")
-    shown, project.shown_trust = project.shown_trust, None
-    if shown is None:
-        raise UsageError("nothing was decided: look at it first", "open Trust again")
-    trust.accept(place, shown)
-    get_site(request).say("this store is trusted, as it was shown")
+def revoke_trust(request: Request) -> Response:
+    """Trust the store no more. What trusts it is a person at a terminal, and no browser is one."""
+    if get_form(request).get("to") != "revoke":
+        raise RejectedError(
+            "the page cannot trust a store", "run memfs trust in a terminal of your own"
+        )
+    trust.revoke(get_project(request).find_place())
+    get_site(request).say("hooks use nothing of this store any more")
     return redirect(request, "health/trust")
 
 
@@ -106,7 +100,7 @@ ROUTES = [
     Route("/health/fix", fix_findings, methods=["POST"]),
     Route("/health/service", switch_service, methods=["POST"]),
     Route("/health/trust", show_trust),
-    Route("/health/trust", decide_trust, methods=["POST"]),
+    Route("/health/trust", revoke_trust, methods=["POST"]),
     Route("/health/secrets", show_secrets),
     Route("/health/secrets", redact_secrets, methods=["POST"]),
     Route("/health/imports", list_imports),

@@ -20,6 +20,7 @@ from memfs.core.records import Message
 from memfs.ops import archive, edit
 from memfs.store import facts, recall
 from memfs.store.blocks import Place
+from memfs.web.access import Access
 from memfs.web.server import PageServer
 from tests.ops.imports import BY
 from tests.web.conftest import serve
@@ -52,6 +53,7 @@ class Visit:
 
     page: Page
     base: str
+    access: Access
     complaints: list[str]
 
     def go(self, path: str) -> Page:
@@ -78,13 +80,15 @@ class Visit:
 class Visitor:
     """Opens windows on one page that is served; all are the browser that was let in."""
 
-    def __init__(self, browser: Browser, server: PageServer) -> None:
-        self._browser, self._server = browser, server
+    def __init__(self, browser: Browser, server: PageServer, folder: Path) -> None:
+        self._browser, self._server, self._folder = browser, server, folder
         self._state: object = None
         self._contexts: list[BrowserContext] = []
 
-    def open(self, *, theme: str = "light", width: int = 1440, scripts: bool = True) -> Visit:
-        """Open a window of a width, in a theme, with or without JavaScript."""
+    def open(
+        self, *, theme: str = "light", width: int = 1440, scripts: bool = True, let_in: bool = True
+    ) -> Visit:
+        """Open a window of a width, in a theme, with or without JavaScript, and let in or not."""
         context = self._browser.new_context(
             color_scheme=theme,  # type: ignore[arg-type]
             viewport={"width": width, "height": 900},
@@ -96,11 +100,13 @@ class Visitor:
         complaints: list[str] = []
         page.on("console", lambda said: _note(complaints, said.type, said.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        if self._state is None:
-            page.goto(self._server.access.address)
+        if self._state is None and let_in:
+            page.goto(Path(self._server.access.write_opener(str(self._folder))).as_uri())
+            page.wait_for_url("**/blocks")
             self._state = context.storage_state()
-        base = f"http://127.0.0.1:{self._server.access.port}/{self._server.projects[0].key}"
-        return Visit(page, base, complaints)
+        access = self._server.access
+        base = f"http://{access.host}{access.root}/{self._server.projects[0].key}"
+        return Visit(page, base, access, complaints)
 
     def close(self) -> None:
         """Close all windows."""
@@ -137,10 +143,12 @@ def week(place: Place) -> Place:
 
 
 @pytest.fixture
-def visitor(week: Place, repo: Path, home: Path, browser: Browser) -> Iterator[Visitor]:
+def visitor(
+    week: Place, repo: Path, home: Path, browser: Browser, tmp_path: Path
+) -> Iterator[Visitor]:
     """Who looks at the page of that project."""
     assert week.project
     with serve([repo], home) as server:
-        found = Visitor(browser, server)
+        found = Visitor(browser, server, tmp_path)
         yield found
         found.close()

@@ -115,11 +115,12 @@ def take_pictures(target: Path) -> None:
             command, cwd=project, env=env, stdout=subprocess.PIPE, text=True
         ) as served:
             assert served.stdout
-            address = served.stdout.readline().strip()
+            _, opener = (served.stdout.readline().strip() for _ in range(2))
             browser = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             window = browser.new_context(viewport={"width": _WIDTH, "height": _HEIGHT})
             page = window.new_page()
-            page.goto(address)
+            page.goto(opener)
+            page.wait_for_url("**/blocks")
             base = page.url.rpartition("/")[0]
             for name, path in PAGES.items():
                 for theme in ("light", "dark"):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+
 import pytest
 from playwright.sync_api import expect
 
 from memfs.core.body_edits import Append
-from memfs.ops import edit, sessions, show, trust
+from memfs.ops import edit, sessions, show
 from memfs.store import store_paths
 from memfs.store.blocks import Place
 from tests.ops.imports import BY
@@ -48,10 +52,11 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
     assert week.project
-    trust.revoke(week)
     visit.go("health/trust")
-    page.get_by_role("button", name="Give this to my assistants").click()
-    assert store_paths.is_trusted(week.project)
+    page.get_by_role("button", name="Trust it no more").click()
+    assert not store_paths.is_trusted(week.project)
+    expect(page.get_by_role("main")).to_contain_text("memfs trust")
+    assert page.get_by_role("main").get_by_role("button").count() == 0
     assert not visit.complaints
 
 
@@ -88,3 +93,57 @@ def test_keys_move_and_open(visitor: Visitor) -> None:
     page.locator("h1").click()
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "find"
+
+
+class _OtherPort(BaseHTTPRequestHandler):
+    """Another program of this machine: it notes the cookies that it is sent."""
+
+    cookies: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.cookies.append(self.headers.get("Cookie", ""))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        form = self.path.partition("?")[2]
+        self.wfile.write(f'<form action="{form}"><button>Go</button></form>'.encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_another_port_is_sent_no_cookie_and_leads_nowhere(visitor: Visitor) -> None:
+    """Not even one that knows where the page is: its links are those of another page."""
+    visit = visitor.open()
+    with ThreadingHTTPServer(("127.0.0.1", 0), _OtherPort) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        try:
+            page = visit.page
+            for path in ("", "blocks", "open", f"shop?{visit.base}/blocks"):
+                page.goto(f"http://127.0.0.1:{other.server_port}/{path}")
+            page.get_by_role("button", name="Go").click()
+            page.get_by_text("another page sent this question").wait_for()
+        finally:
+            other.shutdown()
+            thread.join()
+    assert len(_OtherPort.cookies) >= 4
+    assert not [each for each in _OtherPort.cookies if "memfs" in each]
+    visit.go("blocks")
+    assert page.get_by_role("heading", level=1).inner_text() == "Blocks"
+
+
+def test_the_code_is_typed_and_the_page_opens(visitor: Visitor) -> None:
+    visit = visitor.open(let_in=False)
+    page = visit.page
+    page.goto(visit.access.address)
+    assert not visit.find_violations()
+    page.get_by_label("Code").fill("AAAA-BBBB-CCCC-DDDD")
+    page.get_by_label("Code").press("Enter")
+    page.get_by_text("This code is wrong").wait_for()
+    page.get_by_label("Code").fill(visit.access.ticket)
+    page.get_by_role("button", name="Open the page").click()
+    page.wait_for_url("**/blocks")
+    assert page.get_by_role("heading", level=1).inner_text() == "Blocks"
+    page.reload()
+    assert page.get_by_role("heading", level=1).inner_text() == "Blocks"
