@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.core import changes, injection_signs
+from memfs.core import changes, encodings, injection_signs
 from memfs.core.errors import RejectedError, StoreError
-from memfs.files import logs
+from memfs.files import logs, trees
 from memfs.store import (
-    archive,
     blocks,
     commits,
     config_check,
-    facts,
     git,
     incoming_changes,
     local_folder,
     prompts,
-    recall,
-    static,
     store_paths,
     trust,
     upstream_changes,
@@ -29,22 +26,36 @@ from memfs.store import (
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.core.block import Block
     from memfs.core.injection_signs import Sign
     from memfs.store.incoming_changes import IncomingChanges
     from memfs.store.store_paths import Store
     from memfs.store.upstream_changes import UpstreamChange
 
 _MOST_COMMITS = 1000
+# What files are used for, by their first folder, in the order in which they are shown.
+_PINNED, _NAMED = "in every session", "named in every session, read on demand"
+_USES = {
+    prompts.FOLDER: "instructions at the top of every session",
+    store_paths.CONFIG: "settings; instructions of tools",
+    "blocks": _PINNED,
+    "archive": "told to a prompt that it fits",
+    "facts": "told to a task that it fits",
+    "static": "told to a task that it fits",
+}
+_UNUSED = "not used"
 
 
 @dataclass(frozen=True)
-class BlockReview:
-    """A block as it would be injected, its authors, and its signs of injection."""
+class StoreText:
+    """A file of a store as it is, by its path there; `use` says what it is used for, in words.
 
-    block: Block
+    Bytes that are no UTF-8 are lone surrogates in `text`. `authors` are those of its commits, the
+    newest first, `signs` are lines that look as if they were to steer an assistant.
+    """
+
+    name: str
+    use: str
+    text: str
     authors: tuple[str, ...]
     signs: tuple[Sign, ...]
 
@@ -64,48 +75,57 @@ class ForeignChange:
 class TrustReport:
     """The report for a person who decides whether to trust a store.
 
-    `tracked` counts the files of `local/` that came with the repository: memfs never commits them.
-    `changed` lists the changes by others since the last review, `config` is the text of
-    `config.yaml`, `elsewhere` the signs of injection in files that are no blocks.
+    `texts` are all files that git can have of it, in the order of what they can do; `digest` is the
+    SHA-256 of their names and bytes, the same on every machine. `tracked` counts the files of
+    `local/` that came with the repository: memfs never commits them. `changed` lists the changes by
+    others since the last review.
     """
 
     root: str
     trusted: bool
-    blocks: tuple[BlockReview, ...]
-    passages: int
-    sessions: int
+    texts: tuple[StoreText, ...]
+    digest: str
     tracked: int
     problems: tuple[str, ...]
     changed: tuple[ForeignChange, ...]
-    facts: int = 0
-    entries: int = 0
-    config: str = ""
-    elsewhere: tuple[tuple[str, Sign], ...] = ()
     found: IncomingChanges | None = None
 
 
 def review_store(place: Place) -> TrustReport:
     """Report on the project's store of a place. Raises `StoreError` if there is none."""
     store = store_paths.without_quarantine(_require_project(place))
-    alone = Place(store, None)
     trusted = store_paths.is_trusted(store)
-    authors = _load_authors(store)
     found = incoming_changes.find_incoming(store)
+    data = _read_files(store)
     return TrustReport(
         store.root,
         trusted,
-        tuple(_review_block(block, store, authors) for block in blocks.load(alone)),
-        len(archive.sources(store)),
-        len(recall.sources(store)),
+        tuple(_list_texts(store, data)),
+        _compute_digest(data),
         len((git.run(store.root, "ls-files", "-s", "-z", paths=["local"]) or "").split("\0")) - 1,
         tuple(config_check.find_problems(store)),
-        tuple(_load_changes(alone)) if trusted else (),
-        len(facts.load_facts(store)),
-        sum(1 for _ in static.list_entries(store)),
-        files.read(f"{store.root}/{store_paths.CONFIG}") or "",
-        tuple(_find_signs(store)),
+        tuple(_load_changes(Place(store, None))) if trusted else (),
         found,
     )
+
+
+def compute_digest(place: Place) -> str:
+    """Return the SHA-256 of the names and bytes of all files of the project's store of a place."""
+    return _compute_digest(_read_files(_require_project(place)))
+
+
+def accept_digest(place: Place, digest: str) -> None:
+    """Trust the project's store of a place if its files have a digest.
+
+    Raises `RejectedError` where they have another one.
+    """
+    report = review_store(place)
+    if not digest or report.digest != digest.lower():
+        raise RejectedError(
+            f"nothing was decided: the digest of {report.root} is {report.digest}",
+            "look at what is in it (memfs trust), and pass the digest of what you looked at",
+        )
+    accept(place, report)
 
 
 def accept(place: Place, shown: TrustReport | None = None) -> None:
@@ -116,8 +136,10 @@ def accept(place: Place, shown: TrustReport | None = None) -> None:
     store = _require_project(place)
     if shown is None:
         shown = review_store(place)
-    if shown.found is None or not incoming_changes.is_same(
-        incoming_changes.find_incoming(store), shown.found
+    if (
+        shown.found is None
+        or not incoming_changes.is_same(incoming_changes.find_incoming(store), shown.found)
+        or _compute_digest(_read_files(store)) != shown.digest
     ):
         raise StoreError(
             f"{store.root} was changed while you looked at it: nothing was decided",
@@ -156,27 +178,50 @@ def _require_project(place: Place) -> Store:
     return place.project
 
 
-def _find_signs(store: Store) -> Iterator[tuple[str, Sign]]:
-    """Yield the signs of injection in files that are no blocks, as (file name, sign)."""
-    paths = [f"{store.root}/{store_paths.CONFIG}", *archive.sources(store), *facts.sources(store)]
-    paths += [f"{store.root}/{prompts.FOLDER}/{name}" for name in prompts.list_files(store)]
-    for path in [*paths, *(path for _, path in static.sources(store))]:
-        text = files.decode(logs.read_whole(path) or b"")
-        for sign in injection_signs.find_signs(text):
-            yield os.path.relpath(path, store.root), sign
+def _read_files(store: Store) -> dict[str, bytes]:
+    """Read all files of a store but its local folders and what git keeps, by their paths in it."""
+    listed = trees.walk(store.root, top_too=False)
+    names = [each.name for each in listed if not store_paths.is_local(each.name)]
+    return {
+        name: logs.read_whole(f"{store.root}/{name}") or b""
+        for name in names
+        if name.split("/")[0] != ".git"
+    }
 
 
-def _review_block(block: Block, store: Store, authors: dict[str, list[str]]) -> BlockReview:
-    names = authors.get(os.path.relpath(block.path, store.root), [])
-    return BlockReview(
-        block, tuple(names), tuple(injection_signs.find_signs(block.head + block.body))
-    )
+def _compute_digest(data: dict[str, bytes]) -> str:
+    total = hashlib.sha256()
+    for name in sorted(data):
+        for part in (files.encode(name), data[name]):
+            total.update(hashlib.sha256(part).digest())
+    return total.hexdigest()
+
+
+def _list_texts(store: Store, data: dict[str, bytes]) -> list[StoreText]:
+    authors = _load_authors(store)
+    named = {
+        os.path.relpath(block.path, store.root)
+        for block in blocks.load(Place(store, None))
+        if not block.pinned
+    }
+    order = [*_USES.values(), _UNUSED]
+    found = []
+    for name, bytes_ in data.items():
+        text = files.decode(bytes_)
+        codec = encodings.codec(text)
+        text = encodings.decode(text, codec) if codec else text
+        use = _NAMED if name in named else _USES.get(name.split("/")[0], _UNUSED)
+        note = f" ({codec[:6].upper()})" if codec else ""
+        signs = tuple(injection_signs.find_signs(text))
+        found.append(StoreText(name, use + note, text, tuple(authors.get(name, ())), signs))
+    place = {use: number for number, use in enumerate([*order[:3], _NAMED, *order[3:]])}
+    return sorted(found, key=lambda each: (place[each.use.partition(" (")[0]], each.name))
 
 
 def _load_authors(store: Store) -> dict[str, list[str]]:
-    """Map block files to the authors of their commits, newest first."""
+    """Map files to the authors of their commits, newest first."""
     found: dict[str, list[str]] = {}
-    for commit in commits.list_touching(store.root, "blocks", _MOST_COMMITS):
+    for commit in commits.list_touching(store.root, "", _MOST_COMMITS):
         names = found.setdefault(commit.path, [])
         if commit.author not in names:
             names.append(commit.author)

@@ -46,6 +46,7 @@ WALKS = {
         "memfs -q edit plan --set '- The garden opens at nine.\n- The retry test waits.'",
         {"SESSION": "4b8e", "graph retry": "graph httpx"},
     ),
+    "pipelines.md": Walk("", {"$MEMORY_DIGEST": "$(memfs trust --digest)"}),
     "page.md": Walk("for each in api shop; do mkdir ../$each; (cd ../$each; memfs -q init); done"),
     "privacy.md": Walk(TOLD),
     "recall.md": Walk(TOLD),

@@ -90,7 +90,7 @@ def test_whatever_waits_for_trust_is_shown_whole(
     wanted = f"---\ndescription: d\n---\n{frame.format(text)}\n"
     block_file("sly", "").write_bytes(files.encode(wanted))
     [shown] = re.findall(
-        r"The file of sly</summary>.*?<pre[^>]*>\n(.*?)</pre>",
+        r"The text of blocks/sly.md</summary>.*?<pre[^>]*>\n(.*?)</pre>",
         page.get("health/trust").text,
         re.DOTALL,
     )

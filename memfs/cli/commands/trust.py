@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.diff import show
+from memfs.cli.pager import open_pager
 from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
+from memfs.core.invisible_characters import split_visible
 from memfs.ops import trust as op
 
 if TYPE_CHECKING:
-    from memfs.ops.trust import BlockReview, TrustReport
+    from memfs.ops.trust import StoreText, TrustReport
+    from memfs.store.blocks import Place
 
 _MOST_SIGNS = 20
-_MOST_SETTINGS = 200  # lines
+_MOST_LISTED = 200  # files
 
 
 @click.command("trust")
@@ -32,32 +34,46 @@ _MOST_SETTINGS = 200  # lines
     metavar="[DIR]",
     help="Use a local/ that memfs did not make for you: it is yours all the same.",
 )
+@click.option("--digest", is_flag=True, help="Print the digest of all its files, and do nothing.")
+@click.option(
+    "--accept",
+    default="",
+    metavar="SHA256",
+    help="Trust it without a terminal if its files have this digest.",
+)
 @options.json_option
-def command(yes: bool, revoke: bool, local: str | None, as_json: bool) -> None:
+def command(
+    yes: bool, revoke: bool, local: str | None, digest: bool, accept: str, as_json: bool
+) -> None:
     """Look at a project's memory that came with a clone, and let assistants be given it.
 
-    Until then hooks use nothing of it. Shown are the blocks with their sizes and authors, and
-    what in them looks as if it was written to steer an assistant; of a store that is trusted
-    already, what others changed. What is accepted is what was shown.
+    Until then hooks use nothing of it. Shown are all its files as they are, what each is used for,
+    its authors, and what looks as if it was written to steer an assistant; of a store that is
+    trusted already, what others changed. What is accepted is what was shown.
 
     It is for a person to decide, so it wants a terminal, and no assistant's. That proves that no
     assistant or script did it in passing. It is no lock: a program that runs as you, an assistant
     with a shell for one, can open a terminal of its own.
+
+    A pipeline or a container passes the digest of what a person looked at.
     """
     place = options.place(untrusted=True)
     if revoke:
         revoked = op.revoke(place)
         console.print_done("hooks use nothing of it any more" if revoked else "it was not trusted")
-        return
-    if local is not None:
-        _require_person()
-        other = op.adopt_local(place, local)
-        console.print_done(
-            f"it is used now; the one until now is {other}"
-            if other
-            else "there is no local folder but the one in use"
-        )
-        return
+    elif local is not None:
+        _adopt_local(place, local)
+    elif digest:
+        console.data(op.compute_digest(place))
+    elif accept:
+        _refuse_assistant()
+        op.accept_digest(place, accept)
+        console.print_done("the store is trusted: its files have this digest")
+    else:
+        _decide(place, yes=yes, as_json=as_json)
+
+
+def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
     report = op.review_store(place)
     if as_json:
         console.as_json(_build_record(report))
@@ -73,49 +89,54 @@ def command(yes: bool, revoke: bool, local: str | None, as_json: bool) -> None:
     console.print_done(f"{report.root} is trusted")
 
 
-def _require_person() -> None:
-    """Raise `RejectedError` in the shell of an assistant, and where there is no terminal."""
+def _adopt_local(place: Place, name: str) -> None:
+    _require_person()
+    other = op.adopt_local(place, name)
+    console.print_done(
+        f"it is used now; the one until now is {other}"
+        if other
+        else "there is no local folder but the one in use"
+    )
+
+
+def _refuse_assistant() -> None:
     if options.get_origin().actor == "agent":
         raise RejectedError(
             "an assistant cannot trust a store", "run memfs trust in a terminal of your own"
         )
+
+
+def _require_person() -> None:
+    """Raise `RejectedError` in the shell of an assistant, and where there is no terminal."""
+    _refuse_assistant()
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise RejectedError(
             "nothing was decided: a person decides it, at a terminal",
-            "run memfs trust in a terminal of your own",
+            "run memfs trust in a terminal of your own; in a pipeline: memfs trust --accept SHA256",
         )
 
 
 def _show(report: TrustReport) -> None:
+    with open_pager():
+        if report.trusted:
+            for change in report.changed:
+                why = f": {change.why}" if change.why else ""
+                label = change.key.partition(":")[2]
+                _echo(f"{label}, {change.what} by {change.author}{why}")
+                _show_text(change.diff)
+        else:
+            for each in report.texts:
+                _echo(f"{each.name}, {format_count(len(each.text), 'character')}, {each.use}")
+                _show_text(each.text)
     if report.trusted:
-        for change in report.changed:
-            why = f": {change.why}" if change.why else ""
-            label = change.key.partition(":")[2]
-            _echo(f"{label}, {change.what} by {change.author}{why}")
-            show(change.diff)
         return
-    rows = [("BLOCK", "CHARS", "IN THE PROMPT", "WRITTEN BY")]
-    for review in report.blocks:
-        pinned = "whole" if review.block.pinned else "its name"
-        rows.append((review.block.label, f"{review.block.chars:,}", pinned, _name_authors(review)))
-    if report.blocks:
+    rows = [("FILE", "CHARS", "WHAT IT IS USED FOR", "WRITTEN BY")]
+    for each in report.texts[:_MOST_LISTED]:
+        rows.append((each.name, f"{len(each.text):,}", each.use, _name_authors(each)))
+    if report.texts:
         console.echo(layout.table(rows, right=(1,)))
-    else:
-        console.talk("it holds no blocks")
-    if report.passages:
-        _echo(f"{format_count(report.passages, 'passage')} may be recalled at a prompt")
-    if report.sessions:
-        _echo(f"{format_count(report.sessions, 'session')} of recall may be, too")
-    if report.facts or report.entries:
-        entries = f"{report.entries:,} static entr{'y' if report.entries == 1 else 'ies'}"
-        _echo(f"{format_count(report.facts, 'fact')} and {entries} may be composed into a context")
-    settings = [line for line in report.config.splitlines() if line.strip()]
-    if len(settings) > 1:
-        _echo("config.yaml says:")
-        for line in settings[:_MOST_SETTINGS]:
-            console.echo(layout.wrap(line, 2))
-        if len(settings) > _MOST_SETTINGS:
-            _echo(f"  and {len(settings) - _MOST_SETTINGS:,} more lines")
+    if len(report.texts) > _MOST_LISTED:
+        _echo(f"and {len(report.texts) - _MOST_LISTED:,} more files, shown above")
     for problem in report.problems:
         _echo(f"! {problem}")
     if report.tracked:
@@ -124,7 +145,14 @@ def _show(report: TrustReport) -> None:
             "memfs never commits that folder"
         )
     _show_signs(report)
-    console.talk("The text itself: memfs show, or memfs show LABEL")
+    console.talk(f"digest: {report.digest}")
+
+
+def _show_text(text: str) -> None:
+    """Print a text of others as it is, behind a mark; what nobody sees is an escape."""
+    plain = "".join(piece for piece, _ in split_visible(text))
+    lines = plain.removesuffix("\n").split("\n")
+    console.echo("\n".join(f"  │ {line}" for line in lines) if plain else "  │")
 
 
 def _echo(text: str) -> None:
@@ -133,35 +161,25 @@ def _echo(text: str) -> None:
 
 
 def _show_signs(report: TrustReport) -> None:
-    found = [(review.block.label, sign) for review in report.blocks for sign in review.signs]
-    found += report.elsewhere
-    for label, sign in found[:_MOST_SIGNS]:
+    found = [(each.name, sign) for each in report.texts for sign in each.signs]
+    for name, sign in found[:_MOST_SIGNS]:
         mark = console.style("!", "yellow")
         quoted = f": {layout.shorten(sign.text, 60)}" if sign.text else ""
-        console.echo(f"{mark} {flatten_text(label)}:{sign.line} {sign.what}{quoted}")
+        console.echo(f"{mark} {flatten_text(name)}:{sign.line} {sign.what}{quoted}")
     if len(found) > _MOST_SIGNS:
         _echo(f"! and {len(found) - _MOST_SIGNS:,} more lines to look at")
 
 
-def _name_authors(review: BlockReview) -> str:
-    if not review.authors:
+def _name_authors(text: StoreText) -> str:
+    if not text.authors:
         return "not committed"
-    first, *others = [author.partition(" <")[0] for author in review.authors]
+    first, *others = [author.partition(" <")[0] for author in text.authors]
     return layout.shorten(first, 30) + (f" and {len(others)} more" if others else "")
 
 
 def _build_record(report: TrustReport) -> dict[str, object]:
     found = asdict(replace(report, found=None))
     del found["found"]
-    found["elsewhere"] = [{"file": name, **sign._asdict()} for name, sign in report.elsewhere]
-    found["blocks"] = [
-        {
-            "label": review.block.label,
-            "chars": review.block.chars,
-            "pinned": review.block.pinned,
-            "authors": list(review.authors),
-            "signs": [sign._asdict() for sign in review.signs],
-        }
-        for review in report.blocks
-    ]
+    for each, record in zip(report.texts, found["texts"], strict=True):
+        record["signs"] = [sign._asdict() for sign in each.signs]
     return found
