@@ -221,7 +221,7 @@ def _list_texts(store: Store, data: dict[str, bytes]) -> list[StoreText]:
 def _load_authors(store: Store) -> dict[str, list[str]]:
     """Map files to the authors of their commits, newest first."""
     found: dict[str, list[str]] = {}
-    for commit in commits.list_touching(store.root, "", _MOST_COMMITS):
+    for commit in commits.list_touching(store.root, ".", _MOST_COMMITS):
         names = found.setdefault(commit.path, [])
         if commit.author not in names:
             names.append(commit.author)
