@@ -1,10 +1,11 @@
 """Floor 0: the secret detector: where a text holds passwords, tokens and private keys. Pure.
 
-Six kinds of rule find them: private keys (`pem`), forms (`token_formats`, a table, and `matching`),
-keys, headers and flags (`assignments`), commands and addresses (`commands`), connection strings
-(`connections`), and random values beside the name of a service (`entropy`). `heuristics` tells a
-secret from a placeholder. All of them are linear in the text, and run only where `prefilter`
-found one of their literals.
+Seven kinds of rule find them: private keys (`pem`), forms (`token_formats`, a table, and
+`matching`), keys, headers and flags (`assignments`), commands and addresses (`commands`),
+connection strings (`connections`), random values beside the name of a service (`entropy`), and what
+opens a wallet (`mnemonics`). What is text in base64 (`encodings`) is searched by all of them.
+`heuristics` tells a secret from a placeholder. All of them are linear in the text, and run only
+where `prefilter` found one of their literals.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from typing import NamedTuple
 from memfs.secrets.assignments import find_assignments
 from memfs.secrets.commands import find_arguments, logins, urls
 from memfs.secrets.connections import passwords
+from memfs.secrets.encodings import decode_runs
 from memfs.secrets.entropy import random_tokens
+from memfs.secrets.heuristics import is_documented
 from memfs.secrets.matching import matches
+from memfs.secrets.mnemonics import mnemonics, wallet_keys
 from memfs.secrets.pem import json_keys, private_keys, without_public
 from memfs.secrets.prefilter import scan_text
 
@@ -38,6 +42,8 @@ _RULES = (
     find_arguments,
     find_assignments,
     random_tokens,
+    mnemonics,
+    wallet_keys,
 )
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _SPACE = re.compile(r"[ \n\t]")
@@ -45,19 +51,30 @@ _SPACE = re.compile(r"[ \n\t]")
 
 def find_secrets(text: str) -> list[Secret]:
     """Return the secrets in `text`, in order and without overlap."""
-    bare = without_public(_blank_markers(text))
+    bare = _blank_markers(text)
     places = scan_text(bare)
+    public = without_public(bare, places)
+    if public != bare:
+        bare, places = public, scan_text(public)
     found = [(start, -end, 3, kind) for kind, start, end in logins(bare)]
     if not places.none:
+        decoded, runs = decode_runs(bare, places.runs)
+        places = places._replace(runs=runs)
         found += [
             (start, -end, rank, kind)
             for rank, rule in enumerate(_RULES)
             for kind, start, end in rule(bare, places)
         ]
+        found += [
+            (start, -end, 0, inner[0].type)
+            for said, start, end in decoded
+            if (inner := find_secrets(said))
+        ]
     found.sort()
     secrets: list[Secret] = []
     for start, minus, _, kind in found:
-        if start == -minus or "\0" in bare[start:-minus]:
+        value = bare[start:-minus]
+        if not value or ("\0" in value and kind != "private-key") or is_documented(value):
             continue
         if secrets and start < secrets[-1].end:
             last = secrets[-1]

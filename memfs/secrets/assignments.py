@@ -9,6 +9,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from memfs.secrets.entropy import names_service
 from memfs.secrets.heuristics import (
     has_inner_digit,
     has_signs,
@@ -35,11 +36,12 @@ if TYPE_CHECKING:
 
 # Tried in lower case, where the literals of `prefilter.SIGNS` are.
 _KEYWORD = re.compile(
-    r"pass(?:word|wd|phrase|code|wort)?|p(?:swd|sw|wd|w|sk)|kennwort|senha|contrase[nñ]a"
-    r"|mot de passe|identified by|пароль|비밀번호|비번|密码|密碼|口令|パスワード"
-    r"|secret|token|credentials?|bearer|auth(?:orization)?|salt|key"
+    r"pass(?:word|wd|phrase|code|wort)?|p(?:swd|sw|wd|w|sk)|kennwort|senha|contrase[nñ]a|clave|mdp"
+    r"|mot de passe|palavra[- ]passe|wachtwoord|hasło|lösenord|identified by|пароль|비밀번호|비번"
+    r"|密码|密碼|口令|パスワード|(?:zugangs|anmelde)daten|credencia(?:le?s|is)|credenziali|identifiants"
+    r"|secret|token|credentials?|bearer|auth(?:orization)?|salt|key|schlüssel|chiave|chave|clé"
 )
-_KEYS = ("secret", "token", "credential", "bearer", "auth", "salt")
+_KEYS = tuple("secret token credential bearer auth salt schlüssel chiave chave clé".split())
 # What makes a key one that is kept secret, left of the word `key`.
 _KEPT = tuple(
     """
@@ -47,7 +49,9 @@ api access auth private encryption signing account shared master license app dep
 user admin client consumer session storage write read integration preshared pre-shared pre_shared
 """.split()
 )
-_BARE = frozenset("pass|pswd|psw|pwd|pw|psk|identified by|auth|bearer|salt".split("|"))
+_BARE = frozenset(
+    "pass|pswd|psw|pwd|pw|psk|identified by|auth|bearer|salt|mdp|clave|clé".split("|")
+)
 # The short words are also keywords at the end of these (dbpass, storepass), and the longer of
 # them at the end of any other name, but for words of the language: bypass, compass.
 _COMPOUND = tuple("c u db my pg ftp smtp ssh http sql mail user root admin store key login".split())
@@ -63,14 +67,23 @@ _ABOUT = re.compile(
     r"s?\Z",
     re.IGNORECASE,
 )
+# What a password is of, and the verb: in English, German, French, Spanish, Italian, Portuguese.
+_OF = (
+    r"[ ](?:for|of|to|on|in|at|from|für|fuer|zu[rm]?|von|vom|de[nrms]?|auf|im|am|pour|du|des|sur|para"
+    r"|del|do|da|dos|das|di|della|dello|per|al|el|en|no|na)(?:[ ][^\s:=|]{1,40}){1,9}?"
+)
+_IS = (
+    r"(?:is|was|are|equals|ist|war|lautet|lauten|heißt|est|es|son|è|é|sono|são)"
+    r"(?:[ ](?:now|still|currently|jetzt|nun|maintenant|ahora|ora|agora)|[ ](?:(?:re)?set|changed)[ ]to)?"
+)
 # How a value is tied to the name before it. `pair`: the name and the value have keys of their own
 # (name: TOKEN, value: …); `says`: prose and tables.
 _SEPARATOR = re.compile(
     r"(?P<suffix>[A-Za-z0-9_-]{0,32}+)(?:(?P<call>\([ ]{0,4}(?=\\?[\"']))|(?P<pair>[\"'`]?[ "
     r"]{0,4}(?:</[A-Za-z:]{1,20}>|[,;{]|\)[ ]{0,2}\{)?\s{0,60}+[<\"']?(?:value|default|"
     r"string)[\"']?[ ]{0,4}[:=>][ ]{0,4})|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))|"
-    r"(?P<says>[\"'`*]{0,3}[ ](?:(?:for|of|to|on|in)[ ][^\s:=|]{1,40}[ ])?(?:is|was|are|"
-    r"equals)(?:[ ](?:re)?set[ ]to|[ ]changed[ ]to|[ ]now)?:?[ ][*]{0,2}|[\"'`*]{0,3}[ ]{1,30}[|"
+    rf"(?P<says>[\"'`*]{{0,3}}(?:[ ]\([^()\n]{{1,40}}\))?(?:{_OF})?[ ](?:{_IS}):?[ ][*]{{0,2}}"
+    rf"|{_OF}[ ]?[:=][ ]{{1,4}}|[ ]\([^()\n]{{1,40}}\):[ ]{{1,4}}|[\"'`*]{{0,3}}[ ]{{1,30}}[|"
     r"→\u2013-][ ]{1,30})|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ "
     r"]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|->|"
     r"<-|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?|(?P<path>/)|(?P<space>\\?[\"'`]?[ "
@@ -107,10 +120,26 @@ _ENVIRONMENT = re.compile(r"\s*(?:export\s+)?[A-Z0-9_]*\Z")
 _HEADER = re.compile(r"(?:-H|--header)[ =]{0,2}[\"'][A-Za-z_-]{0,60}\Z")
 _SETTING = re.compile(r"(?:\s*(?:export\s+)?[A-Z0-9_]*|\s*[a-z0-9-]+(?:\.[a-z0-9-]+)+\.)\Z")
 _PUBLIC = re.compile(r"publi[a-z]{1,9}[_ -]?\Z", re.IGNORECASE)
+_WRONG = re.compile(
+    r"(?:wrong|invalid|incorrect|bad|fake|dummy|example|bogus|falsche[sn]?|mauvais)[ _-]?\Z",
+    re.IGNORECASE,
+)  # …password
 _PUBLIC_KEY = re.compile(r"public[_ -]?key\Z", re.IGNORECASE)  # …token: of a library
+# "… as the password", "… ist das Kennwort": the value comes first.
+_BEFORE = re.compile(
+    r"(?<!\S)[\"'`*]{0,3}(?P<value>[^\s\"'`*=]{6,100})[\"'`*]{0,3}[ ](?:as|is|als|ist|comme|est|como|es"
+    r"|come|è|é)[ ](?:[^\s:=|.,;]{1,20}[ ]){0,4}[^\s:=|.,;]{0,20}\Z"
+)
+_ENDS = re.compile(
+    r"s?(?:[\s.,;:!?)]{0,2}\Z|[.,;!)\n]|[ ](?:for|of|on|to|für|von|pour|para|de|per|di)[ ])"
+)
+# A user's name before the password of access data: bob / …
+_ACCESS = ("credential", "credencia", "credenzial", "zugangs", "anmelde", "identifiants")
+_USER = re.compile(r"[\w.@+-]{1,60}[ ]?[/|][ ]")
 _GOES_ON = re.compile(r"[ ][A-Za-z]")  # a sentence does, a setting does not
 # A directive of .netrc, .esmtprc and the like, and attributes side by side: whatever is there.
 _DIRECTIVE = re.compile(r"\A\s*\Z|(?<![a-z])(?:user|username|login)=[\"'][^\"'<>]{1,64}[\"'] \Z")
+_ITEM = re.compile(r"(?:[,\[]\s{0,4}|^\s*)[\"'][\w.-]{0,40}\Z")
 _ROUTE = re.compile(r"[#/]?[A-Za-z_-]+(?:[/#:][A-Za-z_:-]+)*\Z")
 _TRAILING = ";,)}]:\\.&*"
 
@@ -206,7 +235,8 @@ def _is_secret(value: str, claim: _Claim) -> bool:
     ):
         return False
     if sort == "loose":
-        sized = is_uuid(value) or (len(value) >= 32 and is_hex(value))
+        known = is_uuid(value) and (how == "xml" or names_service(f"{claim.before}key="))
+        sized = known or (len(value) >= 32 and is_hex(value))
         tied = how in {"assign", "pair", "xml"}
         if tied and _LICENCE.match(value):
             return True
@@ -252,6 +282,16 @@ def _classify_keyword(text: str, word: re.Match[str], line: str) -> str:
     return sort
 
 
+def _find_value_before(text: str, word: re.Match[str], line: str) -> tuple[int, int] | None:
+    """Return where the password is that `line` names before the keyword `word`, None if none is."""
+    found = _BEFORE.search(line) if _ENDS.match(text, word.end()) else None
+    if not found or is_placeholder(found["value"]) or not is_unwordly(found["value"]):
+        return None
+    start, end = found.span("value")
+    at = word.start() - len(line)
+    return at + start, at + end
+
+
 def _find_keywords(places: TextFeatures) -> Iterator[re.Match[str]]:
     done = 0
     for at in places.at.get("key", ()):
@@ -272,6 +312,9 @@ def find_assignments(text: str, places: TextFeatures) -> Iterator[tuple[str, int
         sort = _classify_keyword(text, word, line)
         if not sort:
             continue
+        if sort == "password" and (said := _find_value_before(text, word, line)):
+            yield "password", *said
+            continue
         if sort == "key" and (glued := _GLUED.match(text, word.end())):
             value = glued["value"]
             if is_uuid(value) or (len(value) >= 20 and (is_hex(value) or is_random_looking(value))):
@@ -284,7 +327,9 @@ def find_assignments(text: str, places: TextFeatures) -> Iterator[tuple[str, int
         if (sort == "loose" and _PUBLIC.search(line)) or _PUBLIC_KEY.search(line):
             continue
         scheme = word[0] == "authorization" and _SCHEME.match(text, after.end())
-        place = _find_value(text, scheme.end() if scheme else after.end())
+        user = word[0].startswith(_ACCESS) and _USER.match(text, after.end())
+        sort = "password" if user else sort
+        place = _find_value(text, (scheme or user or after).end())
         if not place:
             continue
         start, end, quoted = place
@@ -294,8 +339,13 @@ def find_assignments(text: str, places: TextFeatures) -> Iterator[tuple[str, int
             how == "space" and text[start - 1] == "`"
         ):
             how = "says"
+        listed = how == "comma" and sort == "password" and _ITEM.search(line)
+        opens = how == "space" and text[word.start() : word.end()] == "Pass"  # a sentence
+        if listed or opens:
+            continue
         goes_on = after[0].endswith(": ") and bool(_GOES_ON.match(text, end))
-        if _is_secret(text[start:end], _Claim(sort, how, quoted, line, after[0], goes_on)):
+        claim = _Claim(sort, how, quoted, line, after[0], goes_on)
+        if _is_secret(text[start:end], claim) and not _WRONG.search(line):
             yield ("password" if sort == "password" else _get_type(word[0])), start, end
 
 

@@ -27,14 +27,15 @@ _PASSWORD = re.compile(
     r"(?P<value>[^\s;&\"'<>`,(){}\\]{3,100}+)(?P<after>[;&,\"'`<)\\]|\s|\Z)"
 )
 _USER = re.compile(
-    r"(?:\A|[;?&:{\"'` ,])(?:uid|usr|user(?:[ _]?(?:id|name))?)[ ]?="
-    r"[ ]?(?P<value>[^\s;&\"'<>`,]{1,100})"
+    r"(?:\A|[;?&:{\"'` ,$])(?:uid|usr|user(?:[ _]?(?:id|name))?)[ ]?="
+    r"[ ]?[\"']?(?P<value>[^\s;&\"'<>`,]{1,100})"
 )
 _TARGET = re.compile(
     r"(?:\A|[;?&{\"'` ])(?:dsn|driver|data[ ]source|initial[ ]catalog|database|dbname|server"
     r"|host|provider)[ ]?=[ ]?[^\s;&\"'<>`,]"
 )
 _CACHE = re.compile(r":[0-9]{4,5},\Z")  # cache.acme.dev:6380,password=…,ssl=True
+_OPENING = frozenset(("", *";?& $\"'`:"))  # what may stand before the name
 _AROUND = 200  # characters on either side
 _END = re.compile(r"[\n<>]")
 
@@ -59,7 +60,7 @@ def _is_connection_string(lower: str, at: int, found: re.Match[str]) -> bool:
     if between == "," and _CACHE.search(left):
         return True
     left = left.removesuffix("user")  # userpass=
-    if left[-1:] not in {"", ";", "?", "&", " ", '"', "'", "`", ":"}:
+    if left[-1:] not in _OPENING:
         return False
     right = _END.split(lower[found.end("value") : found.end("value") + _AROUND])[0]
     user = _USER.search(left) or _USER.search(right)

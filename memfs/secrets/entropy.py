@@ -8,6 +8,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
+from memfs.secrets.encodings import decode_text
 from memfs.secrets.heuristics import (
     entropy,
     is_hex,
@@ -17,7 +18,7 @@ from memfs.secrets.heuristics import (
     is_uuid,
     is_wordy,
 )
-from memfs.secrets.service_names import SERVICES
+from memfs.secrets.service_names import SERVICES, UUID_SERVICES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +30,6 @@ _PADDING = 2  # of these signs at the end
 _ESCAPE = re.compile("%[0-9A-F]{2}")
 _DIGIT = re.compile("[0-9]")
 _VAULT = re.compile(r"(?<![A-Za-z0-9_.\])])[sbr]\.\Z")
-_WHOLE = re.compile(r"\s*([0-9a-f]{32})\s*\Z")
 # The names of things that are random without being secret: hashes, revisions, public halves, data.
 _HARMLESS = re.compile(
     r"(?:(?:sha|md)[0-9]{0,3}[-:=~ ]|\bh1|integrity|commit|hash|checksum|digest|revision|\brev|etag"
@@ -50,10 +50,12 @@ _ID = re.compile(
 _ASSIGNED = re.compile(
     r"[A-Za-z_][A-Za-z0-9_.-]{0,40}[\"'`]?[ ]{0,4}(?:=>|[:=]{1,2})[ ]{0,4}[\"'`]?\Z"
 )
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+")
 _GAP = re.compile(
     r"[A-Za-z0-9_-]{0,40}[\"'`]?[\s:=>\"'`(,*-]{1,12}(?:[A-Za-z_-]{1,24}[\"'`]?[\s:=>\"'`(,*-]{1,12}){0,3}\Z"
 )
+_TIE = re.compile(r"[\"'`]?[\s:=>\"'`(,*-]{1,12}\Z")
 # The parts of a service's prefix that say what follows them: acme_live_…, acme-pat-….
 _HINTED = re.compile(
     r"(?:[A-Za-z0-9]{1,12}[_-]){0,2}(?:key|tok|token|secret|sec|pat|live|test|prod|api|auth|priv|svc"
@@ -61,10 +63,6 @@ _HINTED = re.compile(
 )
 _NUMBERED = re.compile(r"[0-9]{1,4}-(?P<body>[A-Za-z0-9]{64})\Z")
 _ARGUMENT = re.compile(r"[A-Za-z_]\([\"']\Z")
-_AZURE_ID = re.compile(
-    r"(?:azure|arm|aad|ad)_?(?:client|tenant|subscription)_?id[\"']?[ ]{0,4}[:=][ ]{0,4}[\"']?\Z",
-    re.IGNORECASE,
-)
 _BODY = re.compile(r"[A-Za-z0-9+/]{60,76}={0,2}\Z")
 _SHORT = re.compile(r"[A-Za-z0-9+/]{20,76}={0,2}\Z")
 _LEFT = frozenset(" \t\r\n\"'`")
@@ -75,14 +73,15 @@ _BREAK = re.compile(r"\\{1,4}[nr](?:\\{1,4}[nr])?(?=\\{0,3}[\"'`])")  # of a lin
 _LINE_END = re.compile(r"\\{0,3}[\"'`,;]{0,2}\s*(?:\n|\Z)")
 
 
-def _names_service(before: str) -> bool:
+def names_service(before: str, services: frozenset[str] = SERVICES) -> bool:
     """Tell whether `before`, the text left of a value, names the service it is a key of."""
-    for found in re.finditer(r"[A-Za-z][A-Za-z0-9]*", before):
-        whole = found[0]
-        parts = _WORD.findall(whole)
-        names = {whole.lower(), *(part.lower() for part in parts)}
-        names.update((a + b).lower() for a, b in itertools.pairwise(parts))
-        if names & SERVICES and _GAP.match(before, found.end()):
+    gap = _GAP if services is SERVICES else _TIE
+    for found in _NAME.finditer(before):
+        if not gap.match(before, found.end()):
+            continue
+        parts = [part.lower() for part in _WORD.findall(found[0])]
+        names = {found[0].lower(), *parts, *map("".join, itertools.pairwise(parts))}
+        if names & services:
             return True
     return False
 
@@ -103,11 +102,11 @@ def _is_key_in_line(text: str, value: str, start: int) -> bool:
         return True
     if _ID.match(value) or value.startswith("//"):
         return False
-    uuid, digits = is_uuid(value), is_hex(value)
-    if uuid or digits or len(value) < 20:  # an id, unless it is beside the name of a service
-        if uuid and _AZURE_ID.search(before) and _is_harmless(before):
-            return True
-        named = (len(value) >= 20 or not digits) and _names_service(before) and is_key_like(value)
+    if is_uuid(value):  # an id, unless its own key says otherwise
+        return names_service(before, UUID_SERVICES)
+    digits = is_hex(value)
+    if digits or len(value) < 20:  # an id, unless it is beside the name of a service
+        named = (len(value) >= 20 or not digits) and names_service(before) and is_key_like(value)
         return named and not _is_harmless(before)
     return _is_key_form(value, before) and not _is_harmless(before)
 
@@ -121,7 +120,7 @@ def _is_key_form(value: str, before: str) -> bool:
         return True
     if is_random_looking(value) and (_ASSIGNED.search(before) or _ARGUMENT.search(before)):
         return True
-    return is_key_like(value) and _names_service(before)
+    return is_key_like(value) and names_service(before)
 
 
 def _find_key_line(text: str, start: int, end: int) -> int:
@@ -162,11 +161,10 @@ def _is_last_key_line(text: str, value: str, start: int, end: int) -> bool:
 def _is_text(value: str) -> bool:
     """Tell whether `value` is base64 of printable text, or no base64 at all."""
     try:
-        return base64.b64decode(value, validate=True).decode().isprintable()
+        base64.b64decode(value, validate=True)
     except binascii.Error:
         return True
-    except ValueError:
-        return False
+    return bool(decode_text(value))
 
 
 def _find_candidates(text: str, places: TextFeatures) -> Iterator[re.Match[str]]:
@@ -184,5 +182,3 @@ def random_tokens(text: str, places: TextFeatures) -> Iterator[tuple[str, int, i
             yield "key-material", line, end
         elif _is_key_in_line(text, value, start) and not is_placeholder(value):
             yield "api-key", start, end
-    if alone := _WHOLE.match(text):  # a file that is one key, such as config/master.key
-        yield "api-key", *alone.span(1)

@@ -6,14 +6,24 @@ import math
 import operator
 import re
 
+from memfs.secrets.encodings import decode_text
+
 _STAND_IN = re.compile(
     r"sample|change[_ -]?(?:me|this|it)|placeholder|dummy|fake|redacted|replace|insert"
     r"|xxxx|\*\*\*|\.\.\.|####|\bto-?do\b|<[^<>]{1,60}>|\bmy[_-]|(?<![a-z])your|-here\b|_here\b"
-    r"|foobar|mock|^test|[_-]test(?:ing)?$|lorem|^fixme|^tbd$|…|█|•",
+    r"|foobar|mock|^test|[_-]test(?:ing)?$|lorem|^fixme|^tbd$|…|█|•"
+    r"|wrong|invalid|incorrect|bogus|(?:bad|weak|short|example|not[_-]?(?:my|the))[_-]?pass",
     re.IGNORECASE,
 )
-# "ExamplePass1" was made up by a person in a hurry, "my-example" by a writer.
+# "ExamplePas1" was made up by a person in a hurry, "my-example" by a writer.
 _EXAMPLE = re.compile(r"(?i:example)(?![A-Z][a-z])")
+# What vendors and standards print in their documents in place of a key, by a part of it: AWS,
+# Stripe, the emulators of Azure, GitHub, Google, jwt.io, Hardhat, RFC 2617, RFC 6749.
+_DOCUMENTED = re.compile(
+    r"(?<![A-Z0-9])A[A-Z]IA[A-Z0-9]{8,12}EXAMPLE(?![A-Z0-9])|EXAMPLEKEY\Z|4eC39HqLyjWD|BQokikJOvBiI|Eby8vdM02xNO|C2y6yDjf5/R"
+    r"|16C7e42F292c|aGmWKa4JsXZ|\Aey[^.]+\.[^.]+\.SflKxwRJSMeK|ac0974bec39a|QWxhZGRpbjpv"
+    r"|2YotnFZFEjr1|tGzv3JOkF0XG"
+)
 _SEQUENCE = re.compile(r"12345678|abcdef|qwerty|deadbeef", re.IGNORECASE)
 _MASK = re.compile(r"(.)\1*+$|[xX*0.#_-]+$")
 # "newpassword", "my_secret_token_1", "hashedPassword", "Password123!": named after what it is.
@@ -84,6 +94,11 @@ def is_placeholder(value: str) -> bool:
     """Tell whether `value` is a placeholder for a secret."""
     shown = _STAND_IN.search(value) or _EXAMPLE.search(value) or _MASK.match(value)
     return bool(shown) or is_generic(value) or (is_namesake(value) and value[-1].isalpha())
+
+
+def is_documented(value: str) -> bool:
+    """Tell whether `value` is a key that a vendor's own documentation shows."""
+    return bool(_DOCUMENTED.search(value))
 
 
 def is_namesake(value: str) -> bool:
@@ -169,7 +184,7 @@ def is_random_looking(value: str) -> bool:
         return False
     if is_hex(value) or is_wordy(value):
         return False
-    if _UUID_IN.search(value):
+    if _UUID_IN.search(value) or is_encoded_prose(value):
         return False
     if (
         max(map(len, value.replace("_", "-").split("-"))) < 11
@@ -193,6 +208,11 @@ def is_key_like(value: str) -> bool:
     if not letters:
         return len(value) >= 20 and value.isdigit() and entropy(value) > 2.5
     return entropy(value) >= (2.3 if len(value) >= 20 else 3.0)
+
+
+def is_encoded_prose(value: str) -> bool:
+    """Tell whether `value` is the base64 of words: whether they hold a secret is seen in them."""
+    return len(decode_text(value).split()) > 1
 
 
 def has_inner_digit(value: str) -> bool:

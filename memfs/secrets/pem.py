@@ -17,11 +17,24 @@ _BEGIN = re.compile(
     r"+]BLOCK)?-----|PuTTY-User-Key-File-[0-9]: |---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
 )
 _KEY_LENGTH = 30_000
-_BODY = re.compile(r"[A-Za-z0-9+/=:.,;\s\\\"'`>|*#+()&$_%-]{0,30000}+")
+_BODY = re.compile(r"[\0A-Za-z0-9+/=:.,;\s\\\"'`>|*#+()&$_%-]{0,30000}+")
 _END = re.compile(r"-{4,5}[ ]?END[A-Z0-9 +%]{1,60}-{4,5}|Private-MAC: [0-9a-f]{1,64}")
+_SPACE = r"(?>(?:[\s\"'`,+>|*#]|\\{1,3}[nrt]?){1,60})"
 _PUBLIC = re.compile(
-    r"-----BEGIN ((?:[A-Z0-9]{1,12}[ ]){0,3}"
-    r"(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|MESSAGE))-----"
+    r"(-{4,5}[ ]?BEGIN (?:[A-Z0-9]{1,12}[ ]){0,3}(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?"
+    r"|SIGNATURE|MESSAGE|PARAMETERS|X509 CRL|PKCS7)[ ]?-{4,5})"
+    rf"((?>(?:{_SPACE}(?:Version|Comment|Hash|Charset|Subject): [^\n]{{0,120}}){{0,5}})"
+    rf"(?>(?:{_SPACE}[A-Za-z0-9+/]{{16,2000}}+={{0,2}}){{0,2000}})"
+    rf"(?:(?:{_SPACE}[A-Za-z0-9+/]{{1,15}}+={{0,2}})?(?:{_SPACE}=[A-Za-z0-9+/]{{4}})?"
+    rf"(?={_SPACE}?-{{4,5}}[ ]?END))?)"
+)
+# The base64 of a public key or a certificate without its armour: of SSH (a length, and the name of
+# the algorithm: ssh-, ecdsa-, sk-), and of X.509.
+_PUBLIC_BLOB = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:(?:ssh|ecdsa|sk)-[a-z0-9@.-]{3,48}+[ ])?"
+    r"(?:AAAA[A-Za-z0-9+/]{2}(?:NzaC1|VjZHNhL|NrLX|NrLW)|MII[A-Za-z0-9+/]{3}(?:CC[A-Za-z0-9+/]{3}gAwIBAg"
+    r"|ANBgkqhkiG9w0BAQ)|MII[BC]CgKC|MIGfMA0GCSqGSIb3DQEBAQ|MIGJAoGBA|MIGbMBAGByqGSM49"
+    r"|M[FH][A-Za-z0-9]wE[Aw]YHKoZIzj0C|M[CE][A-Za-z0-9]wBQYDK2V)[A-Za-z0-9+/]{20,}+={0,2}"
 )
 # A key in JSON says what kind it is (`kty`), and has its private parts beside the public ones.
 _KIND = re.compile(r"kty\\{0,3}[\"']?\s{0,4}:")
@@ -62,16 +75,10 @@ def json_keys(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]
                 yield "private-key", *part.span(1)
 
 
-def without_public(text: str) -> str:
+def without_public(text: str, places: TextFeatures) -> str:
     """Return `text`, as long as it was, without the bodies of certificates and public keys."""
-    if "-----BEGIN " not in text:
-        return text
-    pieces: list[str] = []
-    at = 0
-    while found := _PUBLIC.search(text, at):
-        end = text.find("-----END ", found.end())
-        if end < 0:
-            break
-        pieces += text[at : found.end()], "\0" * (end - found.end())
-        at = end
-    return "".join([*pieces, text[at:]])
+    if "armour" in places.at:
+        text = _PUBLIC.sub(lambda found: found[1] + "\0" * len(found[2]), text)
+    if "public" in places.at:
+        text = _PUBLIC_BLOB.sub(lambda found: "\0" * len(found[0]), text)
+    return text

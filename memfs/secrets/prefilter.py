@@ -27,9 +27,15 @@ mysqli pdo directoryentry
 SIGNS: Mapping[str, tuple[str, ...]] = {
     "key": (
         *"pass pswd psw pwd pw psk kennwort senha contrase secret token credential bearer".split(),
+        *"anmeldedaten zugangsdaten clave credencia credenzial identifiants mdp palavra".split(),
+        *"wachtwoord hasło lösenord schlüssel chiave chave clé".split(),
         *"auth salt key пароль 비밀번호 비번 密码 密碼 口令 パスワード".split(),
         "mot de passe",
         "identified by",
+    ),
+    "mnemonic": (
+        *"mnemoni mnémoni mnemóni mnemôni phrase frase seed wallet recovery bip39 bip-39".split(),
+        *(f"{size}{sign}word" for size in (12, 15, 18, 21, 24) for sign in " -"),
     ),
     "url": ("://",),
     "armour": (
@@ -37,7 +43,11 @@ SIGNS: Mapping[str, tuple[str, ...]] = {
         "-----begin+",
         "-----begin%20",
         "putty-user-key-file-",
-        "---- begin ssh2 encrypted private key",
+        "---- begin ssh2 ",
+    ),
+    "public": (
+        *"nzac1 vjzhnhl nrlx nrlw gawibag kig9w0baq cgkc dqebaq migjaogba koziz".split(),
+        *("byqgsm49", "qydk2v"),
     ),
     "json": ("kty",),
     "connection": tuple(

@@ -84,3 +84,11 @@ zenscrape zenserp zeplin zerobounce zerossl zerotier zipapi zipbooks zipcodeapi 
 zonka zoom zulip zulipchat zuplo
 """.split()
 )
+
+# Those whose keys are uuids: one right beside such a name is its key.
+UUID_SERVICES = frozenset(
+    """
+airvisual blazemeter blocknative cloudmersive codecov coinapi coinmarketcap findl heroku postmark
+runscope snyk wakatime zenscrape
+""".split()
+)

@@ -52,6 +52,7 @@ _STARTING: tuple[tuple[str, str, str], ...] = (
         "glpat- gldt- glft- glsoat- glrt- glrtr- glimt- glagent- glptt- glffct- GR1348941",
         rf"[.{_WORD}]{{20,300}}+",
     ),
+    ("memfs-token", "mft_", _chars(43, 43)),
     ("gitlab-token", "glcbt-", rf"(?:[0-9a-zA-Z]{{1,5}}_)?{_chars(16)}"),
     ("gitlab-token", "gloas-", _chars(64, 64)),
     ("slack-token", "xoxb- xoxp- xoxa- xoxo- xoxr- xoxs- xoxe- xoxc- xoxd-", r"[A-Za-z0-9%.-]{10,300}+"),
@@ -237,7 +238,7 @@ _STARTING: tuple[tuple[str, str, str], ...] = (
     ("volcengine-key", "AKLT", r"[A-Za-z0-9]{28,60}+"),
     # How the DER of a private key begins in base64, without its armour: PKCS #1 and #8, SEC 1, OpenSSH.
     ("private-key", "MII", r"[A-Za-z0-9+/]{3}(?:IBA(?:AK|DAN)|[AB][A-Za-z]BgkqhkiG9w0BB)[A-Za-z0-9+/]{24,16000}+={0,2}"),
-    ("private-key", "MHcCAQEE MIGkAgEB MIHcAgEB MIGHAgEA MIG2AgEA MIHuAgEA MC4CAQAw b3BlbnNzaC1rZXkt", r"[A-Za-z0-9+/]{24,16000}+={0,2}"),
+    ("private-key", "MHcCAQEE MHQCAQEE MEcCAQAw MIGEAgEA MIGkAgEB MIHcAgEB MIGHAgEA MIG2AgEA MIHuAgEA MC4CAQAw b3BlbnNzaC1rZXkt", r"[A-Za-z0-9+/]{24,16000}+={0,2}"),
 )  # fmt: skip
 
 _CRYPT = "[./A-Za-z0-9]"
@@ -248,7 +249,8 @@ _INSIDE: tuple[tuple[str, str, str], ...] = (
     ("azure-key", "AAAAAA", r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{52,76}(?:JQQJ99|AzSe)[A-Za-z0-9+/]{8,30}"),
     ("azure-key", "JQQJ99", r"(?<![A-Za-z0-9+/])[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}"),
     ("azure-devops-token", "AZDO", r"(?<![A-Za-z0-9])[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])"),
-    ("azure-sas", "sig=", r"(?<=[?&])sig=([A-Za-z0-9%+/]{30,120}+=?)"),
+    # What lets in whoever has the address: S3, Google, Azure, CloudFront and what does as they do.
+    ("url-signature", "ignature= ignature%3D sig= sig%3D", r"(?:(?<=[?&;])|(?<=%26)|(?<=%3F)|(?<=u0026)|(?=[Xx]-|q-|CloudFront-))(?:[A-Za-z]{1,12}-){0,3}[Ss]ig(?:nature)?(?:=|%3D)([A-Za-z0-9%+/_~-]{20,2000}+={0,2})"),
     ("telegram-token", ":A", r"(?<![0-9A-Za-z])[0-9]{6,10}:A[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])"),
     ("maxmind-key", "_mmk", r"(?<![A-Za-z0-9])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![A-Za-z0-9])"),
     ("password-hash", "$8$ $9$", r"\$[89]\$[./A-Za-z0-9]{14}\$[./A-Za-z0-9]{43}"),

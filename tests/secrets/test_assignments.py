@@ -51,6 +51,64 @@ def test_words_with_a_sign_and_a_number_are_a_password_in_prose(text: str) -> No
     assert values(text.replace("SECRET", SIGNED)) == [SIGNED]
 
 
+SPOKEN = "plover-" + "Xk29zQ"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password for the staging db is SECRET",
+        "The password for the staging database on the server in the cellar is SECRET.",
+        "password for bob@acme.dev: SECRET",
+        "Password (staging): SECRET",
+        "use SECRET as the password",
+        "please set SECRET as the admin password.",
+        "the credentials are bob / SECRET",
+        "das Passwort für die Staging-DB ist SECRET",
+        "Das Datenbankpasswort lautet SECRET.",
+        "Kennwort: SECRET",
+        "SECRET ist das Kennwort für den Server",
+        "Die Zugangsdaten lauten admin / SECRET",
+        "Zugangsdaten: bob / SECRET",
+        "le mot de passe de la base de staging est SECRET",
+        "Mot de passe : SECRET",
+        "identifiants : bob / SECRET",
+        "mdp: SECRET",
+        "la contraseña de la base de datos es SECRET",
+        "Contraseña para staging: SECRET",
+        "la clave del servidor es SECRET",
+        "credenciales: bob / SECRET",
+        "la password del db di staging è SECRET",
+        "la password per il server: SECRET",
+        "credenziali: bob / SECRET",
+        "a senha do banco de staging é SECRET",
+        "Senha: SECRET",
+    ],
+)
+def test_a_password_in_a_sentence_is_found_in_six_languages(text: str) -> None:
+    assert values(text.replace("SECRET", SPOKEN)) == [SPOKEN]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password manager of choice is 1Password",
+        "the algorithm of the password hash is PBKDF2-SHA512",
+        "Use SHA-256 as the password hash",
+        "the password for the user is stored as a hash",
+        "das Passwort für die Datenbank steht im Tresor",
+        "le mot de passe de la base est obligatoire",
+        "la clave primaria es user_id",
+        "mot clé : développement",
+        "Pass type_comments=True to get them",
+        "'passwd', 'splitport', 'splituser'",
+        "`PWD=word` is a password where a user is named",
+    ],
+)
+def test_a_sentence_about_passwords_holds_none(text: str) -> None:
+    assert find_secrets(text) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -75,6 +133,29 @@ UNITS = (
     *('"x-a-', '"x-a-a-a-a-a', '"x-a: ' + "a" * 20, "-H 'a", "-H 'api-token: a1"),
     *("authorization: a ", "authorization: Abcde ", "a.b.password=", "password a!1bcde "),
     *("pass: a ", "publickeytoken=", "%3A" + "q7Rw2ZtK9mXc4VbN8s"),
+    *(
+        "password for a b ",
+        "password for ",
+        " as the password",
+        "a1B is password ",
+        "passwort (a) ",
+    ),
+    *("credentials: a / ", "zugangsdaten: ", "clave de ", "&sig=", "&Signature=a1", "X-a-a-a-sig="),
+    *(
+        "seed ",
+        "phrase a: ",
+        "wallet ability ",
+        "ability ",
+        "phrase: 1. ability\n",
+        "0x3f9a wallet ",
+    ),
+    *(
+        "REJfUEFTU1dPUkQ9",
+        "REJfUEFTU1dPUkQ9\n",
+        "REJfUEFTU1dPUkQ9REJfUEFTU1dPUkQ9REJfUEFTU1dPUkQ9\n",
+    ),
+    *("-----BEGIN PUBLIC KEY-----\n", "-----BEGIN PUBLIC KEY-----\\nMIIB", "AAAAC3NzaC1lZDI1NTE5"),
+    *("AAAAC3NzaC1lZDI1NTE5 ", "ssh-ed25519 ", "MFkwEwYHKoZIzj0C"),
 )
 
 

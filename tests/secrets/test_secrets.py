@@ -44,6 +44,7 @@ TOKENS = {
     "vault-token": "hv" + "s." + MIXED[:24],
     "age-key": "AGE-" + "SECRET-KEY-1" + MIXED.upper()[:55],
     "telegram-token": "123456789" + ":A" + "A" + MIXED[:33],
+    "memfs-token": "mft" + "_" + MIXED[:43],
     "discord-token": "M" + MIXED[:23] + "." + MIXED[:6] + "." + MIXED[:27],
     "azure-client-secret": "abc" + "8Q~" + MIXED[:34],
     "jwt": "ey" + "J" + MIXED[:30] + "." + MIXED[:40] + "." + MIXED[:43],
@@ -58,6 +59,32 @@ def test_a_token_is_known_by_its_form(kind: str) -> None:
     start = text.index(TOKENS[kind])
     assert find_secrets(text) == [Secret(kind, start, start + len(TOKENS[kind]))]
     assert redact(text) == f"we use [redacted:{kind}] for that"
+
+
+SIGNATURE = "aY3%2Fu%2BKd" + MIXED[:20] + "%3D"
+
+
+@pytest.mark.parametrize(
+    ("address", "signature"),
+    [
+        ("https://b.s3.acme.dev/k?X-Amz-Expires=3600&X-Amz-Signature={}", HEX[:64]),
+        ("https://b.s3.acme.dev/k?X-Amz-Expires=3600\\u0026X-Amz-Signature={}", HEX[:64]),
+        ("https://b.s3.acme.dev/k?X-Amz-Expires=3600&amp;X-Amz-Signature={}", HEX[:64]),
+        ("u=https%3A%2F%2Fb.acme.dev%2Fk%3FX-Amz-Expires%3D1%26X-Amz-Signature%3D{}", HEX[:64]),
+        ("https://b.s3.acme.dev/k?Expires=17&Signature={}", SIGNATURE),
+        ("https://storage.acme.dev/b/o?X-Goog-Expires=900&X-Goog-Signature={}", HEX),
+        ("https://a.blob.acme.dev/c/f?sv=2022-11-02&sp=r&sig={}", SIGNATURE),
+        ("https://a.blob.acme.dev/c/f?sig={}&sv=2022-11-02", SIGNATURE),
+        ("SharedAccessSignature sr=ns.acme.dev&sig={}&se=1", SIGNATURE),
+        ("https://d1.acme.dev/f?Expires=17&Signature={}&Key-Pair-Id=K2JC", f"{MIXED}~{MIXED}__"),
+        ("Cookie: CloudFront-Signature={}", f"{MIXED}~{MIXED}__"),
+        ("https://x.acme.dev/k?q-sign-algorithm=sha1&q-signature={}", HEX[:40]),
+    ],
+)
+def test_the_signature_of_an_address_is_a_secret(address: str, signature: str) -> None:
+    assert values(address.format(signature)) == [signature]
+    assert find_secrets(address.format("required")) == []
+    assert find_secrets(address.format("YOUR_SIGNATURE_GOES_HERE")) == []
 
 
 HEAD, TAIL = "-----BEGIN RSA PRIVATE " + "KEY-----", "-----END RSA PRIVATE " + "KEY-----"
