@@ -25,6 +25,8 @@ _CLOSING = {
     "\u275d": "\u275e", "\u275b": "\u275c", "`": "`'", "\u00b4": "\u00b4",
 }  # fmt: skip
 _ALWAYS_OPEN = frozenset("\u201c\u201e\u00ab\u300c\u300e\uff62\u300a\u3008\u301d\u275d")
+_UNCERTAIN = "'\u2019\u2018`\u00b4\u2039\u203a\u00bb\u3008"  # marks of other things, too
+_TRIES = 40  # signs that may close a quotation
 _ENDS = ".!?\u2026\u3002\uff01\uff1f"
 
 _DOCUMENTS = frozenset("""
@@ -228,14 +230,17 @@ def _find_closing(text: str, at: int) -> int:
     limit = min(len(text), at + _SPAN)
     paragraph = text.find("\n\n", at, limit)
     limit = limit if paragraph < 0 else paragraph
-    run = len(text[at:limit]) - len(text[at:limit].lstrip(sign)) if sign in "`'" else 1
-    place = at + run
-    while (place := _find_first(text[:limit], _CLOSING[sign], place)) >= 0:
-        behind = text[place + run : place + run + 1]
-        if sign in _ALWAYS_OPEN or not behind.isalnum():
-            return place + run
+    window = text[at:limit]
+    run = len(window) - len(window.lstrip(sign)) if sign in "`'" else 1
+    place = run
+    for _ in range(_TRIES):
+        place = _find_first(window, _CLOSING[sign], place)
+        if place < 0:
+            break
+        if sign in _ALWAYS_OPEN or not text[at + place + run : at + place + run + 1].isalnum():
+            return at + place + run
         place += 1
-    return 0 if sign in "'\u2019\u2018`\u00b4\u2039\u203a\u00bb\u3008" else limit
+    return 0 if sign in _UNCERTAIN else limit
 
 
 def _select_sentences(lines: list[str], cuts: list[str]) -> str:

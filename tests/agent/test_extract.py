@@ -159,6 +159,6 @@ def test_of_a_users_message_the_model_is_asked_about_their_own_words(
     server = serve(rule)
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
     assert memfs("facts", "extract", "--model").code == 0
-    seen = json.dumps([messages(each) for each in asked])
+    seen = str([each.body["messages"] for each in asked])
     assert "Never deploy on Fridays" in seen
     assert "Eve Inc" not in seen
