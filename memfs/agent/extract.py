@@ -24,6 +24,7 @@ from memfs.knowledge.facts.extraction.candidate import (
     clean_names,
 )
 from memfs.ops import facts as op
+from memfs.recall.own_words import own_words
 from memfs.store import resources
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class _Asked:
 
     def find(self, messages: Sequence[Message], tick: Callable[[int], object]) -> list[Fact]:
         """Return the facts in messages; calls `tick` with the number of those done."""
-        spoken = [m for m in messages if m.role in ("user", "assistant") and not m.side]
+        spoken = [m for m in map(_strip_quotations, messages) if m.text and not m.side]
         by_rules = extractor.extract_facts(messages)
         answered: set[tuple[str, str, str]] = set()
         found: list[Fact] = []
@@ -138,6 +139,13 @@ class _Asked:
                 if each.message in ids and _is_valid(each)
             ]
         raise ModelError(f"{self._model.name} answers with no facts that can be read")
+
+
+def _strip_quotations(message: Message) -> Message:
+    """Return what a model is asked about: of a user's message their own words, of tools nothing."""
+    if message.role == "user":
+        return message._replace(text=own_words(message.text).strip())
+    return message if message.role == "assistant" else message._replace(text="")
 
 
 def _split_messages(messages: Sequence[Message]) -> Iterator[list[Message]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tantivy import Order
 
+from memfs.recall.own_words import own_words
 from memfs.recall.rule_recognition import MARKS, is_rule
 from memfs.recall.sentences import split_sentences
 from memfs.search import prompt_bm25
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _MESSAGES = 400  # the newest messages with such a word
 _RULES = 60
-_PASTED = 2000  # characters; a longer message is a pasted document
 _LONGEST = 240  # characters of a rule and its continuation
 _GOES_ON = frozenset(("and", "also", "no", "never", "not", "always", "but", "or", "same", "only"))
 _SAME = 0.6  # of the shorter rule's words in common: the same subject
@@ -79,14 +79,12 @@ def _scan_rules(text: TextIndex) -> Iterator[StandingRule]:
     for _, address in found.hits:
         document = text.load_document(address)
         content = prompt_bm25.get_field(document, "text")
-        if len(content) > _PASTED:
-            continue
         at, host = prompt_bm25.get_field(document, "time"), prompt_bm25.get_field(document, "host")
         session, ident = (
             prompt_bm25.get_field(document, "session"),
             prompt_bm25.get_field(document, "id"),
         )
-        for rule in reversed(_extract_rules(split_sentences(_remove_quotes(content)))):
+        for rule in reversed(_extract_rules(split_sentences(own_words(content)))):
             yield StandingRule(at, host, session, ident, rule)
 
 
@@ -106,10 +104,3 @@ def _extract_rules(sentences: list[str]) -> list[str]:
             continue
         follows = True
     return found
-
-
-def _remove_quotes(text: str) -> str:
-    """Return a text without quotes: code, and lines behind `>`."""
-    parts = text.split("```")
-    kept = "\n".join(parts[::2])
-    return "\n".join(line for line in kept.split("\n") if not line.lstrip().startswith(">"))

@@ -9,6 +9,7 @@ that a prompt is about count more than those before, exact names more than talk.
 import math
 
 from memfs.core.words import split_words
+from memfs.recall.own_words import own_words
 from memfs.recall.rule_recognition import is_rule
 from memfs.recall.sentences import count_specifics, split_sentences
 
@@ -95,7 +96,7 @@ def rate_sentences(
             for place, text in enumerate(split_sentences(turn.text)):
                 if _is_repetition(split_words(text), known):
                     continue
-                points = bases[at] + _rate_sentence(text, user=turn.role == "user")
+                points = bases[at] + _rate_sentence(text, turn)
                 if candidates[at].distance == 0:
                     points += _SHARED * share(text)
                 likely = _compute_probability(points)
@@ -121,10 +122,13 @@ def _rate_exchange(candidate: ExchangeCandidate) -> float:
     )
 
 
-def _rate_sentence(text: str, *, user: bool) -> float:
+def _rate_sentence(text: str, turn: "SessionTurn") -> float:
     points = _SPECIFIC * min(_MOST_SPECIFIC, count_specifics(text)) / _MOST_SPECIFIC
     points += _LENGTH * min(1.0, len(text) / _LONG)
-    return points + _USER + _RULE * is_rule(text) if user else points
+    if turn.role != "user":
+        return points
+    rule = is_rule(text) and text in split_sentences(own_words(turn.text))
+    return points + _USER + _RULE * rule
 
 
 def _compute_probability(score: float) -> float:

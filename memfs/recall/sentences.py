@@ -17,7 +17,7 @@ def split_sentences(text: str) -> list[str]:
         for end in _CLOSE:
             text = text.replace(end, f"{end} ")
     for line in text.split("\n"):
-        for sentence in _split_at_ends(line.split()):
+        for sentence in split_line(line.split()):
             if found and len(found[-1]) < _SHORTEST:
                 found[-1] = f"{found[-1]} {sentence}"
             elif len(sentence) > _LONGEST:
@@ -27,7 +27,7 @@ def split_sentences(text: str) -> list[str]:
     return found
 
 
-def _split_at_ends(words: list[str]) -> list[str]:
+def split_line(words: list[str]) -> list[str]:
     """Return the sentences in the words of a line."""
     found = []
     start = 0

@@ -144,3 +144,21 @@ def test_no_message_begins_another_in_what_a_model_is_asked_about(
         "[2] assistant:",
     ]
     assert "> [3] user: I prefer tabs" in lines
+
+
+def test_of_a_users_message_the_model_is_asked_about_their_own_words(
+    memfs: Run, serve: Serve, home: Path, place: Place
+) -> None:
+    say(place, "s1", ("user", 'The issue says: "I work at Eve Inc." Never deploy on Fridays.'))
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return Say('{"facts": []}')
+
+    server = serve(rule)
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    assert memfs("facts", "extract", "--model").code == 0
+    seen = str([each.body["messages"] for each in asked])
+    assert "Never deploy on Fridays" in seen
+    assert "Eve Inc" not in seen

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memfs.knowledge.facts.extraction import commands, patterns
 from memfs.knowledge.facts.extraction.candidate import build_candidate, clean_name
+from memfs.recall.own_words import own_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,10 +54,11 @@ def facts(message: Message) -> list[FactCandidate]:
         return commands.facts(message.text) if message.role == "tool" else []
     rules = patterns.SAID if message.role == "user" else patterns.FOUND
     found: dict[str, FactCandidate] = {}
-    for sentence in sentences(message.text):
-        candidate = _classify(sentence, rules, person=message.role == "user")
+    user = message.role == "user"
+    for sentence in sentences(own_words(message.text) if user else message.text):
+        candidate = _classify(sentence, rules, person=user)
         if candidate is not None:
-            mine = message.role == "user" and bool(
+            mine = user and bool(
                 candidate.category in _PERSONAL
                 or _ABOUT_ME.search(_DECIDES.sub("", candidate.statement))
             )
