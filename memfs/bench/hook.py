@@ -13,10 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.bench import passages, plot, program, project
-from memfs.ops import trust
 from memfs.ops.install import commands
 from memfs.recall import index_sources
-from memfs.store import blocks, scratch_store, store_paths
+from memfs.store import scratch_store, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +75,7 @@ def run(rounds: int, items: int, stage: Stage) -> list[HookTiming]:
         shutil.copytree(full, served)
         for path, env in ((alone, cold), (full, cold), (served, warm)):
             with scratch_store.home(env["MEMFS_HOME"]):
-                trust.accept(blocks.Place(store_paths.find(path), None))
+                project.trust_own(path)
         cases = [
             _Case("python -I -S -E -c pass", _FLOOR, cold, "", ""),
             _Case(f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone, "1"),

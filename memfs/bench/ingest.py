@@ -186,7 +186,7 @@ def _load_text() -> _Text:
 def _run_child(folder: str, *arguments: str) -> dict[str, float]:
     """Run one step in a process of its own, so that its memory can be measured."""
     command = [sys.executable, "-P", "-m", "memfs.bench.ingest", *arguments]
-    env = {**os.environ, "MEMFS_HOME": f"{folder}/user"}
+    env = {**os.environ, "HOME": folder, "MEMFS_HOME": f"{folder}/user"}
     done = subprocess.run(command, capture_output=True, env=env, check=False)  # noqa: S603
     if done.returncode:
         raise RuntimeError(done.stderr.decode(errors="replace"))

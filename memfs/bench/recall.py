@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from memfs.bench import program, project, scenarios
 from memfs.core.brief_layout import units
-from memfs.ops import trust
 from memfs.ops.install import commands
 from memfs.store import scratch_store
 
@@ -69,9 +68,9 @@ def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[Prom
         with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
             env = program.make_user(folder, "user", _ON if service else _OFF)
             path = f"{folder}/project"
-            place = project.make(path)
+            project.make(path)
             with scratch_store.home(env["MEMFS_HOME"]):
-                trust.accept(place)
+                project.trust_own(path)
             paths = scenarios.write_transcripts(scenario, f"{folder}/said", path)
             program.memfs(["ingest", *paths], env, path)
             program.memfs(["search", "anything"], env, path)  # builds the rest of the index

@@ -22,11 +22,11 @@ import numpy as np
 from usearch.index import Index
 from usearch.index import search as scanned
 
-from memfs.bench import passages, plot
+from memfs.bench import passages, plot, project
 from memfs.recall.index_session import IndexSession
 from memfs.search.candidates import POOL
 from memfs.search.lexical import Occur, Query
-from memfs.store import blocks, local_folder, store_paths
+from memfs.store import blocks, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -154,10 +154,7 @@ def _open_store(folder: str, size: int) -> tuple[Place, IndexSession]:
         passages.store(folder, size, lambda _: None)
         with open(f"{folder}/{_DONE}", "w", encoding="utf-8") as handle:
             json.dump({"passages": size}, handle)
-    place = _open_place(folder)
-    for name in local_folder.find_unused(place.home):  # a cached one may be of another user
-        local_folder.adopt_folder(place.home, name)
-        place = _open_place(folder)
+    place = project.open_own(folder)  # a cached one may be of another user
     index = IndexSession(place)
     index.warm()
     return place, index

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 from urllib.request import url2pathname
 
-from memfs.bench import passages, program
+from memfs.bench import passages, program, project
 from memfs.core.body_edits import Create
 from memfs.core.records import Origin
-from memfs.ops import edit, search, sessions, show, timeline, trust
+from memfs.ops import edit, search, sessions, show, timeline
 from memfs.recall import index_sources
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter
-from memfs.store import blocks, scratch_store, store_paths
+from memfs.store import scratch_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,13 +54,13 @@ def run(rounds: int, items: int, stage: Stage) -> list[PageTiming]:
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         user = program.make_user(folder, "user", "service:\n  mode: off")
         path = f"{folder}/project"
-        place = passages.store(path, items, stage("writing", items), _LENGTH)
-        for number in range(_BLOCKS):
-            new = Create(f"block{number}", "A block of the measurement", "x " * (_CHARS // 2))
-            edit.run(place, [new], Origin("user"))
-        index_sources.sync(place, embed=True, stage=stage)
         with scratch_store.home(user["MEMFS_HOME"]):
-            trust.accept(blocks.Place(store_paths.find(path), None))
+            place = passages.store(path, items, stage("writing", items), _LENGTH)
+            for number in range(_BLOCKS):
+                new = Create(f"block{number}", "A block of the measurement", "x " * (_CHARS // 2))
+                edit.run(place, [new], Origin("user"))
+            index_sources.sync(place, embed=True, stage=stage)
+            project.trust_own(path)
         began = time.perf_counter()
         with _serve(user, path) as ask:
             first = (time.perf_counter() - began) * 1000

@@ -36,13 +36,14 @@ def is_of_project(path: str, folder: str) -> bool:
 
 
 def find_project(path: str, *, has_home: bool = True) -> str:
-    """Return the nearest project at or above a real path, "" for none.
+    """Return the nearest project at or above a real path, "" for none; a store is not its own.
 
     Without `has_home`, the folder that `HOME` names may be in one: a project can have set it.
     """
-    homes = _list_homes(has_home=has_home)
+    homes, start = _list_homes(has_home=has_home), path
     while not _is_shared(path, homes):
-        if any(os.path.lexists(f"{path}/{mark}") for mark in _MARKS):
+        marks = (f"{path}/{mark}" for mark in _MARKS)
+        if any(os.path.lexists(mark) for mark in marks if mark != start):
             return path
         path = os.path.dirname(path)
     return ""

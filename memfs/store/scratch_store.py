@@ -1,6 +1,6 @@
 """A user's store for a measurement: nothing of the real one has a part in it, and nothing is left.
 
-What is measured runs in this process or in its children: the variable is what both go by.
+What is measured runs in this process or in its children: the variables are what both go by.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_VARIABLE = "MEMFS_HOME"
+_VARIABLES = ("HOME", "MEMFS_HOME")
 
 
 @contextmanager
@@ -23,11 +23,13 @@ def home(folder: str = "") -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="memfs-user-") as path, home(path) as found:
             yield found
         return
-    before = os.environ.get(_VARIABLE)
-    os.environ[_VARIABLE] = os.path.realpath(folder)
+    before = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    root = os.path.realpath(folder)
+    # The folder of a measurement holds its project, too: only a home may be beside one.
+    os.environ.update(HOME=os.path.dirname(root), MEMFS_HOME=root)
     try:
-        yield os.environ[_VARIABLE]
+        yield root
     finally:
-        os.environ.pop(_VARIABLE)
-        if before is not None:
-            os.environ[_VARIABLE] = before
+        for name in _VARIABLES:
+            os.environ.pop(name)
+        os.environ.update(before)

@@ -60,6 +60,8 @@ def test_what_is_the_users_is_believed(
     (home / ".git").mkdir()  # settings of a home folder may be in a repository
     for path in (home, home / ".codex", home / "tools/codex", tmp_path / "data/codex", "/etc/x"):
         assert not account.is_of_project(str(path), str(tree)), path
+    (home / "data/.agent-memory").mkdir(parents=True)
+    assert not account.is_of_project(f"{home}/data/.agent-memory", str(tree)), "a store of theirs"
     monkeypatch.chdir(home)
     assert not account.is_of_project(str(home / ".codex"), str(home))
     assert not account.is_of_project("/usr/local/share/x", "/usr/src/app")
