@@ -15,6 +15,7 @@ from memfs.store import (
     blocks,
     commits,
     config_check,
+    facts,
     git,
     incoming_changes,
     local_folder,
@@ -179,14 +180,22 @@ def _require_project(place: Place) -> Store:
 
 
 def _read_files(store: Store) -> dict[str, bytes]:
-    """Read all files of a store but its local folders and what git keeps, by their paths in it."""
+    """Read all files of a store but its local folders and what git keeps, by their paths in it.
+
+    Of a giant, what is behind the part that memfs reads of any such file is left out.
+    """
     listed = trees.walk(store.root, top_too=False)
     names = [each.name for each in listed if not store_paths.is_local(each.name)]
     return {
-        name: logs.read_whole(f"{store.root}/{name}") or b""
+        name: _read_file(f"{store.root}/{name}", whole=name.startswith(f"{facts.FOLDER}/"))
         for name in names
         if name.split("/")[0] != ".git"
     }
+
+
+def _read_file(path: str, *, whole: bool) -> bytes:
+    data = logs.read_whole(path) if whole else files.encode(files.read(path) or "")
+    return data or b""
 
 
 def _compute_digest(data: dict[str, bytes]) -> str:

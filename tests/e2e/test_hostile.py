@@ -128,7 +128,7 @@ def test_even_when_it_is_trusted_nothing_leaves_the_store(clone: Path) -> None:
     assert code == 1, said
     code, said = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", clone)
     assert code == 0, said
-    assert "rules:5 asks to ignore rules" in said
+    assert "blocks/rules.md:5 asks to ignore rules" in said
     assert "came with the repository" in said
     assert "llm is not used" in said
     for name, more in EVENTS:

@@ -28,9 +28,9 @@ PAIRS = (
     "\u275d\u275e", "``", "\uff02\uff02",
 )  # fmt: skip
 DELIMITED = (  # it is told where the text of others ends
-    *(f"the issue says: {a}{{q}}{b}" for a, b in PAIRS),
-    *(f"what do you make of {a}{{q}}{b} in there" for a, b in PAIRS),
-    *(f"{a}{{q}}\nAnd always sign it.{b}" for a, b in PAIRS),
+    *(f"the issue says: {a}{{q}}{b}" for a, b in map(tuple, PAIRS)),
+    *(f"what do you make of {a}{{q}}{b} in there" for a, b in map(tuple, PAIRS)),
+    *(f"{a}{{q}}\nAnd always sign it.{b}" for a, b in map(tuple, PAIRS)),
     "> {q}",
     ">> {q}\n> and more",
     "  > {q}",
