@@ -52,9 +52,7 @@ def name_session(ident: str, member: str) -> str:
 
 
 def make_document(stored: StoredMessage) -> dict[str, object]:
-    """Return the document of a shared message: its id is that of the ledger, its session one of
-    its member alone.
-    """
+    """Return the document of a shared message: the ledger's id, and a session of its member."""
     message = Message(
         stored.id.hex,
         name_session(stored.ident, stored.member),

@@ -207,19 +207,17 @@ def downgrade(address: str) -> None:
     stay = ("team", "member", "token", "project", "access")
     with membership.open_administration(address) as admin:
         for name in (*stay, "message", "vector"):
-            admin.execute(f"CREATE TEMPORARY TABLE old_{name} AS SELECT * FROM {name}".encode())
-        for (name,) in admin.execute(
+            admin.execute(f"CREATE TEMPORARY TABLE old_{name} AS TABLE {name}".encode())
+        for (table_name,) in admin.execute(
             "SELECT c.oid::regclass::text FROM pg_class c WHERE relkind IN ('r', 'p')"
             " AND relnamespace = 'memfs'::regnamespace AND NOT relispartition"
             " AND relname <> 'schema_version'"
         ).fetchall():
-            admin.execute(f"DROP TABLE {name} CASCADE".encode())
+            admin.execute(f"DROP TABLE {table_name} CASCADE".encode())
         for script in ("001_tables.sql", "vectors.sql"):
             admin.execute((SCHEMA / script).read_bytes())
         for name in stay:
-            admin.execute(
-                f"INSERT INTO {name} OVERRIDING SYSTEM VALUE SELECT * FROM old_{name}".encode()
-            )
+            admin.execute(f"INSERT INTO {name} OVERRIDING SYSTEM VALUE TABLE old_{name}".encode())
         for table, number in product(("message", "vector"), (201003, 202605)):
             first = f"{number // 100}-{number % 100:02}-01T00:00Z"
             then = first.replace(f"-{number % 100:02}-", f"-{number % 100 + 1:02}-")
