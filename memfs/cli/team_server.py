@@ -87,18 +87,31 @@ def init(database: str, team: str, renew: bool) -> None:
 @options.number_option("--port", help="The port to listen on.", default=8477, least=0, most=65535)
 @click.option("--folders", default="", metavar="DIR", help="Search index folders (team follow).")
 @click.option("--rate", default=50.0, show_default=True, help="Requests a second of each token.")
+@click.option("--header-time", default=10.0, show_default=True, help="Seconds for headers.")
+@click.option("--body-time", default=30.0, show_default=True, help="Seconds for a body.")
+@options.number_option("--connections", help="Connections of an address.", default=256, least=1)
 @click.option("--certificate", default="", metavar="FILE", help="Speak TLS, with this certificate.")
 @click.option("--key", default="", metavar="FILE", help="The key of the certificate.")
 def serve(
-    database: str, host: str, port: int, folders: str, rate: float, certificate: str, key: str
+    database: str,
+    host: str,
+    port: int,
+    folders: str,
+    rate: float,
+    header_time: float,
+    body_time: float,
+    connections: int,
+    certificate: str,
+    key: str,
 ) -> None:
     """Serve a team until Ctrl-C. Its log, a line of JSON a request, has nobody's words.
 
     Beyond this machine it needs TLS: by a proxy before it, or by --certificate and --key.
     """
     part = _load("server")
+    limits = part.ConnectionLimits(header_time, body_time, connections)
     settings = part.ServerSettings(
-        _find_database(database), host, port, folders, rate, certificate, key
+        _find_database(database), host, port, folders, rate, certificate, key, limits
     )
     try:
         server = part.TeamServer(settings)

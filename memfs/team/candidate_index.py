@@ -46,11 +46,16 @@ def _keep(encoded: dict[tuple[int, UUID], EncodedWindows]) -> None:
             return
 
 
+def name_session(ident: str, member: str) -> str:
+    """Return the name of a member's session: two members may have one of the same name."""
+    return f"{member} {ident}"
+
+
 def make_document(stored: StoredMessage) -> dict[str, object]:
-    """Return the document of a shared message: its id is that of the ledger."""
+    """Return the document of a shared message: the ledger's id, and a session of its member."""
     message = Message(
         stored.id.hex,
-        stored.ident,
+        name_session(stored.ident, stored.member),
         stored.host,
         str(stored.project),
         stored.branch,

@@ -138,7 +138,8 @@ def convert_errors() -> Iterator[None]:
         if code == "MF401":
             raise TokenError(told, "ask who runs the team's server for a new one") from error
         if code == "MF403":
-            raise NoAccessError(told, "memfs team status shows what you have access to") from error
+            hint = error.diag.message_hint or "memfs team status shows what you have access to"
+            raise NoAccessError(told, hint) from error
         if code in _UNPREPARED:
             raise UnpreparedError(*_UNPREPARED[code]) from error
         if code[:2] in _AWAY or (isinstance(error, OperationalError) and not code):

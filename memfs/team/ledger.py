@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class StoredMessage:
     """A message of the ledger. `session` is its number there, `ident` the assistant's name for it.
 
-    `member` is who shared it first.
+    `member` is who shared it, and whose the session is; `speaker` is who said it.
     """
 
     id: UUID

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memfs import secrets
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from memfs.ipc.team_protocol import RetractRequest, SharedMessage, SharedSession
 
 UNDATED = datetime.fromtimestamp(0, UTC)  # when a message counts as said whose time is unknown
+_OLDEST = datetime(2000, 1, 1, tzinfo=UTC)
+_AHEAD = timedelta(days=2)  # that a clock may be
 _ROLES = ("user", "assistant", "tool")
 _SPOKEN = ("user", "assistant")  # only these have vectors
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -133,14 +135,19 @@ def _make_row(project: int, message: SharedMessage) -> dict[str, object]:
 
 
 def _parse_time(text: str) -> datetime:
-    """Return a time in UTC. Raises `UsageError` for one that is none."""
+    """Return a time in UTC. Raises `UsageError` for one that is not taken."""
     if not text:
         return UNDATED
     try:
         at = datetime.fromisoformat(text)
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+        at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise UsageError("its time is not ISO 8601") from None
+    if at < _OLDEST:
+        raise UsageError("its time is before the year 2000")
+    if at > datetime.now(UTC) + _AHEAD:
+        raise UsageError("its time is in the future")
+    return at
 
 
 def _make_session(session: SharedSession) -> dict[str, object]:

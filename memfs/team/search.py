@@ -23,6 +23,7 @@ from memfs.ipc.team_protocol import (
 )
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
+from memfs.team import candidate_index
 from memfs.team.candidate_search import TeamQuestion
 
 if TYPE_CHECKING:
@@ -81,12 +82,13 @@ def recall(ledger: Ledger, request: RecallRequest, source: EngineSource) -> Reca
     _check(request.projects, request.prompt)
     projects = ledger.check_search(request.projects)
     shown = request.shown[-_MOST_SHOWN:]
+    me = ledger.get_membership().member
+    session = candidate_index.name_session(request.session, me) if request.session else ""
     found: list[Recollection] = []
     with source(ledger, projects, TeamQuestion(request.prompt)) as engines:
         for engine in engines:
-            brought = prompts.recall_warm(engine, request.prompt, request.session, shown, MOST_HITS)
+            brought = prompts.recall_warm(engine, request.prompt, session, shown, MOST_HITS)
             found += [each for each in brought.found if isinstance(each, Recollection)]
-    me = ledger.get_membership().member
     stored = _confirm(ledger, projects, [each.id for each in found])
     answers = [
         _make_answer(each, first, projects[first.project].name)

@@ -12,6 +12,7 @@ import uvicorn
 from memfs.core.errors import UsageError
 from memfs.team import candidate_search
 from memfs.team.application import TeamService, make_application
+from memfs.team.connections import DEFAULT_LIMITS, ConnectionLimits, make_protocol
 from memfs.team.database import TeamDatabase
 from memfs.team.index_folders import IndexFolders
 from memfs.team.rate_limit import RateLimit
@@ -33,6 +34,7 @@ class ServerSettings:
     rate: float = 50.0
     certificate: str = ""
     key: str = ""
+    limits: ConnectionLimits = DEFAULT_LIMITS
 
 
 class TeamServer:
@@ -57,6 +59,7 @@ class TeamServer:
         )
         config = uvicorn.Config(
             make_application(self.service),
+            http=make_protocol(settings.limits),
             log_level="error",
             access_log=False,
             lifespan="off",

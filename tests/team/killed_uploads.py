@@ -107,7 +107,7 @@ class KilledUploads:
         now = self.list_unanswered()
         was_answered = bool(self._list_answered() - answered)
         self.unanswered[victim] += bool(now - waiting if was_answered else now)
-        statement = "SELECT count(*) FROM message WHERE id = ANY (%s::uuid[])"
+        statement = "SELECT count(*) FROM message WHERE client_id = ANY (%s::uuid[])"
         self.stored[victim] += self._team.read(statement, sorted(now))[0][0] > 0
 
     def _begin(self, words: list[str]) -> subprocess.Popen[str]:

@@ -147,7 +147,9 @@ class Team:
         (counts,) = self.read(
             "SELECT (SELECT count(DISTINCT (project, id)) FROM message),"
             " (SELECT coalesce(sum(many), 0) FROM change),"
-            " (SELECT count(*) FROM message WHERE claims <> '{}'), (SELECT count(*) FROM vector),"
+            " (SELECT count(*) FROM message m JOIN session s ON s.id = m.session"
+            "  AND s.member = m.member AND s.project = m.project),"
+            " (SELECT count(*) FROM vector),"
             " (SELECT count(*) FROM vector v JOIN message m USING (project, at, id))"
         )
         assert counts == (self.count(),) * 5

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -34,16 +36,22 @@ def read_tables(team: Team) -> list[Any]:
     """Return what the tables say, without numbers that depend on who came first."""
     return [
         team.read(
-            "SELECT m.project, m.at, m.id, s.host, s.ident, m.ordinal, m.role, m.text, m.claims"
-            " FROM message m JOIN session s ON s.id = m.session ORDER BY m.project, m.id"
+            "SELECT m.project, m.at, m.id, s.host, s.ident, m.ordinal, m.role, m.text,"
+            " m.member, m.stamp FROM message m JOIN session s ON s.id = m.session"
+            " ORDER BY m.project, m.id"
         ),
-        team.read("SELECT project, host, ident, branch, title FROM session ORDER BY 1, 2, 3"),
+        team.read(
+            "SELECT project, member, host, ident, retracted, branch, title FROM session"
+            " ORDER BY 1, 2, 3, 4"
+        ),
         team.read("SELECT project, id, member, stamp FROM retraction ORDER BY 1, 2, 3"),
     ]
 
 
 @pytest.mark.parametrize("count", [1000, pytest.param(10_000, marks=pytest.mark.thorough)])
-def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team, count: int) -> None:
+def test_sixteen_uploads_of_the_same_messages_leave_each_once_for_its_member(
+    team: Team, count: int
+) -> None:
     messages = [f"message {number} of the migration to the new ledger" for number in range(count)]
     names = [f"dev{number}" for number in range(4)]
     members = [team.add(name, shop="writer") for name in names] * 4
@@ -63,10 +71,13 @@ def test_sixteen_uploaders_of_the_same_messages_leave_each_once(team: Team, coun
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert team.count() == count
-    claims = team.read("SELECT DISTINCT claims FROM message")
-    assert claims == [({"1": 1012, "2": 1013, "3": 1014, "4": 1015},)]
-    assert team.read("SELECT sum(many) FROM change") == [(count,)]
+    assert team.count() == 4 * count
+    stamps = team.read("SELECT DISTINCT member, stamp FROM message ORDER BY 1")
+    assert stamps == [(1, 1012), (2, 1013), (3, 1014), (4, 1015)]
+    assert team.read("SELECT sum(many) FROM change") == [(4 * count,)]
+    assert len(members[0].find_texts([1], messages[3])) == len(
+        {hit["text"] for hit in members[0].search([1], messages[3]).body["hits"]}
+    )
 
 
 def test_pushes_at_once_make_the_same_months(team: Team) -> None:
@@ -77,7 +88,7 @@ def test_pushes_at_once_make_the_same_months(team: Team) -> None:
     def upload(number: int) -> None:
         for month in range(12):
             barrier.wait()
-            first = month * 31 * 24 * 60  # minutes
+            first = -month * 31 * 24 * 60  # minutes
             answer = member.push(1, [f"{number} was there"], f"s{number}", first=first)
             statuses.append(answer.status)
 
@@ -130,7 +141,7 @@ def test_any_order_and_repetition_gives_the_same_tables(
             told.append(read_tables(each))
         (rows, sessions, gone), (rows2, sessions2, gone2) = told
         assert (rows, gone) == (rows2, gone2)
-        assert [row[:3] for row in sessions] == [row[:3] for row in sessions2]
+        assert [row[:5] for row in sessions] == [row[:5] for row in sessions2]
     finally:
         team.stop()
         other.stop()
@@ -228,3 +239,86 @@ def test_the_service_keeps_to_its_own_description(team: Team) -> None:
         ask()
     assert seen <= {200, 400, 401, 403, 413, 426, 429}
     assert 200 in seen
+
+
+def count_partitions(team: Team) -> int:
+    rows = team.read("SELECT count(*) FROM pg_inherits WHERE inhparent = 'message'::regclass")
+    return int(rows[0][0])
+
+
+MOST_PARTITIONS = 5 * 12 + 3  # the month five years ago, this one, the next, and the rest
+
+
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    dates=st.lists(
+        st.datetimes(datetime(1990, 1, 1), datetime(2200, 1, 1)),  # noqa: DTZ001 - drawn as UTC
+        min_size=1,
+        max_size=200,
+    )
+)
+def test_no_dates_make_more_partitions_than_months_of_five_years(
+    team: Team, dates: list[datetime]
+) -> None:
+    if not team.members:
+        team.add("ana", shop="writer")
+    whole = [datetime(1999 + n // 12, n % 12 + 1, 15, tzinfo=UTC) for n in range(150)]
+    now = datetime.now(UTC)
+    for given_dates in (whole, [each.replace(tzinfo=UTC) for each in dates]):
+        push = make_push(1, [f"it was {each}" for each in given_dates])
+        messages = [
+            replace(each, at=at.isoformat())
+            for each, at in zip(push.messages, given_dates, strict=True)
+        ]
+        answer = team.members["ana"].ask("POST", "/v1/push", replace(push, messages=messages))
+        assert answer.status == 200
+        wrong = [at for at in given_dates if at.year < 2000 or at > now + timedelta(days=2)]
+        assert len(answer.body["refused"]) == len(wrong)
+    assert count_partitions(team) <= MOST_PARTITIONS
+    assert team.read("SELECT count(*) FROM message WHERE at < '2000-01-01'") == [(0,)]
+
+
+def test_messages_without_a_date_and_old_ones_are_with_the_rest_and_go_in_time(team: Team) -> None:
+    ana = team.add("ana", shop="writer")
+    push = make_push(1, ["when was that?", "In 2003.", "And now?"])
+    dates = ["", "2003-05-03T10:00:00Z", "1999-12-31T23:59:59Z"]
+    messages = [replace(each, at=at) for each, at in zip(push.messages, dates, strict=True)]
+    answer = ana.ask("POST", "/v1/push", replace(push, messages=messages))
+    assert (answer.body["stored"], [each["why"] for each in answer.body["refused"]]) == (
+        2,
+        ["its time is before the year 2000"],
+    )
+    assert team.read("SELECT count(*) FROM message_rest") == [(2,)]
+    assert count_partitions(team) == 1
+    with membership.open_administration(team.address) as admin:
+        admin.execute("UPDATE project SET retention_days = 30")
+        assert membership.prune(admin) == 2
+    assert team.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("made_at", "kept", "told"),
+    [
+        ("now()", 20_000, "a member may add 20,000 sessions a day"),
+        ("now() - interval '2 days'", 100_000, "a member may have 100,000 sessions in a project"),
+    ],
+)
+def test_a_member_has_so_many_sessions_and_no_more(
+    team: Team, made_at: str, kept: int, told: str
+) -> None:
+    ana, ben = team.add("ana", shop="writer"), team.add("ben", shop="writer")
+    with membership.open_administration(team.address) as admin:
+        admin.execute(
+            "INSERT INTO session (project, member, host, ident, branch, title, stamp, made_at)"  # noqa: S608
+            f" SELECT 1, 1, 'claude', n::text, '', '', 0, {made_at}"
+            f" FROM generate_series(1, {kept}) n".encode()
+        )
+    refused = ana.push(1, MANY[:2], "one more")
+    assert (refused.status, refused.body["error"]) == (403, told)
+    request = RetractRequest(1, 1000, "claude", "one more")
+    assert ana.ask("POST", "/v1/retract", request).status == 403
+    assert team.count() == 0
+    assert ana.push(1, MANY[:2], "7").body["stored"] == 2  # a session that is there
+    assert ben.push(1, MANY[:2], "one more").body["stored"] == 2

@@ -6,6 +6,8 @@ import os
 import signal
 import socket
 import threading
+import time
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -189,3 +191,62 @@ def test_a_server_that_is_stopped_tells_those_whom_it_cannot_serve_any_more(
     assert "Traceback" not in server.read_log()
     assert team.count() == 1
     assert ana.push(1, ["Port 7741."]).body["stored"] == 1
+
+
+@WITH_VECTORS
+@pytest.mark.parametrize(
+    ("option", "sent"),
+    [
+        ("--header-time", ["", "POST /v1/push HTTP/1.1\r\nHost: team\r\n"]),
+        (
+            "--body-time",
+            [
+                "POST /v1/push HTTP/1.1\r\nHost: team\r\nContent-Length: 9999\r\n\r\n{",
+                "POST /v1/push HTTP/1.1\r\nHost: team\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n{",
+            ],
+        ),
+    ],
+)
+def test_a_request_that_does_not_come_in_time_loses_its_connection(
+    team: Team, tmp_path: Path, option: str, sent: list[str]
+) -> None:
+    token = team.add("ana", shop="writer").token
+    first = "GET /v1/health HTTP/1.1\r\nHost: team\r\n\r\n"
+    known = f"{HEADER}: {PROTOCOL}\r\nAuthorization: Bearer {token}\r\n"
+    with ServerProcess(team.state.service, tmp_path / "log", option, "0.3") as server:
+        for begin in [*sent, *(each.replace("Host", f"{known}Host") for each in sent)]:
+            for text in (begin, first + begin) if begin else (begin,):
+                with socket.create_connection((HOST, server.port), timeout=30) as connection:
+                    connection.sendall(text.encode())
+                    assert is_ended(connection)
+        assert Member(server.port, token).push(1, ["which port?"]).status == 200
+
+
+def is_ended(connection: socket.socket) -> bool:
+    """Send one byte after the other, and tell whether the server ends the connection."""
+    with suppress(OSError):
+        for _ in range(200):
+            connection.sendall(b"x")
+            time.sleep(0.05)
+        return False
+    return True
+
+
+@WITH_VECTORS
+def test_an_address_has_so_many_connections_and_its_half_requests_go_first(
+    team: Team, tmp_path: Path
+) -> None:
+    token = team.add("ana", shop="writer").token
+    with (
+        ServerProcess(team.state.service, tmp_path / "log", "--connections", "5") as server,
+        ExitStack() as stack,
+    ):
+        opened = []
+        for _ in range(20):
+            connection = socket.create_connection((HOST, server.port), timeout=30)
+            opened.append(stack.enter_context(connection))
+            connection.sendall(b"POST /v1/push HTTP/1.1\r\n")
+        assert Member(server.port, token).push(1, ["which port?"]).status == 200
+        for connection in opened[:15]:
+            with suppress(ConnectionError):
+                assert connection.recv(1) == b""

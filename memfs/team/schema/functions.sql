@@ -35,13 +35,19 @@ LANGUAGE sql AS $$
     );
 $$;
 
--- Tell whether messages of a moment have their partition. What is dated beyond two centuries is in
--- the last one.
+-- Tell whether the month of a moment has a partition of its own: no date that somebody sends makes
+-- more of these. All others are with the rest.
+CREATE FUNCTION is_recent(moment timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT date_trunc('month', moment AT TIME ZONE 'UTC') BETWEEN
+        date_trunc('month', now() AT TIME ZONE 'UTC' - interval '5 years')
+        AND date_trunc('month', now() AT TIME ZONE 'UTC' + interval '1 month');
+$$;
+
+-- Tell whether the partition for a moment is there.
 CREATE FUNCTION has_month(moment timestamptz, parent text) RETURNS boolean
 LANGUAGE sql AS $$
-    SELECT first < '2000-01-01' OR first >= '2100-01-01'
-        OR to_regclass(parent || to_char(first, '"_"YYYYMM')) IS NOT NULL
-    FROM date_trunc('month', moment AT TIME ZONE 'UTC') first;
+    SELECT NOT is_recent(moment)
+        OR to_regclass(parent || to_char(moment AT TIME ZONE 'UTC', '"_"YYYYMM')) IS NOT NULL;
 $$;
 
 -- Make the partition of a month.
@@ -83,16 +89,41 @@ BEGIN
     ), '[]') FROM member m JOIN token k ON k.member = m.id AND k.hash = token_hash WHERE m.id = me;
 END $$;
 
+-- The id of a message: nobody else's push or retraction has the same one.
+CREATE FUNCTION make_id(owner int, client_id uuid) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
+    SELECT md5(owner || ':' || client_id)::uuid;
+$$;
+
+-- Make the sessions of a member (host, ident) that are missing, unless these are too many.
+CREATE FUNCTION ensure_sessions(me int, wanted int, sessions jsonb) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO session (project, member, host, ident, branch, title, stamp)
+    SELECT wanted, me, v.host, v.ident, '', '', 0
+    FROM jsonb_to_recordset(sessions) v (host text, ident text)
+    ORDER BY v.host, v.ident ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF (SELECT count(*) FROM session s WHERE s.project = wanted AND s.member = me) > 100000 THEN
+        RAISE EXCEPTION USING ERRCODE = 'MF403', HINT = 'share fewer sessions',
+            MESSAGE = 'a member may have 100,000 sessions in a project';
+    ELSIF (SELECT count(*) FROM session s
+           WHERE s.member = me AND s.made_at > now() - interval '1 day') > 20000 THEN
+        RAISE EXCEPTION USING ERRCODE = 'MF403', HINT = 'share the rest tomorrow',
+            MESSAGE = 'a member may add 20,000 sessions a day';
+    END IF;
+END $$;
+
 -- Store messages (`rows`: id, of, ordinal, at, role, speaker, text, words, and a vector where there
--- are such) of sessions (host, ident, branch, title). What the member took back later stays away.
--- A member's pushes wait for what the member takes back, and the other way round.
+-- are such) of sessions (host, ident, branch, title) as the member's own. What the member took back
+-- later stays away. A member's pushes wait for what the member takes back, and the other way round.
 CREATE FUNCTION push(
     token_hash bytea, wanted int, decided bigint, redacted_by text, sessions jsonb, rows jsonb
 ) RETURNS TABLE (stored int, known int, retracted int)
 LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     me int := authorize(token_hash, 'push');
-    claim jsonb := jsonb_build_object(me::text, decided);
     with_vectors boolean := to_regclass('vector') IS NOT NULL;
     months timestamptz[];
     new_ids uuid[];
@@ -115,32 +146,34 @@ BEGIN
     END IF;
     PERFORM pg_advisory_xact_lock_shared(wanted, me);
 
-    INSERT INTO session (project, host, ident, branch, title, stamp)
-    SELECT wanted, v.host, v.ident, '', '', 0
-    FROM jsonb_to_recordset(sessions) v (host text, ident text)
-    ORDER BY v.host, v.ident ON CONFLICT DO NOTHING;
+    PERFORM ensure_sessions(me, wanted, sessions);
 
-    SELECT count(DISTINCT g.id), coalesce(array_agg(DISTINCT g.id) FILTER (WHERE EXISTS (
-        SELECT FROM retraction x WHERE x.project = wanted AND x.id = g.id
-        AND x.member = me AND x.stamp >= decided
-    ) OR EXISTS (
-        SELECT FROM session_retraction x JOIN session s ON s.id = x.session
-        WHERE s.project = wanted AND s.host = sessions -> g.of ->> 'host'
-        AND s.ident = sessions -> g.of ->> 'ident' AND x.member = me AND x.stamp >= decided
-    )), '{}') INTO told, late FROM jsonb_to_recordset(rows) g (id uuid, of int);
+    SELECT count(DISTINCT g.id), coalesce(array_agg(DISTINCT make_id(me, g.id)) FILTER (
+        WHERE EXISTS (
+            SELECT FROM retraction x WHERE x.project = wanted AND x.id = g.id
+            AND x.member = me AND x.stamp >= decided
+        ) OR EXISTS (
+            SELECT FROM session s WHERE s.project = wanted AND s.member = me
+            AND s.host = sessions -> g.of ->> 'host' AND s.ident = sessions -> g.of ->> 'ident'
+            AND s.retracted >= decided
+        )
+    ), '{}') INTO told, late FROM jsonb_to_recordset(rows) g (id uuid, of int);
 
-    WITH written AS (
-        INSERT INTO message AS m
-            (project, at, id, session, ordinal, role, speaker, text, words, claims, redactor)
-        SELECT DISTINCT ON (g.at, g.id) wanted, g.at, g.id, s.id, g.ordinal, g.role, g.speaker,
-            g.text, g.words, claim, redacted_by
+    WITH given AS (
+        SELECT DISTINCT ON (g.at, g.id) make_id(me, g.id) AS own, g.*
         FROM jsonb_to_recordset(rows) g (
             id uuid, of int, ordinal int, at timestamptz, role text, speaker text, text text,
             words bigint[]
-        )
-        JOIN session s ON s.project = wanted AND s.host = sessions -> g.of ->> 'host'
-            AND s.ident = sessions -> g.of ->> 'ident'
-        WHERE NOT g.id = ANY (late) ORDER BY g.at, g.id
+        ) ORDER BY g.at, g.id
+    ), written AS (
+        INSERT INTO message AS m (project, at, id, client_id, member, stamp, session, ordinal,
+            role, speaker, text, words, redactor)
+        SELECT wanted, g.at, g.own, g.id, me, decided, s.id, g.ordinal, g.role, g.speaker, g.text,
+            g.words, redacted_by
+        FROM given g
+        JOIN session s ON s.project = wanted AND s.member = me
+            AND s.host = sessions -> g.of ->> 'host' AND s.ident = sessions -> g.of ->> 'ident'
+        WHERE NOT g.own = ANY (late) ORDER BY g.at, g.own
         ON CONFLICT DO NOTHING RETURNING m.id, m.at
     )
     SELECT coalesce(array_agg(w.id), '{}'), coalesce(array_agg(w.at), '{}')
@@ -152,20 +185,19 @@ BEGIN
     IF known > 0 THEN
         WITH older AS MATERIALIZED (
             SELECT m.project, m.at, m.id
-            FROM (SELECT DISTINCT r.id, r.at
+            FROM (SELECT DISTINCT make_id(me, r.id) AS id, r.at
                   FROM jsonb_to_recordset(rows) r (id uuid, at timestamptz)) g
             JOIN message m ON m.project = wanted AND m.at = g.at AND m.id = g.id
-            WHERE NOT m.id = ANY (late) AND NOT m.id = ANY (new_ids)
-            AND coalesce((m.claims ->> me::text)::bigint, 0) < decided
+            WHERE NOT m.id = ANY (late) AND NOT m.id = ANY (new_ids) AND m.stamp < decided
             ORDER BY m.at, m.id FOR UPDATE OF m
         )
-        UPDATE message m SET claims = m.claims || claim
+        UPDATE message m SET stamp = decided
         FROM older o WHERE m.project = o.project AND m.at = o.at AND m.id = o.id;
     END IF;
 
     UPDATE session s SET branch = v.branch, title = v.title, stamp = decided
     FROM jsonb_to_recordset(sessions) v (host text, ident text, branch text, title text)
-    WHERE s.project = wanted AND s.host = v.host AND s.ident = v.ident
+    WHERE s.project = wanted AND s.member = me AND s.host = v.host AND s.ident = v.ident
     AND (s.stamp, s.title, s.branch) < (decided, v.title, v.branch)
     AND EXISTS (SELECT FROM message m WHERE m.session = s.id);
     IF stored > 0 THEN
@@ -175,59 +207,39 @@ BEGIN
     END IF;
     IF stored > 0 AND with_vectors THEN
         INSERT INTO vector (project, at, id, value)
-        SELECT wanted, v.at, v.id, v.vector::halfvec
+        SELECT wanted, v.at, make_id(me, v.id), v.vector::halfvec
         FROM jsonb_to_recordset(rows) v (id uuid, at timestamptz, vector text)
-        WHERE v.vector IS NOT NULL AND v.id = ANY (new_ids) ORDER BY v.at, v.id
+        WHERE v.vector IS NOT NULL AND make_id(me, v.id) = ANY (new_ids) ORDER BY v.at, v.id
         ON CONFLICT DO NOTHING;
     END IF;
     RETURN NEXT;
 END $$;
 
--- Remove rows of messages that nobody claims any more, and tell those who follow.
-CREATE FUNCTION drop_unclaimed(wanted int, lost uuid[], lost_ats timestamptz[])
+-- Remove messages of sessions, those named or all (null), as far as they were not shared again
+-- later; tell those who follow, and return how many they were.
+CREATE FUNCTION take_back(wanted int, sessions bigint[], named uuid[], decided bigint)
 RETURNS int LANGUAGE plpgsql AS $$
-DECLARE removed int;
+DECLARE
+    lost uuid[];
+    lost_ats timestamptz[];
 BEGIN
-    IF coalesce(cardinality(lost), 0) = 0 THEN
+    WITH gone AS (
+        DELETE FROM message m WHERE m.session = ANY (sessions)
+        AND (named IS NULL OR m.id = ANY (named)) AND m.stamp <= decided RETURNING m.id, m.at
+    )
+    SELECT array_agg(g.id), array_agg(g.at) INTO lost, lost_ats FROM gone g;
+    UPDATE session s SET branch = '', title = '' -- a title is somebody's words, too
+    WHERE s.id = ANY (sessions) AND NOT EXISTS (SELECT FROM message m WHERE m.session = s.id);
+    IF lost IS NULL THEN
         RETURN 0;
     END IF;
-    DELETE FROM message m USING unnest(lost, lost_ats) l (id, at)
-    WHERE m.project = wanted AND m.at = l.at AND m.id = l.id AND m.claims = '{}';
-    GET DIAGNOSTICS removed = ROW_COUNT;
     IF to_regclass('vector') IS NOT NULL THEN
         DELETE FROM vector v USING unnest(lost, lost_ats) l (id, at)
         WHERE v.project = wanted AND v.at = l.at AND v.id = l.id;
     END IF;
-    IF removed > 0 THEN
-        INSERT INTO change (project, gone, many, ids, ats)
-        VALUES (wanted, true, -removed, lost, lost_ats);
-    END IF;
-    RETURN removed;
-END $$;
-
--- Take a member's claim off messages of a session: those named, or all (null); return how many.
-CREATE FUNCTION unclaim(who int, of_session bigint, named uuid[], decided bigint)
-RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-    wanted int := (SELECT project FROM session WHERE id = of_session);
-    lost uuid[];
-    lost_ats timestamptz[];
-BEGIN
-    PERFORM FROM message m WHERE m.session = of_session AND (named IS NULL OR m.id = ANY (named))
-    ORDER BY m.at, m.id FOR UPDATE;
-    WITH changed AS (
-        UPDATE message m SET claims = m.claims - who::text
-        WHERE m.session = of_session AND (named IS NULL OR m.id = ANY (named))
-        AND (m.claims ->> who::text)::bigint <= decided
-        RETURNING m.id, m.at, m.claims
-    )
-    SELECT array_agg(c.id), array_agg(c.at) INTO lost, lost_ats FROM changed c
-    WHERE c.claims = '{}';
-    UPDATE session s SET branch = '', title = '' -- a title is somebody's words, too
-    WHERE s.id = of_session AND NOT EXISTS (
-        SELECT FROM message m WHERE m.session = s.id AND m.claims <> '{}'
-    );
-    RETURN drop_unclaimed(wanted, lost, lost_ats);
+    INSERT INTO change (project, gone, many, ids, ats)
+    VALUES (wanted, true, -cardinality(lost), lost, lost_ats);
+    RETURN cardinality(lost);
 END $$;
 
 CREATE FUNCTION retract(
@@ -235,25 +247,31 @@ CREATE FUNCTION retract(
 ) RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     me int := authorize(token_hash, 'push');
-    found bigint;
+    own uuid[];
+    found bigint[];
     removed int;
 BEGIN
     PERFORM check_access(me, wanted, false);
     LOCK TABLE ONLY message IN ROW EXCLUSIVE MODE; -- first, as a push does
     PERFORM pg_advisory_xact_lock(wanted, me);
-    INSERT INTO session (project, host, ident, branch, title, stamp)
-    VALUES (wanted, host_name, session_name, '', '', 0) ON CONFLICT DO NOTHING;
-    SELECT s.id INTO found FROM session s
-    WHERE s.project = wanted AND s.host = host_name AND s.ident = session_name;
     IF named IS NULL THEN
-        INSERT INTO session_retraction AS x VALUES (found, me, decided)
-        ON CONFLICT (session, member) DO UPDATE SET stamp = greatest(x.stamp, excluded.stamp);
+        PERFORM ensure_sessions(me, wanted, jsonb_build_array(
+            jsonb_build_object('host', host_name, 'ident', session_name)));
+        WITH changed AS (
+            UPDATE session s SET retracted = greatest(s.retracted, decided)
+            WHERE s.project = wanted AND s.member = me AND s.host = host_name
+            AND s.ident = session_name RETURNING s.id
+        )
+        SELECT array_agg(c.id) INTO found FROM changed c;
     ELSE
         INSERT INTO retraction AS x SELECT DISTINCT wanted, n, me, decided FROM unnest(named) n
         ORDER BY 2
         ON CONFLICT (project, id, member) DO UPDATE SET stamp = greatest(x.stamp, excluded.stamp);
+        SELECT array_agg(make_id(me, n)) INTO own FROM unnest(named) n;
+        SELECT array_agg(DISTINCT m.session) INTO found
+        FROM message m WHERE m.project = wanted AND m.id = ANY (own);
     END IF;
-    removed := unclaim(me, found, named, decided);
+    removed := take_back(wanted, found, own, decided);
     PERFORM note(me, 'retract', wanted, removed);
     RETURN removed;
 END $$;
@@ -262,7 +280,9 @@ END $$;
 -- not see any more.
 CREATE FUNCTION purge_member(me int, wanted int)
 RETURNS TABLE (sessions int, messages int) LANGUAGE plpgsql AS $$
-DECLARE each bigint;
+DECLARE
+    each int;
+    own bigint[];
 BEGIN
     PERFORM set_config('memfs.administration', 'on', true);
     LOCK TABLE ONLY message IN ROW EXCLUSIVE MODE; -- first, as a push does
@@ -270,14 +290,17 @@ BEGIN
     sessions := 0;
     messages := 0;
     FOR each IN
-        SELECT DISTINCT m.session FROM message m
-        WHERE wanted IN (0, m.project) AND m.claims ? me::text ORDER BY 1
+        SELECT DISTINCT s.project FROM session s
+        WHERE s.member = me AND wanted IN (0, s.project) ORDER BY 1
     LOOP
-        INSERT INTO session_retraction AS x
-        VALUES (each, me, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
-        ON CONFLICT (session, member) DO UPDATE SET stamp = greatest(x.stamp, excluded.stamp);
-        sessions := sessions + 1;
-        messages := messages + unclaim(me, each, NULL, 9223372036854775807);
+        SELECT sessions + count(*) FILTER (
+            WHERE EXISTS (SELECT FROM message m WHERE m.session = s.id)
+        ), array_agg(s.id) INTO sessions, own
+        FROM session s WHERE s.project = each AND s.member = me;
+        UPDATE session s SET retracted =
+            greatest(s.retracted, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+        WHERE s.id = ANY (own);
+        messages := messages + take_back(each, own, NULL, 9223372036854775807);
     END LOOP;
     PERFORM note(me, 'purge', wanted, messages);
     RETURN NEXT;
@@ -359,10 +382,13 @@ BEGIN
     RETURN removed + one;
 END $$;
 
--- The person who shared a message first, by what members decided.
-CREATE FUNCTION sharer(claims jsonb) RETURNS text LANGUAGE sql STABLE AS $$
-    SELECT m.login FROM jsonb_each_text(claims) c JOIN member m ON m.id = c.key::int
-    ORDER BY c.value::bigint, m.id LIMIT 1;
+-- Tell whether a message is the first of those that several members share alike: the only one that
+-- is found. Each of these is shown with its own member and session, and never with another's.
+CREATE FUNCTION is_first(m message) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT NOT EXISTS (
+        SELECT FROM message t WHERE t.client_id = m.client_id AND t.project = m.project
+        AND t.at = m.at AND t.text = m.text AND (t.stamp, t.member) < (m.stamp, m.member)
+    );
 $$;
 
 CREATE TYPE found_message AS (
@@ -448,21 +474,23 @@ BEGIN
     USING wanted, point, since, until, most, roles;
 END $$;
 
--- Messages of projects by their ids, as far as they are there.
+-- Messages of projects by their ids, as far as they are there. Of those that several members share
+-- alike it is one.
 CREATE FUNCTION read_messages(token_hash bytea, wanted int[], named uuid[])
 RETURNS SETOF found_message LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE me int := authorize(token_hash, 'search');
 BEGIN
     PERFORM check_access(me, p, false) FROM unnest(wanted) p;
-    RETURN QUERY SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
-        s.host, s.ident, s.branch, sharer(m.claims)
-    FROM unnest(wanted) w (project) CROSS JOIN unnest(named) n (id)
-    JOIN message m ON m.project = w.project AND m.id = n.id
-    JOIN session s ON s.id = m.session;
+    RETURN QUERY SELECT DISTINCT ON (m.project, m.client_id, m.at, m.text)
+        m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
+        s.host, s.ident, s.branch, w.login
+    FROM unnest(wanted) p (project) CROSS JOIN unnest(named) n (id)
+    JOIN message m ON m.project = p.project AND m.id = n.id
+    JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
+    ORDER BY m.project, m.client_id, m.at, m.text, m.stamp, m.member;
 END $$;
 
--- The messages of sessions around some: at most `beside` before and after each. Who shared them is
--- left out: candidates are many, and `read_messages` says it of the few that are given away.
+-- The messages of sessions around some: at most `beside` before and after each.
 CREATE FUNCTION read_around(
     token_hash bytea, wanted int, named uuid[], ats timestamptz[], beside int
 ) RETURNS SETOF found_message LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -485,9 +513,10 @@ BEGIN
         ) near
     )
     SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
-        s.host, s.ident, s.branch, ''
+        s.host, s.ident, s.branch, w.login
     FROM around a JOIN message m ON m.project = a.project AND m.at = a.at AND m.id = a.id
-    JOIN session s ON s.id = m.session
+    JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
+    WHERE is_first(m)
     ORDER BY m.session, m.at, m.ordinal;
 END $$;
 
@@ -517,10 +546,10 @@ RETURNS SETOF found_message LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     PERFORM set_config('memfs.administration', 'on', true);
     RETURN QUERY SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
-        s.host, s.ident, s.branch, sharer(m.claims)
+        s.host, s.ident, s.branch, w.login
     FROM unnest(named, moments) n (id, at)
     JOIN message m ON m.project = wanted AND m.at = n.at AND m.id = n.id
-    JOIN session s ON s.id = m.session
+    JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
     ORDER BY m.session, m.at, m.ordinal;
     PERFORM set_config('memfs.administration', '', true);
 END $$;
