@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_LONGEST = 60.0  # seconds
+_LONGEST = 30.0  # seconds, for what it shows and once more for its end
 
 
 def type_into(
@@ -33,7 +33,11 @@ def type_into(
             os.close(theirs)
             os.write(ours, typed.encode())
             shown = _shown(ours, *keys)
-            process.wait(_LONGEST)
+            try:
+                process.wait(_LONGEST)
+            except subprocess.TimeoutExpired as error:
+                process.kill()  # or leaving the block would wait for ever
+                raise AssertionError(f"it waits for more than was typed:\n{shown}") from error
             return process.returncode, shown
     finally:
         os.close(ours)

@@ -58,7 +58,7 @@ class Project:
 
     def trust(self) -> None:
         """Have somebody at a terminal trust the store."""
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "NO_COLOR": "1"}
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "NO_COLOR": "1", "PAGER": "cat"}
         code, shown = type_into([_script(), "trust"], "y\n", self.repo, env)
         assert code == 0, shown
 
