@@ -18,6 +18,7 @@ from memfs.api.source_methods import SourceMethods
 from memfs.context import brief_contents
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.facts import ACCEPTED, REJECTED
+from memfs.hosts import caller
 from memfs.knowledge import orchestrator
 from memfs.ops import archive, context, export, history, ingest, search, sessions, show
 from memfs.recall.index_session import IndexSession
@@ -65,7 +66,9 @@ class Memory(SourceMethods):
             raise NotFoundError(
                 f"there is no folder {path}", "open the folder of a project, or make this one"
             )
-        super().__init__(blocks.find_place(path, session))
+        super().__init__(blocks.find_place(path, session, caller.find_obstacle))
+        if self._place.left_out:
+            warnings.warn(f"{self._place.left_out}: run memfs trust", stacklevel=3)
         if self._place.unused:
             warnings.warn(
                 f"{self._place.unused} was not made by memfs for you, and nothing in it is used",

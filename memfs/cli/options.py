@@ -10,9 +10,9 @@ import click
 from memfs import hosts
 from memfs.cli import console
 from memfs.cli.wording import shorten_path
-from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.store import blocks, store_paths
+from memfs.hosts import caller
+from memfs.store import blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,20 +24,14 @@ if TYPE_CHECKING:
 def place(session: str = "", *, untrusted: bool = False) -> Place:
     """Return the stores of the current folder, for `session` or the host's running one.
 
-    In an assistant's shell, a project's store that its user does not trust is left out. With
-    `untrusted` it is not: such a command shows nothing of its content.
+    A project's store that its user does not trust is left out where no person is known to look.
+    With `untrusted` it is not: such a command shows nothing of its content.
     """
-    running, host = hosts.find_running_session(os.environ)
-    found = blocks.find_place(os.getcwd(), session or running)
-    if host and not untrusted and found.project and not store_paths.is_trusted(found.project):
-        console.talk(
-            "memfs: the project's store is not trusted, and nothing of it is used in an "
-            "assistant's shell: its user can run memfs trust"
-        )
-        unused, found = found.unused, blocks.Place(None, store_paths.user_store(), found.session)
-        found.unused = unused
-        if not found.list_tiers():
-            raise StoreError("there is no other store here", "memfs trust, in your own terminal")
+    running, _ = hosts.find_running_session(os.environ)
+    obstacle = None if untrusted else caller.find_obstacle
+    found = blocks.find_place(os.getcwd(), session or running, obstacle)
+    if found.left_out:
+        console.talk(f"memfs: {found.left_out}: its user can run memfs trust")
     if found.unused:
         console.talk(
             f"memfs: {found.unused} was not made by memfs for you, and nothing in it is used. "

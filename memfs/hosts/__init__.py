@@ -46,6 +46,7 @@ _VARIABLES = (
     ("OPENCODE", "opencode"),
     ("CURSOR_AGENT", "cursor"),
     ("CLAUDE_CODE_SESSION_ID", "claude"),
+    ("CLAUDECODE", "claude"),
 )
 
 

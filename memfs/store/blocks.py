@@ -29,18 +29,19 @@ class Place:
     """The stores and the session that labels are resolved in, nearest tier first.
 
     `unused` is a `local/` that memfs did not make here, "" for none, or once this user has a
-    history in another folder. `unread`
-    collects why blocks of a tier cannot be read while a session is served: the other tiers are
-    still served. None: that is an error.
+    history in another folder. `left_out` says why the project's store is not among them, "" if it
+    is or there is none. `unread` collects why blocks of a tier cannot be read while a session is
+    served: the other tiers are still served. None: that is an error.
     """
 
-    __slots__ = ("project", "session", "unread", "unused", "user")
+    __slots__ = ("left_out", "project", "session", "unread", "unused", "user")
 
     def __init__(self, project: Store | None, user: Store | None, session: str = "") -> None:
         self.project = project
         self.user = user
         self.session = session
         self.unused = ""
+        self.left_out = ""
         self.unread: list[str] | None = None
 
     @property
@@ -83,11 +84,14 @@ class Place:
         raise StoreError(f"there is no {tier} tier here", hint.get(tier, ""))
 
 
-def find_place(start: str, session: str = "") -> Place:
+def find_place(
+    start: str, session: str = "", find_obstacle: "Callable[[], str] | None" = None
+) -> Place:
     """Return the place of a directory; raises `StoreError` if no store serves it.
 
     Moves and makes nothing. A project's store cannot be used while git does not say whether its
-    local folder came with it.
+    local folder came with it. One that its user does not trust is left out where `find_obstacle`
+    says why nobody is known to look.
     """
     place = Place(store_paths.find(start), store_paths.user_store(), session)
     if not place.list_tiers():
@@ -98,7 +102,18 @@ def find_place(start: str, session: str = "") -> Place:
         usual = f"{place.project.main}/{store_paths.LOCAL}"
         if place.project.local != usual and not files.is_file(place.project.journal):
             place.unused = usual
+        if find_obstacle and not store_paths.is_trusted(place.project):
+            _leave_out(place, find_obstacle())
     return place
+
+
+def _leave_out(place: Place, obstacle: str) -> None:
+    if not obstacle:
+        return
+    place.left_out = f"the project's store is not trusted, and nothing of it is used {obstacle}"
+    place.project = None
+    if place.user is None:
+        raise StoreError(place.left_out, "its user can run memfs trust; there is no other store")
 
 
 def find_serving(start: str, session: str) -> Place | None:

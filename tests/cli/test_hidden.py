@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from memfs.store import upstream_changes
 from memfs.store.blocks import Place
 from memfs.store.upstream_changes import UpstreamChange, UpstreamReview
 from tests.cli.conftest import Run
+from tests.terminal import type_into
 
 TURNED = "safe-\u202etxt.live\u202c\U000e0041"
 SHOWN = "safe-\\u202etxt.live\\u202c\\U000e0041"
@@ -34,8 +36,8 @@ def odd(place: Place) -> Place:
 )
 def test_a_name_hides_and_forges_nothing(memfs: Run, command: tuple[str, ...]) -> None:
     memfs("trust", "--revoke")
-    done = memfs(*command)
-    told = done.out + done.err
+    terminal = {**os.environ, "PAGER": "cat", "COLUMNS": "400"}
+    _, told = type_into([sys.executable, "-m", "memfs", *command], "", Path.cwd(), terminal)
     assert SHOWN in told
     assert "\u202e" not in told
     assert not [line for line in told.split("\n") if line.startswith(("!_forged", "! forged"))]

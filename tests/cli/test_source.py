@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from memfs.store import trust
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
+from tests.terminal import type_into
 
 
 @pytest.fixture
@@ -147,6 +149,6 @@ def test_a_project_that_is_not_trusted_is_not_indexed(
 ) -> None:
     assert place.project
     trust.revoke_trust(place.project)
-    done = memfs("source", "add", "docs", "docs")
-    assert done.err.endswith("it is indexed once you trust the store: memfs trust\n")
+    words = [sys.executable, "-m", "memfs", "source", "add", "docs", "docs"]
+    assert "it is indexed once you trust the store: memfs trust" in type_into(words, "", repo)[1]
     assert not (repo / ".agent-memory/local/sources").exists()

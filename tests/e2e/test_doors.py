@@ -143,9 +143,9 @@ def test_what_goes_through_a_filter_is_not_committed_and_the_rest_is(
 @pytest.mark.parametrize("name", ["partial", "ext"])
 def test_texts_that_are_not_here_are_left_out(name: str, tmp_path: Path, home: Path) -> None:
     world = doors.make(tmp_path / "world", name)
+    run(world, TRUST)
     said = run(world, ["log", "conv"])
     assert said.count("memory") == 2, said
-    run(world, TRUST)
     said = run(world, ["status", "--json"])
     assert said.count('"sync": "dirty"') == 1, said
 

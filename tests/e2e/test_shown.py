@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from memfs.cli.command_list import COMMANDS
 from tests.e2e.program import MEMFS, asked, commit, git, hook, run
 from tests.terminal import type_into
 
@@ -20,6 +23,41 @@ FOLDERS = (
 NAMES = (
     *("guidance.md", "guidance.claude.md", "agent.md", "rules.md", "RULES.MD", "notes.txt"),
     *("2026-01.jsonl", "MEMORY.md", "settings.yaml", ".hidden.md", ".rules.md.tmp"),
+)
+PRINTING = (  # commands that print what is in a store, or send it to somebody
+    *("show", "show --list", "show rules --json", "log", "diff rules", "blame rules", "last"),
+    *("search zebra -n 50", "search zebra --json", "recall zebra", "page out rules"),
+    *("archive list", "static list", "static show rules", "facts", "facts list --json", "graph"),
+    *("source list", "session list", "review list", "export -", "export - --all", "status --json"),
+    *(
+        "status --window",
+        "doctor",
+        "doctor --json",
+        "sync --dry-run",
+        "tools",
+        "edit rules",
+        "trust",
+    ),
+    *("trust --yes", "trust --json", "rethink rules --no-model", "restore rules 1", "undo rules"),
+    *("team status", "agent hi", "mcp", "service status", "ingest --dry-run", "import"),
+    *(
+        "model",
+        "install --dry-run",
+        "uninstall --dry-run",
+        "init",
+        "rename rules r",
+        "delete rules",
+    ),
+)
+# What prints nothing of a store: what it is given, its help, or a folder of its own. The page wants
+# a ticket that a person has, and hooks are looked at everywhere else.
+OTHERS = {
+    *("apply", "bench", "completion", "create", "demo", "eval", "help", "hook", "merge-driver"),
+    "web",
+}
+VARIABLES = (
+    *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_CLI"),
+    *("COPILOT_AGENT_SESSION_ID", "OPENCODE", "CURSOR_AGENT", "AI_AGENT", "CODEX_SANDBOX"),
 )
 ESCAPES = "\x1b]52;c;ZXZpbA==\x07\u202e\u200b\r"
 
@@ -69,7 +107,7 @@ def test_what_reaches_a_model_was_shown(clone: Path) -> None:
     for words in (
         ["show"],
         ["search", "zebra crossings", "-n", "50"],
-        ["context", "--task", "zebra crossings", "--budget", "30000"],
+        ["recall", "zebra crossings", "--budget", "30000"],
         ["static", "list"],
         ["facts"],
         ["archive", "list"],
@@ -92,6 +130,53 @@ def test_what_reaches_a_model_was_shown(clone: Path) -> None:
     for mark in used:
         for part in ("shown", "hidden", "comment"):
             assert mark + part in shown or (mark == "M900x" and part == "comment"), (mark, part)
+
+
+def start_from(above: str, line: str, folder: Path) -> list[str]:
+    """Return what runs memfs below a process with that command line."""
+    name, *script = above.split()
+    path = folder / script[0].strip("/") if script else folder / "run"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{shlex.join([*MEMFS, *line.split()])}; :\n")
+    return ["bash", "-c", f"exec -a {name} bash {path}"]
+
+
+def test_nothing_is_shown_without_a_terminal(clone: Path) -> None:
+    for line in PRINTING:
+        code, said = run(clone, *line.split())
+        assert code in (0, 1, 2), (line, said)
+        assert not re.search(r"M\d+x", said), (line, said)
+        if line in ("show", "archive list"):
+            assert "the project's store is not trusted" in said, line
+    assert {line.split()[0] for line in PRINTING} == {*COMMANDS} - OTHERS
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_nothing_is_shown_where_a_variable_tells_of_an_assistant(
+    clone: Path, variable: str
+) -> None:
+    for line in PRINTING[:: len(VARIABLES)]:
+        _, said = type_into([*MEMFS, *line.split()], "", clone, {**os.environ, variable: "1"})
+        assert not re.search(r"M\d+x", said), (line, said)
+
+
+@pytest.mark.parametrize(
+    "above",
+    ["claude", "/opt/codex", "node /lib/gemini", "bun /x/@openai/codex/a.js", "python3 /aider"],
+)
+def test_nothing_is_shown_below_the_process_of_an_assistant(
+    clone: Path, tmp_path: Path, above: str
+) -> None:
+    for line in ("show", "trust", "log", "search zebra"):
+        _, said = type_into(
+            start_from(above, line, tmp_path), "", clone, {**os.environ, "PAGER": "cat"}
+        )
+        assert not re.search(r"M\d+x", said), (line, said)
+    for person in ("zsh", "node /srv/claude.md", "/home/claude/bin/tmux", "Cursor"):
+        _, said = type_into(
+            start_from(person, "show", tmp_path), "", clone, {**os.environ, "PAGER": "cat"}
+        )
+        assert "M0xshown" in said or "M11xshown" in said, (person, said)
 
 
 def test_every_file_is_shown_as_it_is(clone: Path) -> None:

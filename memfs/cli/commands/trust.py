@@ -14,6 +14,7 @@ from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.invisible_characters import split_visible
+from memfs.hosts import caller
 from memfs.ops import trust as op
 
 if TYPE_CHECKING:
@@ -75,14 +76,16 @@ def command(
 
 def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
     report = op.review_store(place)
+    is_settled = report.trusted and not report.changed
+    if not is_settled:
+        _require_person()  # before anything of it is shown
     if as_json:
         console.as_json(_build_record(report))
     else:
         _show(report)
-    if report.trusted and not report.changed:
+    if is_settled:
         console.print_done(f"{report.root} is trusted, and others changed nothing since you looked")
         return
-    _require_person()
     if not yes:
         click.confirm("Give this to your assistants?", abort=True, err=True)
     op.accept(place, report)
@@ -100,9 +103,10 @@ def _adopt_local(place: Place, name: str) -> None:
 
 
 def _refuse_assistant() -> None:
-    if options.get_origin().actor == "agent":
+    if name := caller.find_assistant():
         raise RejectedError(
-            "an assistant cannot trust a store", "run memfs trust in a terminal of your own"
+            f"an assistant cannot trust a store (this is the shell of {name})",
+            "run memfs trust in a terminal of your own",
         )
 
 
