@@ -18,12 +18,15 @@ from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.invisible_characters import reveal_hidden
 
 _state = {"code": 0, "quiet": 0, "paged": 0}
+# What moves the cursor or writes elsewhere, where a text meets a terminal behind a pipe. It is
+# printed as JSON has it, since some of these texts are JSON.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
 # Halves of characters but for those that stand for a byte, which is written as it is.
 _HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def data(text: str) -> None:
-    """Print data: as it is into a pipe or file, with nothing hidden in it on a terminal."""
+    """Print data: with escapes for control characters, and on a terminal for what is hidden."""
     print_text(text + "\n")
 
 
@@ -34,10 +37,10 @@ def print_piece(text: str) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a file's text, byte by byte where it does not go to a terminal."""
+    """Print a file's text, byte by byte but for control characters where no terminal shows it."""
     if sys.stdout.isatty():
         text = reveal_hidden(make_plain(text.rstrip("\n"))) + "\n"
-    text = _HALF.sub("?", text)
+    text = _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", _HALF.sub("?", text))
     encoding = sys.stdout.encoding or "utf-8"
     errors = "surrogateescape" if encoding.lower().replace("-", "") == "utf8" else "replace"
     sys.stdout.flush()

@@ -34,8 +34,21 @@ _TAGS = (
     "usershellcommand", "userquery", "attachedfiles", "currentdatetime", "persistedoutput",
     "turnaborted", "corememory", "memoryblocks", "memfs", "codexinternalcontext", "useraction",
     "recommendedplugins", "functionresults", "functioncalls", "commandcontents",
-    "system>", "skill>", "instructions>",
+    "system>", "skill>", "instructions>", "additionalcontext", "additionaldata", "loadedcontext",
+    "extensioncontext", "projectcontext>", "globalcontext>", "editorcontext>", "environmentinfo>",
+    "workspaceinfo>", "userrequest>", "reminder>", "reminderinstructions", "tooluseerror",
+    "toolcall>", "toolresponse>", "collaborationmode", "skillsinstructions", "appsinstructions",
+    "pluginsinstructions", "modelswitch", "openandrecentlyviewed", "startofturn", "endofturn",
 )  # fmt: skip
+# Tokens with which the templates of models part the turns of a chat, besides `<|name|>`: exactly
+# these characters, so no other spelling of them matters.
+_TOKENS = (
+    "[INST]", "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CALLS]", "[TOOL_RESULTS]",
+    "[/TOOL_RESULTS]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_CONTENT]", "[ARGS]",
+    "[IMG]", "[PREFIX]", "[SUFFIX]", "[MIDDLE]", "<<SYS>>", "<</SYS>>", "<s>", "</s>", "<bos>",
+    "<eos>", "<pad>", "<unk>",
+)  # fmt: skip
+_BARS = "|\uff5c"
 _LONGEST_TAG = 24
 _NEAR = 64  # characters in which a tag's name is found, unless it is padded
 _OPENINGS = {ord(sign): "<" for sign in "\uff1c\ufe64\u2039\u2329\u27e8\u3008\u276e\u276c\u226e"}
@@ -52,10 +65,14 @@ _BARE = (
 
 
 def defuse(text: str) -> str:
-    """Escape the tags with which hosts frame text, however they are spelled.
+    """Escape the tags with which hosts frame text, however they are spelled, and tokens of models.
 
     A backslash is put behind the opening sign; every other character stays as it is.
     """
+    if "[" in text or "<" in text:
+        for token in _TOKENS:
+            if token in text:
+                text = text.replace(token, f"{token[0]}\\{token[1:]}")
     seen = text if text.isascii() else text.translate(_OPENINGS)
     if "<" not in seen:
         return text
@@ -73,7 +90,10 @@ def defuse(text: str) -> str:
 
 
 def _is_tag(behind: str) -> bool:
-    """Tell whether the text behind an opening sign is the name of a tag of hosts."""
+    """Tell whether a tag's name is behind an opening sign, or the `|token|>` of a model."""
+    if behind[:1] in _BARS:
+        name, closed, _ = behind[1:_NEAR].replace("\uff5c", "|").partition("|>")
+        return bool(closed and name) and not any(sign in name for sign in " \n|")
     name = _normalise_name(behind[:_NEAR])
     if len(name) < _LONGEST_TAG and len(behind) > _NEAR:  # padded with invisible characters
         name = _normalise_name(behind)

@@ -132,6 +132,18 @@ def test_what_reaches_a_model_was_shown(clone: Path) -> None:
             assert mark + part in shown or (mark == "M900x" and part == "comment"), (mark, part)
 
 
+def test_no_control_character_goes_into_a_pipe(clone: Path) -> None:
+    """Behind it may be a terminal, also of a store that is trusted."""
+    assert type_into([*MEMFS, "trust"], "y\n", clone)[0] == 0
+    told = ""
+    for line in (*PRINTING[: PRINTING.index("tools")], "static show deep/rules", "facts offer"):
+        if not line.startswith("export"):
+            _, said = run(clone, *line.split())
+            assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", said), (line, said)
+            told += said
+    assert r"\u001b]52;c;ZXZpbA==" in told
+
+
 def start_from(above: str, line: str, folder: Path) -> list[str]:
     """Return what runs memfs below a process with that command line."""
     name, *script = above.split()
