@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memfs.store.store_paths import Store
 
 WAIT = 10.0  # seconds
+NAME = "lock"  # of the file in `local/`
 
 if sys.platform == "win32":  # pragma: no cover - the other branch is covered on Linux and macOS
     import msvcrt
@@ -52,7 +53,7 @@ else:
         """
         handle = _open(store, name)
         try:
-            if not _try_lock(handle):
+            if not _try_named(handle, f"{store.local}/{name}"):
                 return None
             with suppress(OSError):  # its last owner is in it no more
                 os.ftruncate(handle, 0)
@@ -63,7 +64,7 @@ else:
 
 @contextmanager
 def hold_lock(
-    store: Store, wait: float = WAIT, name: str = "lock", claimed: int | None = None
+    store: Store, wait: float = WAIT, name: str = NAME, claimed: int | None = None
 ) -> Iterator[None]:
     """Hold a lock of a store, waiting at most `wait` seconds; raises `LockedError` after them.
 
@@ -76,7 +77,7 @@ def hold_lock(
         os.set_inheritable(handle, False)  # one that was claimed came to us so
         deadline = time.monotonic() + wait
         pause = 0.001
-        while not _try_lock(handle):
+        while not _try_named(handle, path):
             if time.monotonic() >= deadline:
                 owner = os.read(handle, 40).decode("ascii", "replace") or "another process"
                 raise LockedError(
@@ -91,6 +92,20 @@ def hold_lock(
         yield
     finally:
         os.close(handle)
+
+
+def check_lock(store: Store) -> None:
+    """Raise the `OSError` with which the file system refuses the lock of a store, if it does."""
+    with suppress(LockedError), hold_lock(store, wait=0):
+        pass
+
+
+def _try_named(handle: int, path: str) -> bool:
+    """Take the lock if it is free; raises `OSError` with its path where there are no locks."""
+    try:
+        return _try_lock(handle)
+    except OSError as error:
+        raise files.name_errors(error, path) from None
 
 
 def _open(store: Store, name: str) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import subprocess
 import sys
@@ -57,6 +59,31 @@ def test_a_full_disk(
     assert re.fullmatch(told, shown), shown
     assert not [*repo.rglob(".*.tmp")]
     assert main.main() == 0, "there is room again"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it locks otherwise")
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EIO, errno.EINVAL])
+def test_a_file_system_without_locks(
+    memfs: Run, place: Place, said: str, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    import fcntl
+
+    memfs("create", "x", "y")
+
+    def refuse(handle: int, operation: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as network:
+        network.setattr(fcntl, "flock", refuse)
+        for words in (["edit", "x", "--append", "z"], ["ingest", said], ["undo", "x"]):
+            done = memfs(*words)
+            assert done.code == 1
+            assert place.home.local in done.err, done.err
+            assert "\nhint: " in done.err
+        told = memfs("doctor")
+        assert told.code == 1
+        assert f"{place.home.local}/lock" in told.out
+    assert memfs("edit", "x", "--append", "z").code == 0
 
 
 @pytest.mark.usefixtures("bound")

@@ -61,7 +61,8 @@ def test_errors_of_sqlite(tmp_path: Path) -> None:
         (errno.EDQUOT, "your share of the disk is used up: /a b/c cannot be written", "make room"),
         (errno.EROFS, "the disk is read-only: /a b/c cannot be written", "mount it for writing"),
         (errno.EACCES, "you may not use /a b/c", "see who owns it, and its rights: ls -la '/a b';"),
-        (errno.ENOTDIR, "Not a directory: /a b/c", ""),
+        (errno.ENOLCK, "the file system gives no lock on /a b/c", "memfs needs one to write"),
+        (errno.ENOTDIR, "a part of /a b/c is no folder", "see what is there: ls -la '/a b'"),
     ],
 )
 def test_what_is_told(number: int, message: str, hint: str) -> None:
@@ -69,6 +70,13 @@ def test_what_is_told(number: int, message: str, hint: str) -> None:
     assert told.message == message
     assert told.hint.startswith(hint)
     assert told.code == 1
+
+
+@pytest.mark.parametrize("number", errno.errorcode)
+def test_every_error_names_the_path_and_what_to_do(number: int) -> None:
+    told = os_errors.describe_refusal(OSError(number, os.strerror(number), "/a b/c"))
+    assert "/a b/c" in told.message
+    assert told.hint
 
 
 def test_an_error_without_a_path() -> None:

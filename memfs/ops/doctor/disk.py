@@ -1,4 +1,4 @@
-"""Check that the folders of a store can be written, and that their disks have room."""
+"""Check that the folders of a store can be written and locked, and that their disks have room."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
+from memfs.core import os_errors
 from memfs.files import trees
 from memfs.ops.doctor.finding import Finding
+from memfs.store import lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +30,8 @@ def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
         if tier == labels.SESSION:
             continue
         folders = _list_folders(store)
-        yield from islice(chain.from_iterable(map(_check_rights, folders)), 1)
+        refused = list(islice(chain.from_iterable(map(_check_rights, folders)), 1))
+        yield from refused or _check_lock(store)
         for folder in folders:
             device = _get_device(folder)
             if device not in seen:
@@ -60,6 +63,16 @@ def _check_rights(folder: str) -> Iterator[Finding]:
             f"{folder} cannot be written by you",
             f"see its owner and rights: ls -ld {folder}",
         )
+
+
+def _check_lock(store: Store) -> Iterator[Finding]:
+    if not files.is_file(f"{store.local}/{lock.NAME}"):
+        return
+    try:
+        lock.check_lock(store)
+    except OSError as error:
+        told = os_errors.describe_refusal(error)
+        yield Finding("error", told.message, told.hint)
 
 
 def _check_room(folder: str, least: int) -> Iterator[Finding]:
