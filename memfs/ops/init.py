@@ -17,6 +17,7 @@ from memfs.files import atomic, trees
 from memfs.hosts import settings
 from memfs.store import (
     blocks,
+    clean_texts,
     clock,
     config,
     default_blocks,
@@ -79,6 +80,9 @@ def run(start: str, home: str) -> InitOutcome:
         _make_store(store, _PROJECT_BLOCKS, created, user)
         merge_driver.set_driver(top, driver())
         project = store_paths.find(top) or store_paths.make_project(root)
+        # So that no session's start has to look through it (see `clean_texts`).
+        scratch = default_blocks.render(config.load(Place(project, user)), labels.WORKING)
+        clean_texts.redact_texts({labels.WORKING: scratch})
         if not others:
             incoming_changes.accept(project)
             trust.grant_trust(project)

@@ -20,14 +20,26 @@ _RUNS = 512  # records in a file
 class ShownState:
     """The texts of the blocks as a session last saw them, and the hits it was shown.
 
-    `blocks` maps `tier:label` to the file's text.
+    `blocks` maps `tier:label` to the file's text. Of a text that held a secret, which an editor
+    wrote, it has the redacted one; `numbers` then has the number of the text that was shown.
     """
 
-    __slots__ = ("blocks", "hits")
+    __slots__ = ("blocks", "hits", "numbers")
 
-    def __init__(self, blocks: dict[str, str], hits: list[str]) -> None:
+    def __init__(
+        self, blocks: dict[str, str], hits: list[str], numbers: dict[str, str] | None = None
+    ) -> None:
         self.blocks = blocks
         self.hits = hits
+        self.numbers = numbers or {}
+
+    def has(self, key: str, text: str) -> bool:
+        """Tell whether this text of a block, which is kept redacted, was shown."""
+        if key not in self.numbers:
+            return False
+        from memfs.store import clean_texts  # an editor wrote a secret
+
+        return self.numbers[key] == clean_texts.compute_number(text)
 
 
 def path(store: Store, session: str) -> str:
@@ -46,17 +58,28 @@ def load(store: Store, session: str) -> ShownState | None:
         return None
     if not isinstance(found, dict):
         return None
-    blocks, hits = found.get("blocks"), found.get("hits")
+    blocks, hits, numbers = found.get("blocks"), found.get("hits"), found.get("numbers")
     if not isinstance(blocks, dict) or not isinstance(hits, list):
         return None
-    return ShownState(blocks, hits)
+    return ShownState(blocks, hits, numbers if isinstance(numbers, dict) else None)
 
 
-def save(store: Store, session: str, shown: ShownState) -> None:
-    """Save what a session was shown. It can be lost without harm: not fsynced."""
+def save(store: Store, session: str, shown: ShownState) -> bool:
+    """Save what a session was shown, and tell whether secrets were redacted in it.
+
+    It can be lost without harm: not fsynced.
+    """
+    from memfs.store import clean_texts  # a quiet prompt saves nothing
+
     _make_folder(store, session)
-    text = fastjson.dumps({"blocks": shown.blocks, "hits": shown.hits[-_KEPT_HITS:]})
-    _write(path(store, session), text)
+    kept = clean_texts.redact_texts(shown.blocks)
+    secret = {key: text for key, text in shown.blocks.items() if kept[key] != text}
+    found: dict[str, object] = {"blocks": kept, "hits": shown.hits[-_KEPT_HITS:]}
+    if secret or shown.numbers:
+        numbers = {key: clean_texts.compute_number(text) for key, text in secret.items()}
+        found["numbers"] = {**shown.numbers, **numbers}
+    _write(path(store, session), fastjson.dumps(found))
+    return bool(secret)
 
 
 def queue_notice(store: Store, session: str, text: str) -> None:

@@ -13,7 +13,7 @@ from memfs.core.errors import MemfsError
 from memfs.core.records import JournalEntry, Origin, block_key
 from memfs.files import atomic
 from memfs.secrets import redact
-from memfs.store import blocks, clock, commits, journal, lock, quarantine, store_paths
+from memfs.store import blocks, clean_texts, clock, commits, journal, lock, quarantine, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,6 +149,8 @@ class Writer:
     def confirm(self) -> list[JournalEntry]:
         """Save that journal and files agree; return the entries."""
         self._save(self._after)
+        pairs = zip(self._changes, self._entries, strict=True)
+        clean_texts.note_clean([c.after for c, entry in pairs if c.after and not entry.digest])
         return self._entries
 
     def _save(self, heads: JournalHeads) -> None:

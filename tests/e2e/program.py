@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 from tests.terminal import type_into
 
@@ -49,8 +50,9 @@ def run(folder: Path, *words: str, **variables: str) -> tuple[int, str]:
     return done.returncode, said
 
 
-def hook(folder: Path, name: str = "SessionStart", **more: str) -> str:
-    """Run the hook as a host does; nothing may come on standard error."""
+def hook(folder: Path, name: str = "SessionStart", **more: Any) -> str:
+    """Run the hook as a `host` does; nothing may come on standard error."""
+    host = more.pop("host", "claude")
     payload = {
         "session_id": more.pop("session", "s1"),
         "cwd": str(folder),
@@ -60,7 +62,7 @@ def hook(folder: Path, name: str = "SessionStart", **more: str) -> str:
         **more,
     }
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"],
+        [sys.executable, "-I", "-S", "-E", str(HOOK), host],
         input=json.dumps(payload).encode(),
         capture_output=True,
         timeout=LONG,

@@ -313,7 +313,7 @@ def test_secrets_are_kept_out_of_blocks(
     assert isinstance(run(place, Append("old", "harmless")), edit.Edited)
     assert path.read_text().endswith("harmless\n")
     scratch = Place(place.project, place.user, "s1")
-    assert isinstance(run(scratch, Create("session:notes", "x", TOKEN)), edit.Edited)
+    assert isinstance(run(scratch, Create("session:notes", "x", TOKEN)), Rejected)
 
 
 def test_private_parts_are_not_written(place: Place) -> None:

@@ -13,7 +13,7 @@ from memfs.ops.import_undo import Unimported
 from memfs.store.blocks import Place
 
 BY = Origin("user", reason="from a tool")
-_DERIVED = ("local/index", "local/journal", "local/heads")
+_DERIVED = ("local/clean", "local/index", "local/journal", "local/heads")
 
 
 def import_path(
