@@ -3,16 +3,26 @@
 A live database is not one file: what was written last is in its `-wal`. It is read where it is if
 its owner has it open, or closed it cleanly. Else a copy of its parts is, because opening it would
 write beside it.
+
+What is in such a file may be made to harm: a process of its own reads it (`database_reader`), which
+is ended where it brings nothing for some seconds, and at Ctrl-C.
 """
 
 from __future__ import annotations
 
+import atexit
+import base64
 import errno
+import json
 import os
 import shutil
-import sqlite3
+import subprocess
+import sys
 import tempfile
-from contextlib import closing, contextmanager
+import threading
+from collections import deque
+from contextlib import closing, contextmanager, suppress
+from typing import cast
 from urllib.parse import quote
 
 from memfs import files
@@ -21,11 +31,14 @@ from memfs.files import outside
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
 
 MAGIC = b"SQLite format 3\0"
-_WAIT = 2.0  # seconds for one who writes
+PATIENCE = 10.0  # seconds without a row; SQLite itself gives up in half of them
+_READER = os.path.join(os.path.dirname(__file__), "database_reader.py")
+_ORDINARY = "CREATE TABLE "  # as SQLite itself begins what it writes of a table
+_idle: list[tuple[int, subprocess.Popen[bytes]]] = []  # at most one, by the process it is of
 _WAL_FORMAT = b"\2\2"  # of bytes 18 and 19
-_LONGEST = 64 << 20  # bytes of a value
 _PARTS = ("", "-wal", "-journal")
 
 
@@ -44,21 +57,49 @@ class Row:
 
 
 class Database:
-    """An open database in one read-only transaction."""
+    """An open database in one read-only transaction, read by a process of its own."""
 
-    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
-        self._connection, self._path = connection, path
+    def __init__(self, address: str, path: str, patience: float) -> None:
+        self._path, self._patience = path, patience
+        self._process = _take_process()
+        self._queries = cast("BinaryIO", self._process.stdin)
+        self._lines = cast("BinaryIO", self._process.stdout)
+        self._answer: _Answer | None = None
+        try:
+            self._ask({"address": address, "patience": patience / 2})
+            self._answer = _Answer(self)
+            self._answer.read_all()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def process_id(self) -> int:
+        """The number of the process that reads it."""
+        return self._process.pid
+
+    def close(self) -> None:
+        """Close the file. Its process waits for another one if it answered all it was asked."""
+        if self._answer is not None and self._answer.is_whole and not _idle:
+            with suppress(OSError):
+                self._ask({})
+                _Answer(self).read_all()
+                _idle.append((os.getpid(), self._process))
+                return
+        _end(self._process)
 
     def list_tables(self) -> list[str]:
         """List the ordinary tables: views and virtual tables run what their author wrote."""
-        found = self._query("SELECT name, sql FROM sqlite_master WHERE type = 'table'", ())
+        found = self.run_query("SELECT name, sql, rootpage FROM sqlite_master WHERE type = 'table'")
         return [
-            str(name) for name, sql in found if not str(sql).upper().startswith("CREATE VIRTUAL")
+            str(name)
+            for name, sql, page in found
+            if str(sql).startswith(_ORDINARY) and isinstance(page, int) and page > 0
         ]
 
     def list_columns(self, table: str) -> list[str]:
         """List the columns of a table; none of one that is missing."""
-        return [str(row[1]) for row in self._query(f"PRAGMA table_info({_quote(table)})", ())]
+        return [str(row[1]) for row in self.run_query(f"PRAGMA table_info({_quote(table)})")]
 
     def read_rows(
         self, table: str, columns: Sequence[str], order: str = "", where: tuple[str, str] = ("", "")
@@ -77,7 +118,7 @@ class Database:
         query = f"SELECT {', '.join(map(_quote, wanted))} FROM {_quote(table)}"  # noqa: S608 - names
         query += f" WHERE {_quote(where[0])} = ?" if where[0] else ""
         query += f" ORDER BY {_quote(order)}" if order in there else ""
-        for values in self._query(query, where[1:] if where[0] else ()):
+        for values in self.run_query(query, where[1:] if where[0] else ()):
             yield Row(dict(zip(wanted, values, strict=True)))
 
     def list_keys(self, table: str, column: str, prefix: str) -> Iterator[str]:
@@ -92,15 +133,111 @@ class Database:
         query = (
             f"SELECT {name} FROM {_quote(table)} WHERE {name} >= ? AND {name} < ? ORDER BY {name}"  # noqa: S608 - names
         )
-        for (key,) in self._query(query, (prefix, prefix + "\U0010ffff")):
+        for (key,) in self.run_query(query, (prefix, prefix + "\U0010ffff")):
             if isinstance(key, str):
                 yield key
 
-    def _query(self, query: str, parameters: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    def run_query(self, query: str, parameters: Sequence[str] = ()) -> Iterator[tuple[object, ...]]:
+        """Yield the rows of a query of ours. Raises `OSError`.
+
+        A query that another one interrupts is read to its end, and goes on from there.
+        """
+        if self._answer is not None:
+            self._answer.read_all()
+            self._answer = None
+        self._ask([query, list(parameters)])
+        self._answer = answer = _Answer(self)
+        yield from answer
+
+    def _ask(self, what: object) -> None:
+        with suppress(BrokenPipeError):  # why it ended stands in its answer
+            self._queries.write(json.dumps(what).encode() + b"\n")
+            self._queries.flush()
+
+    def read_line(self) -> bytes:
+        """Return the next line of the process; it is ended if that does not come in time."""
+        timer = threading.Timer(self._patience, self._process.kill)
+        timer.daemon = True
+        timer.start()
         try:
-            yield from self._connection.execute(query, parameters)
-        except (sqlite3.Error, UnicodeError, OverflowError) as error:
-            raise _refuse(error, self._path) from error
+            return self._lines.readline()
+        finally:
+            timer.cancel()
+
+    def refuse(self, why: str) -> OSError:
+        """Return the error of a file that cannot be read."""
+        return OSError(errno.EIO, f"the database cannot be read: {why}", self._path)
+
+
+def _take_process() -> subprocess.Popen[bytes]:
+    """Return the process that waits, or a new one."""
+    while _idle:
+        owner, process = _idle.pop()
+        if owner == os.getpid() and process.poll() is None:
+            return process
+    atexit.register(_end_idle)
+    return subprocess.Popen(  # noqa: S603 - a file of ours
+        [sys.executable, "-I", "-S", _READER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C is for us, and we end it
+    )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        with suppress(BrokenPipeError):
+            cast("BinaryIO", stream).close()
+
+
+def _end_idle() -> None:
+    atexit.unregister(_end_idle)
+    while _idle:
+        owner, process = _idle.pop()
+        if owner == os.getpid():
+            _end(process)
+
+
+class _Answer:
+    """The rows of a query, which come in lines. `is_whole` once all of them did."""
+
+    def __init__(self, base: Database) -> None:
+        self._base, self._ended, self.is_whole = base, False, False
+        self._rows: deque[list[object]] = deque()
+
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
+        while self._rows or self._read():
+            row = self._rows.popleft()
+            yield tuple(
+                base64.b64decode(value["bytes"]) if isinstance(value, dict) else value
+                for value in row
+            )
+
+    def read_all(self) -> None:
+        """Read the rows that are left."""
+        while self._read():
+            pass
+
+    def _read(self) -> bool:
+        """Read some rows; tell whether there were any."""
+        if self._ended:
+            return False
+        line = self._base.read_line()
+        if not line.endswith(b"\n"):
+            self._ended = True
+            raise self._base.refuse("it took too long, or more memory than there is")
+        found = json.loads(line)
+        if isinstance(found, dict):
+            self._ended = True
+            raise self._base.refuse(
+                "it took too long" if found["error"] == "interrupted" else found["error"]
+            )
+        self._ended = self.is_whole = found is None
+        self._rows += found or ()
+        return bool(found)
 
 
 def is_database(path: str) -> bool:
@@ -124,19 +261,22 @@ def find_columns(path: str, table: str) -> list[str]:
 
 
 @contextmanager
-def open_database(path: str) -> Iterator[Database]:
-    """Open a database of another program, consistent while that runs. Raises `OSError`."""
+def open_database(path: str, patience: float = PATIENCE) -> Iterator[Database]:
+    """Open a database of another program, consistent while that runs. Raises `OSError`.
+
+    Whatever is made to take long is ended after `patience` seconds without a row.
+    """
     if outside.status(path) is None:
         raise FileNotFoundError(errno.ENOENT, "there is no such file", path)
     path = os.path.realpath(path)  # its other parts are beside the file, not beside a link to it
     if not _is_write_ahead(path) or os.path.lexists(f"{path}-shm"):
-        with closing(_connect(path)) as connection:
-            yield Database(connection, path)
+        with closing(Database(_make_address(path), path, patience)) as base:
+            yield base
         return
     if not any(os.path.lexists(path + part) for part in _PARTS[1:]):
         before = _get_version(path)
-        with closing(_connect(path, option="&immutable=1")) as connection:
-            yield Database(connection, path)
+        with closing(Database(f"{_make_address(path)}&immutable=1", path, patience)) as base:
+            yield base
         if _get_version(path) != before:
             raise OSError(errno.EIO, "its owner wrote to it at the same time: try again", path)
         return
@@ -148,8 +288,8 @@ def open_database(path: str) -> Iterator[Database]:
                     open(f"{folder}/copy{part}", "wb") as target,
                 ):
                     shutil.copyfileobj(source, target, 1 << 20)
-        with closing(_connect(f"{folder}/copy", path)) as connection:
-            yield Database(connection, path)
+        with closing(Database(_make_address(f"{folder}/copy"), path, patience)) as base:
+            yield base
 
 
 def _get_version(path: str) -> tuple[int, int]:
@@ -163,25 +303,8 @@ def _is_write_ahead(path: str) -> bool:
         return handle.read(20)[18:] == _WAL_FORMAT
 
 
-def _connect(path: str, named: str = "", option: str = "") -> sqlite3.Connection:
-    """Open a database and begin to read: all queries see one state of it."""
-    connection = None
-    try:
-        connection = sqlite3.connect(f"file:{quote(path)}?mode=ro{option}", uri=True, timeout=_WAIT)
-        connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("BEGIN")
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except (sqlite3.Error, UnicodeError) as error:
-        if connection is not None:
-            connection.close()
-        raise _refuse(error, named or path) from error
-    return connection
-
-
-def _refuse(error: Exception, path: str) -> OSError:
-    return OSError(errno.EIO, f"the database cannot be read: {error}", path)
+def _make_address(path: str) -> str:
+    return f"file:{quote(path)}?mode=ro"
 
 
 def _quote(name: str) -> str:

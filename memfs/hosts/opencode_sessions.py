@@ -6,15 +6,13 @@ change while they are written, so a session is read whole whenever it changed.
 
 from __future__ import annotations
 
-import errno
 import json
-import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from memfs.core.records import Identity, Message, Transcript
+from memfs.files import database
 from memfs.hosts import opencode, transcript_files
 from memfs.hosts.jsonl import arguments, cap, text_of
 
@@ -22,10 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HOST = "opencode"
-_MAGIC = b"SQLite format 3\0"
-_WAIT = 2.0  # seconds for one who writes
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TABLES = "SELECT name FROM sqlite_master WHERE name IN ('session', 'message', 'part')"
 _MARKED = """
     SELECT s.id, s.parent_id, s.directory, s.time_updated,
         (SELECT count(*) || '/' || coalesce(max(m.time_updated), 0)
@@ -43,12 +38,14 @@ def sessions(path: str, head: bytes, project: str, session: str = "") -> list[Id
 
     With `session`, only it and its subagents.
     """
-    if not head.startswith(_MAGIC):
+    if not head.startswith(database.MAGIC):
         return []
-    if len(_query(path, [(_TABLES, ())])[0]) < 3:
-        return []  # somebody else's database
+    with database.open_database(path) as base:
+        if not {"session", "message", "part"} <= {*base.list_tables()}:
+            return []  # somebody else's database
+        rows = list(base.run_query(_MARKED, (session,)))
     found = []
-    for ident, parent, directory, *marks in _query(path, [(_MARKED, (session,))])[0]:
+    for ident, parent, directory, *marks in rows:
         folder = text_of(directory)
         if not text_of(ident) or (project and not transcript_files.is_inside(folder, project)):
             continue
@@ -60,13 +57,15 @@ def sessions(path: str, head: bytes, project: str, session: str = "") -> list[Id
 def read_session(path: str, identity: Identity) -> Transcript:
     """Read one session of a database; rows that hold no JSON are counted."""
     session = identity.agent or identity.session
-    rows, parts = _query(path, [(_MESSAGES, (session,)), (_PARTS, (session,))])
+    with database.open_database(path) as base:
+        rows = list(base.run_query(_MESSAGES, (session,)))
+        parts = list(base.run_query(_PARTS, (session,)))
     messages: dict[str, tuple[object, list[object]]] = {}
     malformed = 0
     for ident, data in rows:
         info = _parse_object(data)
         malformed += info is None
-        messages[ident] = info, []
+        messages[str(ident)] = info, []
     for message, ident, data in parts:
         part = _parse_object(data)
         malformed += part is None
@@ -74,18 +73,6 @@ def read_session(path: str, identity: Identity) -> Transcript:
             messages[message][1].append({**part, "id": ident})
     found, left_out = _collect(((ident, *message) for ident, message in messages.items()), identity)
     return Transcript(found, 0, malformed, left_out)
-
-
-def _query(path: str, queries: list[tuple[str, tuple[str, ...]]]) -> list[list[tuple[str, ...]]]:
-    """Return the rows of each query, in one read-only transaction. Raises `OSError`."""
-    try:
-        base = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=_WAIT)
-        with closing(base):
-            base.text_factory = lambda data: data.decode("utf-8", "replace")
-            base.execute("BEGIN")
-            return [base.execute(query, parameters).fetchall() for query, parameters in queries]
-    except (sqlite3.Error, UnicodeError) as error:  # a damaged one's message may be no text
-        raise OSError(errno.EIO, f"opencode's database: {error}", path) from error
 
 
 def identify(lines: Iterable[bytes], _path: str) -> Identity | None:
@@ -213,9 +200,9 @@ def _parse_time(value: object, key: str) -> str:
     return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _parse_object(data: str | bytes) -> dict[str, object] | None:
-    with suppress(ValueError, TypeError, RecursionError):
-        found = json.loads(data)
+def _parse_object(data: object) -> dict[str, object] | None:
+    with suppress(ValueError, RecursionError):
+        found = json.loads(data) if isinstance(data, str | bytes) else None
         return found if isinstance(found, dict) else None
     return None
 
@@ -226,7 +213,7 @@ def _filter_databases(paths: list[str], project: str) -> list[str]:
     for path in paths:
         try:
             with open(path, "rb") as handle:
-                head = handle.read(len(_MAGIC))
+                head = handle.read(len(database.MAGIC))
             if sessions(path, head, project):
                 found.append(path)
         except FileNotFoundError:

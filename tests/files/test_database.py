@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -64,3 +70,185 @@ def test_a_link_leads_to_what_was_written_last(path: Path, tmp_path: Path) -> No
         owner.execute("INSERT INTO rows VALUES ('c:1', 'x')")
         owner.commit()
         assert list_keys(link, "c") == ["c:1"]
+
+
+ENDLESS = "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
+
+
+def rewrite_schema(base: sqlite3.Connection, sql: str, name: str = "rows", page: str = "") -> None:
+    """Write a text into the list of tables, as nobody's SQLite would."""
+    base.execute("PRAGMA writable_schema = ON")
+    if not page:
+        base.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (sql, name))
+    else:
+        row = "table", name, name, int(page), sql
+        base.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
+    base.commit()
+
+
+def make_view(base: sqlite3.Connection) -> None:
+    base.execute("ALTER TABLE rows RENAME TO other")
+    base.execute(f"CREATE VIEW rows (key, value) AS SELECT x, x FROM ({ENDLESS})")
+
+
+def make_views(base: sqlite3.Connection) -> None:
+    base.execute("ALTER TABLE rows RENAME TO v0")
+    for number in range(40):
+        base.execute(
+            f"CREATE VIEW v{number + 1} AS SELECT a.key, b.value FROM v{number} a, v{number} b"
+        )
+    base.execute("CREATE VIEW rows AS SELECT * FROM v40")
+
+
+def make_generated(base: sqlite3.Connection) -> None:
+    base.execute("DROP TABLE rows")
+    blob = "length(hex(zeroblob(30000000))) || value"
+    base.execute(f"CREATE TABLE rows (value, key AS ({blob}))")
+    base.executemany("INSERT INTO rows VALUES (?)", [(n,) for n in range(3)])
+
+
+def make_blobs(base: sqlite3.Connection) -> None:
+    base.execute("INSERT INTO rows VALUES ('big', zeroblob(200000000))")
+
+
+def make_bomb(base: sqlite3.Connection) -> None:
+    base.execute("INSERT INTO rows VALUES ('big', zeroblob(900000000))")
+
+
+def make_virtual(spelled: str) -> Callable[[sqlite3.Connection], None]:
+    def make(base: sqlite3.Connection) -> None:
+        base.execute("DROP TABLE rows")
+        base.execute("CREATE TABLE x (key, value)")
+        (page,) = base.execute("SELECT rootpage FROM sqlite_master WHERE name = 'x'").fetchone()
+        rewrite_schema(base, f"{spelled} rows USING fts5(key, value)", page=str(page))
+
+    return make
+
+
+def make_odd_shadows(base: sqlite3.Connection) -> None:
+    base.execute("DROP TABLE rows")
+    base.execute("CREATE VIRTUAL TABLE rows USING fts5(key, value)")
+    base.execute("INSERT INTO rows VALUES ('a', 'b')")
+    base.execute("UPDATE rows_data SET block = randomblob(5000)")
+
+
+def make_loop(base: sqlite3.Connection) -> None:
+    rewrite_schema(base, "CREATE TABLE rows (key, value, " + "(" * 5000)
+
+
+def make_check(base: sqlite3.Connection) -> None:
+    base.execute(f"CREATE TABLE c (key, value CHECK (value IN (1, {'+'.join('1' * 90)})))")
+    base.execute("CREATE INDEX i ON rows (abs(key), hex(key))")
+
+
+HOSTILE: dict[str, Callable[[sqlite3.Connection], None]] = {
+    "a view without end": make_view,
+    "views of views": make_views,
+    "columns that are computed": make_generated,
+    "large values": make_blobs,
+    "values larger than allowed": make_bomb,
+    "shadows of a virtual table": make_odd_shadows,
+    "a schema that is no SQL": make_loop,
+    "checks and indexes of expressions": make_check,
+    **{
+        repr(spelled): make_virtual(spelled)
+        for spelled in (
+            "CREATE VIRTUAL TABLE",
+            "CREATE  VIRTUAL TABLE",
+            "create/**/virtual table",
+            "CREATE\tVIRTUAL\nTABLE",
+            " CREATE VIRTUAL TABLE",
+            "-- a\nCREATE VIRTUAL TABLE",
+            "CREATE TABLE VIRTUAL TABLE",
+        )
+    },
+}
+
+
+def read_or_refuse(path: Path, queries: tuple[str, ...] = ()) -> int:
+    """Return how many rows are read; what is refused names the file, and why."""
+    try:
+        with database.open_database(str(path), patience=4) as opened:
+            for query in queries:
+                with pytest.raises(OSError, match="cannot be read"):
+                    list(opened.run_query(query))
+                return 0
+            return sum(1 for _ in opened.read_rows("rows", ("key", "value")))
+    except OSError as error:
+        found = error
+    assert found.filename == str(path)
+    assert "the database cannot be read: " in str(found)
+    return 0
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_made_to_harm_is_read_or_refused_and_ends(path: Path, name: str) -> None:
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA journal_mode = DELETE")
+        HOSTILE[name](base)
+        base.commit()
+    count = read_or_refuse(path)
+    assert count <= (0 if "view" in name or "VIRTUAL" in name.upper() else 400)
+
+
+@pytest.mark.parametrize("query", [ENDLESS, "SELECT load_extension('x')", "DELETE FROM rows"])
+def test_a_query_that_does_more_than_reading_is_refused(path: Path, query: str) -> None:
+    assert read_or_refuse(path, (query,)) == 0
+
+
+@pytest.mark.parametrize("share", [1, 3, 8, 20])
+def test_a_damaged_file_is_read_or_refused(path: Path, share: int) -> None:
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("PRAGMA journal_mode = DELETE")
+        base.executemany("INSERT INTO rows VALUES (?, ?)", [(f"k{n}", "x" * n) for n in range(900)])
+        base.commit()
+    data = bytearray(path.read_bytes())
+    for at in range(100 + share, len(data), len(data) // (share * 7)):
+        data[at] ^= 0xA5
+    path.write_bytes(data)
+    assert read_or_refuse(path) <= 908
+
+
+def test_a_process_that_hangs_is_ended(path: Path) -> None:
+    """Also where SQLite itself does not notice, as in the code of a virtual table."""
+    with database.open_database(str(path), patience=1) as opened:
+        os.kill(opened.process_id, signal.SIGSTOP)
+        with pytest.raises(OSError, match="it took too long"):
+            list(opened.read_rows("rows", ("key",)))
+    with pytest.raises(ProcessLookupError):
+        os.kill(opened.process_id, 0)
+
+
+def test_two_queries_at_once_bring_their_own_rows(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as base:
+        base.executemany(
+            "INSERT INTO rows VALUES (?, ?)", [(f"n{n}", "x" * 9999) for n in range(200)]
+        )
+        base.commit()
+    with database.open_database(str(path)) as opened:
+        found = []
+        for key in opened.list_keys("rows", "key", "n"):
+            (row,) = opened.read_rows("rows", ("key",), where=("key", key))
+            found.append((key, row.text("key")))
+    assert len(found) == 200
+    assert all(one == other for one, other in found)
+
+
+def test_an_interrupt_ends_the_reading_and_its_process(path: Path) -> None:
+    program = (
+        "import sys\nfrom memfs.files import database\n"
+        "with database.open_database(sys.argv[1], patience=60) as opened:\n"
+        "    print(opened.process_id, flush=True)\n"
+        "    import os, signal; os.kill(opened.process_id, signal.SIGSTOP)\n"
+        "    list(opened.read_rows('rows', ('key',)))\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        number = int(process.stdout.readline())
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.wait(10)
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)

@@ -75,7 +75,7 @@ def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: ob
 @pytest.mark.parametrize("name", KINDS)
 def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
     event = Event("claude", KINDS[name], name, "s", "/x")
-    text = 'Name: "Ålice" 😀 </reminder>\nline\x00 two'
+    text = 'Name: "Ålice" 😀 </aside>\nline\x00 two'
     reply = claude.format_reply(event, Reply(text))
     if name in ("SessionStart", "SubagentStart", "UserPromptSubmit", "PostToolUse"):
         assert reply.endswith("}}\n")

@@ -219,8 +219,8 @@ def test_one_that_cannot_be_read_is_skipped_with_the_reason(place: Place, tmp_pa
     ingest_transcripts.ingest_transcripts(place.home, [str(tmp_path / "broken.db")], tally)
     assert [reason.partition(":")[0] for _, reason in tally.skipped or []] == [
         "not a transcript of a known assistant",
-        "opencode's database",
-        "opencode's database",
+        "the database cannot be read",
+        "the database cannot be read",
     ]
 
 

@@ -81,7 +81,7 @@ def test_no_function_gives_a_foreign_project_away(
 ) -> None:
     token = membership.hash_token(outsider.token)
     marks = ", ".join(["%s"] * (len(values) + 1))
-    statement = f"SELECT * FROM memfs.{function}({marks})"  # noqa: S608 - names of ours
+    statement = f"SELECT * FROM memfs.{function}({marks})"
     with psycopg.connect(team.state.service) as connection:
         with pytest.raises(psycopg.Error) as refused:
             connection.execute(statement.encode(), [token, *values])

@@ -311,7 +311,7 @@ def test_a_member_has_so_many_sessions_and_no_more(
     ana, ben = team.add("ana", shop="writer"), team.add("ben", shop="writer")
     with membership.open_administration(team.address) as admin:
         admin.execute(
-            "INSERT INTO session (project, member, host, ident, branch, title, stamp, made_at)"  # noqa: S608
+            "INSERT INTO session (project, member, host, ident, branch, title, stamp, made_at)"
             f" SELECT 1, 1, 'claude', n::text, '', '', 0, {made_at}"
             f" FROM generate_series(1, {kept}) n".encode()
         )

@@ -53,7 +53,7 @@ def test_an_export_of_engram_gives_the_same(place: Place, tmp_path: Path) -> Non
     with closing(sqlite3.connect(make_engram(tmp_path / "base"))) as base:
         base.row_factory = sqlite3.Row
         for name, table in (("sessions", "sessions"), ("observations", "observations")):
-            found = base.execute(f"SELECT * FROM {table}")  # noqa: S608 - a name of ours
+            found = base.execute(f"SELECT * FROM {table}")
             rows[name] = [dict(row) for row in found]
     rows["prompts"] = [7, {"session_id": ["x"]}, {"id": 1, "session_id": "s-1", "content": "Hi"}]
     import_path(place, make_engram(tmp_path), project="repo")
