@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -20,11 +20,15 @@ if TYPE_CHECKING:
     from memfs.cli.progress import Progress
 
 
+_LONGEST = 1.5  # seconds
+
+
 @contextmanager
 def deferred_interrupt() -> Iterator[Callable[[], None]]:
     """Note the first Ctrl-C, for which the yielded function raises `StoppedError`.
 
-    Whoever works calls it where nothing is half-done. The second Ctrl-C interrupts at once.
+    Whoever works calls it where nothing is half-done. If that does not come soon, or at the second
+    Ctrl-C, the work is interrupted where it is: it waits for something, or something hangs.
     """
     noted = False
 
@@ -33,6 +37,7 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
         if noted:
             raise KeyboardInterrupt
         noted = True
+        _set_alarm(_LONGEST)
         if os.isatty(2):  # not through a stream, which may be in the middle of a write
             os.write(2, b"\r\x1b[Kstopping; Ctrl-C once more stops at once\n")
 
@@ -43,11 +48,18 @@ def deferred_interrupt() -> Iterator[Callable[[], None]]:
     if threading.current_thread() is not threading.main_thread():
         yield check
         return
-    before = signal.signal(signal.SIGINT, note)
-    try:
+    with ExitStack() as stack:
+        for name in ("SIGINT", "SIGALRM"):
+            if hasattr(signal, name):
+                number = getattr(signal, name)
+                stack.callback(signal.signal, number, signal.signal(number, note))
+        stack.callback(lambda: _set_alarm(0) if noted else None)
         yield check
-    finally:
-        signal.signal(signal.SIGINT, before)
+
+
+def _set_alarm(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):  # Windows has none
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 @contextmanager

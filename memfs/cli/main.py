@@ -8,14 +8,20 @@ import sys
 
 
 def main() -> int:
-    """Run the command line and return the exit code: 0 done, 1 refused, 2 usage, 70 a bug."""
+    """Run the command line and return the exit code.
+
+    0: done, 1: refused, 2: usage, 70: a bug, 130: Ctrl-C.
+    """
     _speak_utf8()
     if sys.argv[1:2] == ["hook"] and len(sys.argv) in (3, 4) and sys.argv[2][:1] != "-":
         from memfs.hook.main import main as hook  # a host waits: without click
         from memfs.ipc.client import HookCall  # likewise
 
         return hook(HookCall(sys.argv[2:]))
-    from memfs.cli import group  # with click, which hooks do without
+    try:
+        from memfs.cli import group  # with click, which hooks do without
+    except KeyboardInterrupt:
+        return 130
 
     return group.run(group.group())
 
