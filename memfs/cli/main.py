@@ -20,10 +20,10 @@ def main() -> int:
         return hook(HookCall(sys.argv[2:]))
     try:
         from memfs.cli import group  # with click, which hooks do without
-    except KeyboardInterrupt:
-        return 130
 
-    return group.run(group.group())
+        return group.run(group.group())
+    except KeyboardInterrupt:  # while it begins, or ends
+        return 130
 
 
 def _speak_utf8() -> None:

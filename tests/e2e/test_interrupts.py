@@ -89,7 +89,7 @@ def interrupt(process: subprocess.Popen[bytes]) -> str:
     deadline = time.monotonic() + LONG
     while below and time.monotonic() < deadline:
         time.sleep(0.05)
-        below = {number: line for number, line in below.items() if list_line(number) == line}
+        below = {number: line for number, line in below.items() if line == list_line(number) != ""}
     assert not below
     return said
 
