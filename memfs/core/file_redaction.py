@@ -54,6 +54,11 @@ def redact_file(text: str, form: Form) -> str:
     return "\n".join(_redact_json(line) for line in text.split("\n"))
 
 
+def redact_record(record: dict[str, object]) -> dict[str, object]:
+    """Return a record with `[redacted:TYPE]` for every secret in its texts, but not in its ids."""
+    return {key: item if key in _NAMES else _redact_value(item) for key, item in record.items()}
+
+
 def mask(secret: str) -> str:
     """Show a secret by its first characters and its length."""
     head = secret[:_SHOWN] if len(secret) >= _LONG else ""
@@ -115,5 +120,5 @@ def _redact_value(value: object) -> object:
     if isinstance(value, list):
         return [_redact_value(item) for item in value]
     if isinstance(value, dict):
-        return {key: item if key in _NAMES else _redact_value(item) for key, item in value.items()}
+        return redact_record(value)
     return value

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core import body_edits, settings
 from memfs.core import label as labels
-from memfs.core import settings
 from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
 from memfs.recall import source_index
 from memfs.recall.source_index import SourceState
@@ -89,6 +89,8 @@ def add(
     label = labels.normalise(name)
     if wrong := data_sources.check_name(label):
         raise UsageError(f"{name!r} is no name of a source: {wrong}", "for example: docs, api-docs")
+    if odd := body_edits.check_metadata("the source", "\n".join([*paths, *globs, *excludes])):
+        raise RejectedError(odd.message, odd.hint)
     value: dict[str, object] = {"paths": [_write_path(store, each) for each in paths]}
     for key, given in (("glob", list(globs)), ("exclude", list(excludes))):
         value |= {key: given} if given else {}

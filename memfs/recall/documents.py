@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.search import message_documents
 from memfs.search.message_documents import epoch
@@ -23,10 +24,15 @@ _FACT, _STATIC = 95, 100  # percent of the weight of a user's message
 
 
 def documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
-    """Yield the documents of a source from byte `start` on."""
-    if source.kind == "message":
+    """Yield the documents of a source from byte `start` on, without secrets."""
+    if source.kind == "message":  # recall has none
         yield from map(message_documents.document, recall.messages(source.path, start))
-    elif source.kind == "window":
+    else:  # an editor may have written one
+        yield from map(file_redaction.redact_record, _read_entries(source, start))
+
+
+def _read_entries(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
+    if source.kind == "window":
         owner = chunk_log.get_owner(source.path)
         for each in chunk_log.read(source.path, start):
             yield {**_build_passage(each.passage, source.path), "project": owner, **_describe(each)}

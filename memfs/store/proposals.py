@@ -16,6 +16,7 @@ from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import UNREADABLE
 from memfs.files import atomic, trees
+from memfs.secrets import redact
 from memfs.store import (
     archive,
     blocks,
@@ -93,7 +94,7 @@ class StoreDraft:
         project = self._copy_project(place.project) if place.project else None
         user = self._copy_store(place.user, f"{self._folder}/user") if place.user else None
         self.place = Place(project, user)
-        self._texts = _read_texts(place)
+        self._texts = _read_texts(self.place)
 
     def save_proposal(
         self, model: str, sessions: tuple[str, ...], said: str, problem: str
@@ -121,8 +122,8 @@ class StoreDraft:
             passages,
             self._original.home.top,
             self.branch,
-            said,
-            problem,
+            redact(said),
+            redact(problem),
         )
         atomic.write(f"{self._folder}/{_RECORD}", json.dumps(asdict(found), indent=1), private=True)
         return found
@@ -145,7 +146,7 @@ class StoreDraft:
         return self._copy_store(store, tree)
 
     def _copy_store(self, store: Store, top: str) -> Store:
-        """Copy the blocks and the configuration of a store; passages are not copied."""
+        """Copy the blocks and the configuration of a store, without secrets, and no passages."""
         root = f"{top}/{store_paths.NAME}"
         files.make_folder(root, private=True)
         copy = Store(root, store.tier, f"{self._folder}/local-{store.tier}")
@@ -153,11 +154,12 @@ class StoreDraft:
         for name in ("config.yaml", ".gitignore"):
             text = files.read(quarantine.path_of(store, name))
             if text is not None:
-                atomic.write(f"{root}/{name}", text, private=True, durable=False)
+                atomic.write(f"{root}/{name}", redact(text), private=True, durable=False)
         for tier, label, path in blocks.paths(_make_place(store)):
             target = blocks.path_of(_make_place(copy), tier, label)
             files.make_folder(os.path.dirname(target), private=True)
-            atomic.write(target, files.read(path) or "", private=True, durable=False)
+            text = redact(files.read(path) or "")
+            atomic.write(target, text, private=True, durable=False)
         return copy
 
     def _commit(self, model: str, sessions: tuple[str, ...]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core import file_redaction
 from memfs.core.errors import UNREADABLE
 from memfs.files import atomic
 from memfs.store import local_folder, store_paths
@@ -47,12 +48,13 @@ class SessionReview:
 
 
 def write_review(store: Store, found: SessionReview) -> None:
-    """Keep a review on file."""
+    """Keep a review on file, without secrets that the model repeated."""
     folder = f"{store.local}/{FOLDER}"
     local_folder.make(store)
     files.make_folder(folder, private=True)
     path = f"{folder}/{store_paths.file_name(found.session)}.json"
-    atomic.write(path, json.dumps(asdict(found), indent=1), private=True)
+    record = file_redaction.redact_record(asdict(found))
+    atomic.write(path, json.dumps(record, indent=1), private=True)
 
 
 def list_reviews(store: Store) -> list[SessionReview]:

@@ -15,6 +15,7 @@ from memfs.files import atomic, outside
 from memfs.ingest import transcripts
 from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
+from memfs.secrets import redact
 from memfs.store import blocks, clock, local_folder, lock, store_paths, writer
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
@@ -136,7 +137,7 @@ def _find_free_label(place: Place, tier: str, label: str, taken: set[tuple[str, 
 
 def _write_backup(store: Store, name: str, text: str) -> str:
     path = _make_backup_path(store, name) + blocks.SUFFIX
-    atomic.write(path, text, private=True)
+    atomic.write(path, redact(text), private=True)
     return path
 
 
