@@ -25,18 +25,22 @@ _FACT, _STATIC = 95, 100  # percent of the weight of a user's message
 
 def documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
     """Yield the documents of a source from byte `start` on, without secrets."""
-    if source.kind == "message":  # recall has none
+    if source.kind == "message":
         yield from map(message_documents.document, recall.messages(source.path, start))
+    elif source.kind == "window":  # neither of these two holds one
+        yield from _read_windows(source, start)
     else:  # an editor may have written one
-        yield from map(file_redaction.redact_record, _read_entries(source, start))
+        yield from map(file_redaction.redact_record, _read_entries(source))
 
 
-def _read_entries(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
-    if source.kind == "window":
-        owner = chunk_log.get_owner(source.path)
-        for each in chunk_log.read(source.path, start):
-            yield {**_build_passage(each.passage, source.path), "project": owner, **_describe(each)}
-    elif source.kind == "passage":
+def _read_windows(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
+    owner = chunk_log.get_owner(source.path)
+    for each in chunk_log.read(source.path, start):
+        yield {**_build_passage(each.passage, source.path), "project": owner, **_describe(each)}
+
+
+def _read_entries(source: IndexSource) -> Iterator[dict[str, object]]:
+    if source.kind == "passage":
         passage = archive.read(source.path)
         if passage and passage.text:
             yield _build_passage(passage, source.path)
