@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LOCK = "ingest.lock"
 _FORGOTTEN = "its session was forgotten here (memfs session forget)"
-_EARLIER = "an earlier version of a transcript that was read already"
+_EARLIER = "all that it says was read already, from another transcript of its session"
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
 _MET = 8  # cached logs: a copied or resumed session has several transcripts

@@ -6,7 +6,10 @@ says up to where a transcript was read and what its read part looked like.
 
 from __future__ import annotations
 
+import heapq
 import os
+from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
@@ -16,7 +19,7 @@ from memfs.store import checkpoint, message_codec, store_paths
 from memfs.store.message_ids import MessageIds, id_of, remove_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import BinaryIO
 
     from memfs.core.records import Message, Transcript
@@ -25,12 +28,12 @@ if TYPE_CHECKING:
 
 SUFFIX = ".jsonl"
 LEVELS = 2  # of folders: one for each host
-ASIDE = ".superseded"  # messages that a rewritten transcript no longer has
+ASIDE = ".superseded"  # where version 0.2 put what a rewritten transcript no longer had
 _STATE = ".state.json"
 _FORGOTTEN = ".forgotten"  # an empty file: the session of this name is not read again
 _PARTS = (SUFFIX, ASIDE, _STATE, ".agent-")  # of the names of a session's files
 _KEPT_VERSIONS = 50
-_TOGETHER = 1000  # messages that are set aside at a time
+_TOGETHER = 1000  # messages that are written at a time
 
 
 class RecallRows(NamedTuple):
@@ -187,17 +190,17 @@ class RecallDraft:
     def keep(self, state: ReadState | None, path: str, mark: str) -> int:
         """Replace the recall file by the draft; return how many messages are new.
 
-        What an earlier version of the transcript said, and this one does not, is set aside in a
-        file that is not searched.
+        What the file has and the draft lacks stays in it, in the order of time: an earlier version
+        of the transcript said it, or another transcript of the same session.
         """
         log = self._log
         self._open()
         self._close()
-        logs.sync_all([log.temporary])
         known = log.load_ids()  # also without a state: it is not fsynced, and may be lost
         new = sum(ident not in known for ident in self._ids)
         if len(known) + new > len(self._ids):
-            self._set_aside()
+            self._merge()
+        logs.sync_all([log.temporary])
         remove_ids(log.path)
         atomic.rename(log.temporary, log.path)
         log._known, log._mended = None, False  # noqa: SLF001 - it is another file
@@ -208,19 +211,28 @@ class RecallDraft:
         log.save(checkpoint.ReadState(path, self._end, mark, self._size, self._malformed, recent))
         return new
 
-    def _set_aside(self) -> None:
-        aside = self._log.path.removesuffix(SUFFIX) + ASIDE
-        _repair(aside)
-        stored = MessageIds(aside)  # by a run that was killed before it went on, for one
-        dropped: list[Message] = []
-        for message in messages(self._log.path):
-            if message.id not in self._ids and message.id not in stored:
-                dropped.append(message)
-            if len(dropped) == _TOGETHER:
-                logs.append(aside, _encode_lines(dropped))
-                dropped.clear()
-        if dropped:
-            logs.append(aside, _encode_lines(dropped))
+    def _merge(self) -> None:
+        """Put what the recall file has, and this draft lacks, into the draft."""
+        log = self._log
+        lacking = (each for each in messages(log.path) if each.id not in self._ids)
+        both = heapq.merge(
+            _list_times(messages(log.temporary)), _list_times(lacking), key=itemgetter(0)
+        )
+        merged = f"{log.temporary.removesuffix('.tmp')}.merged.tmp"
+        handle, _ = files.open_file(merged, os.O_WRONLY | os.O_CREAT)
+        try:
+            os.ftruncate(handle, 0)
+            self._size = 0
+            while part := list(islice(both, _TOGETHER)):
+                data = _encode_lines([message for _, message in part])
+                files.write_all(handle, data)
+                self._size += len(data)
+            atomic.rename(merged, log.temporary)
+        except BaseException as error:
+            files.remove(merged)
+            raise files.name_errors(error, merged) from None
+        finally:
+            os.close(handle)
 
     def _open(self) -> None:
         if self._made:
@@ -237,6 +249,14 @@ class RecallDraft:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
+
+
+def _list_times(found: Iterable[Message]) -> Iterator[tuple[str, Message]]:
+    """Yield messages with their times; one without a time has that of the one before."""
+    at = ""
+    for message in found:
+        at = message.at or at
+        yield at, message
 
 
 def encode_rows(read: Transcript) -> RecallRows:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from memfs.bench import ingest as bench
+from memfs.ops import init
 from memfs.search import encoder
 from memfs.search.lexical import TextIndex
 from memfs.search.semantic import VectorIndex
@@ -33,9 +34,8 @@ if __name__ == "__main__":
 
 
 def project(path: Path) -> Path:
-    (path / ".git").mkdir(parents=True)
-    (path / ".agent-memory").mkdir()
-    (path / ".agent-memory/config.yaml").write_text("memfs: 1\n")
+    path.mkdir()
+    init.run(str(path), str(Path.home()))
     return path
 
 

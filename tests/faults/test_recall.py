@@ -18,7 +18,7 @@ from tests.faults.power import ALL, LOSSES
 from tests.faults.world import Seen, World, exercise
 from tests.hosts.transcript_lines import conversation
 
-Kept = dict[str, list[str]]
+Kept = list[str]
 
 
 def ingest(world: World) -> Tally:
@@ -37,35 +37,26 @@ def becomes(world: World, data: bytes) -> None:
 
 
 def kept(world: World) -> Kept:
-    """The ids of the messages that are searched, and of those that are set aside."""
-    folder = Path(world.place().home.local, "recall/claude")
-    found: Kept = {}
-    for suffix in (recall.SUFFIX, ".superseded"):
-        paths = map(str, folder.glob(f"*{suffix}"))
-        found[suffix] = [each.id for path in paths for each in recall.messages(path)]
-    return found
+    """The ids of the messages that are searched."""
+    paths = Path(world.place().home.local, "recall/claude").glob(f"*{recall.SUFFIX}")
+    return [each.id for path in paths for each in recall.messages(str(path))]
 
 
 def check(world: World, data: bytes, seen: Seen[Kept]) -> None:
-    found = kept(world)
-    held = {each for ids in found.values() for each in ids}
-    for ids in seen.old.values():
-        assert held >= set(ids), "a message is lost that was kept"
+    assert {*kept(world)} >= {*seen.old}, "a message is lost that was kept"
     if seen.fault.kind in ERRORS and not seen.fault.loss:  # else the next run takes it over
         assert not world.temporaries()
     becomes(world, data)
     ingest(world)
     now = kept(world)
-    for suffix, ids in now.items():
-        assert len(ids) == len(set(ids)), f"a message is twice in {suffix}"
-    assert set(now[".superseded"]) >= set(seen.new[".superseded"])
-    for path in Path(world.place().home.local, "recall").rglob("*.[js][su]*"):
-        if path.suffix in (recall.SUFFIX, ".superseded"):
-            for line in path.read_bytes().splitlines():
-                json.loads(line)
+    assert len(now) == len({*now}), "a message is twice in it"
+    assert {*now} >= {*seen.old, *seen.new}
+    for path in Path(world.place().home.local, "recall").rglob(f"*{recall.SUFFIX}"):
+        for line in path.read_bytes().splitlines():
+            json.loads(line)
     becomes(world, data + conversation(1, first=90))
     ingest(world)
-    assert kept(world)[recall.SUFFIX] == [*now[recall.SUFFIX], "u90"]
+    assert sorted(kept(world)) == sorted([*now, "u90"])
     assert not world.temporaries()
 
 
@@ -97,22 +88,21 @@ def test_what_was_kept_is_kept_though_its_state_was_lost(world: World) -> None:
     becomes(world, conversation(5))
     cut = Fault(BEFORE, 1000, ALL)
     assert harness.run(str(world.root), [partial(ingest, world)], cut).status == harness.DONE
-    assert len(kept(world)[recall.SUFFIX]) == 5
+    assert len(kept(world)) == 5
     becomes(world, conversation(7))
     steps: list[Callable[[], object]] = [partial(ingest, world)]
     verify = partial(check, world, conversation(7))
     assert exercise(world, steps, partial(kept, world), verify)
 
 
-@pytest.mark.parametrize("suffix", [recall.SUFFIX, ".superseded"])
-def test_what_a_kill_tore_is_mended(world: World, suffix: str) -> None:
+def test_what_a_kill_tore_is_mended(world: World) -> None:
     for data in HISTORIES["rewritten"]:
         becomes(world, data)
         ingest(world)
-    [path] = Path(world.place().home.local, "recall/claude").glob(f"*{suffix}")
+    [path] = Path(world.place().home.local, "recall/claude").glob(f"*{recall.SUFFIX}")
     with path.open("ab") as handle:
         handle.write(b'{"id": "to')
-    last = conversation(5, first=2 if suffix == recall.SUFFIX else 4)
+    last = conversation(5, first=2)
     becomes(world, last)
     steps = [partial(ingest, world)]
     assert exercise(world, steps, partial(kept, world), partial(check, world, last))

@@ -7,6 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as limits
+from hypothesis import strategies as st
 
 from memfs.core.errors import StoreError
 from memfs.ingest import transcript_files
@@ -17,7 +20,7 @@ from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, user
 
-SKIPPED = "an earlier version of a transcript that was read already"
+SKIPPED = "all that it says was read already, from another transcript of its session"
 
 
 @pytest.fixture
@@ -38,10 +41,10 @@ def take(store: Store, *paths: Path) -> Tally:
     return tally
 
 
-def kept(store: Store, suffix: str = ".jsonl") -> dict[str, list[str]]:
+def kept(store: Store) -> dict[str, list[str]]:
     """The ids of the messages in each recall file."""
     root = Path(store.local) / "recall/claude"
-    found = sorted(root.glob(f"*{suffix}")) if root.exists() else []
+    found = sorted(root.glob("*.jsonl")) if root.exists() else []
     return {path.name: [each.id for each in recall.messages(str(path))] for path in found}
 
 
@@ -64,7 +67,6 @@ def test_a_file_that_grows_in_any_steps_gives_each_message_once(store: Store, pa
         path.write_bytes(data[:size])
         take(store, path)
     assert kept(store) == turns(8)
-    assert kept(store, ".superseded") == {}
 
 
 def test_a_file_that_is_recorded_grows_like_any_other(store: Store, path: Path) -> None:
@@ -111,14 +113,13 @@ def test_copies_among_many_sessions_wait_for_each_other(store: Store, tmp_path: 
     assert tally.messages == 20 * 4
 
 
-def test_a_rewritten_file_takes_the_place_of_what_it_was(store: Store, path: Path) -> None:
+def test_what_a_rewritten_file_says_comes_to_what_it_said(store: Store, path: Path) -> None:
     path.write_bytes(conversation(4))
     take(store, path)
     path.write_bytes(user("another beginning", "n0") + conversation(2, first=2))
     tally = take(store, path)
     assert (tally.messages, tally.sessions) == (1, 1)
-    assert kept(store) == {f"{SESSION}.jsonl": ["n0", "u2", "u3"]}
-    assert kept(store, ".superseded") == {f"{SESSION}.superseded": ["u0", "u1"]}
+    assert kept(store) == {f"{SESSION}.jsonl": ["n0", "u2", "u3", "u0", "u1"]}
     assert take(store, path).messages == 0
 
 
@@ -126,31 +127,53 @@ def test_a_file_that_is_put_back_is_read_again(store: Store, path: Path) -> None
     for data in (conversation(4), user("other", "n0"), conversation(4)):
         path.write_bytes(data)
         take(store, path)
-    assert kept(store) == turns(4)
+    assert kept(store) == {f"{SESSION}.jsonl": ["u0", "u1", "u2", "u3", "n0"]}
 
 
-def test_two_copies_that_differ_do_not_replace_each_other_for_ever(
-    store: Store, tmp_path: Path
-) -> None:
+def test_two_files_of_a_session_lose_nothing_of_each_other(store: Store, tmp_path: Path) -> None:
     one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     one.write_bytes(conversation(4))
     two.write_bytes(user("rewritten", "n0") + conversation(5, first=1))
     assert take(store, one, two).messages == 7
     want = kept(store)
-    assert want == {f"{SESSION}.jsonl": ["n0", "u1", "u2", "u3", "u4", "u5"]}
+    assert want == {f"{SESSION}.jsonl": ["n0", "u1", "u2", "u3", "u4", "u5", "u0"]}
     again = take(store, one, two)
     assert (again.messages, again.skipped) == (0, [(str(one), SKIPPED)])
     assert kept(store) == want
 
 
-def test_a_truncated_file_sets_its_end_aside_and_gets_it_back(store: Store, path: Path) -> None:
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sets(st.integers(0, 9), min_size=1)), min_size=1, max_size=8
+    )
+)
+@limits(max_examples=60, deadline=None)
+def test_any_order_repetition_and_splitting_of_files_is_the_same_union(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, set[int]]]
+) -> None:
+    """Each step writes some messages of one session into one of four files, and reads that."""
+    folder = tmp_path_factory.mktemp("union")
+    store = Store(str(folder / ".agent-memory"), "project")
+    for number, wanted in [*steps, *steps]:
+        path = folder / f"{number}.jsonl"
+        path.write_bytes(
+            b"".join(
+                user(f"turn {each}", f"u{each}", timestamp=f"2026-05-03T10:00:0{each}.000Z")
+                for each in sorted(wanted)
+            )
+        )
+        take(store, path)
+    union = sorted(set().union(*(wanted for _, wanted in steps)))
+    assert kept(store) == {f"{SESSION}.jsonl": [f"u{each}" for each in union]}
+
+
+def test_a_truncated_file_takes_nothing_away(store: Store, path: Path) -> None:
     data = conversation(6)
     path.write_bytes(data)
     take(store, path)
     path.write_bytes(data[: len(data) // 2])
     take(store, path)
-    assert kept(store) == turns(3)
-    assert kept(store, ".superseded") == {f"{SESSION}.superseded": ["u3", "u4", "u5"]}
+    assert kept(store) == turns(6)
     path.write_bytes(data)
     take(store, path)
     assert kept(store) == turns(6)
@@ -228,10 +251,10 @@ def test_a_version_that_a_killed_run_had_kept_is_none_that_comes_back(
     before = state.read_bytes()
     take(store, versions[1])
     state.write_bytes(before)  # killed after the messages were kept, before the state was
-    take(store, *versions)
-    assert kept(store)[f"{SESSION}.jsonl"][-1] == "e2"
-    take(store, *versions)
-    assert kept(store)[f"{SESSION}.jsonl"][-1] == "e2"
+    for _ in range(2):
+        take(store, *versions)
+        ids = kept(store)[f"{SESSION}.jsonl"]
+        assert sorted(ids) == sorted({*ids, "e0", "e1", "e2"})
 
 
 def test_a_line_that_is_still_being_written_is_waited_for(store: Store, path: Path) -> None:

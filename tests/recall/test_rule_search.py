@@ -112,7 +112,7 @@ def test_what_is_removed_from_recall_is_stated_no_more(place: Place) -> None:
     remember(place, "one", 1, "never commit fixtures with real names in them")
     assert rules(place)
     log = recall.RecallLog(place.home, "claude", Identity("one", ""))
-    log.replace(None, "/one.jsonl", Transcript([], 0, 0, 0), "")
+    recall.remove_session(log.path)
     index_sources.sync(place, embed=False)
     assert rules(place) == []
 

@@ -45,11 +45,6 @@ def kept(log: RecallLog) -> list[str]:
     return [found.id for found in recall.messages(log.path)]
 
 
-def superseded(log: RecallLog) -> list[str]:
-    path = log.path.removesuffix(".jsonl") + ".superseded"
-    return [found.id for found in recall.messages(path)] if os.path.exists(path) else []
-
-
 def extend(log: RecallLog, state: ReadState, path: str, read: Transcript, mark: str) -> int:
     untold, places = log.extend(state, path, recall.encode_rows(read), mark)
     recall.flush([(log, state)])
@@ -80,11 +75,10 @@ def test_a_session_is_replaced_then_extended(log: RecallLog) -> None:
     }
 
 
-def test_what_a_rewritten_transcript_lost_is_set_aside(log: RecallLog) -> None:
+def test_what_a_rewritten_transcript_lost_is_kept(log: RecallLog) -> None:
     log.replace(None, "/t", reading("a", "b", "c"), MARK)
     assert log.replace(log.load_state(), "/t", reading("a", "d", end=50), "2" * 32) == 1
-    assert kept(log) == ["a", "d"]
-    assert superseded(log) == ["b", "c"]
+    assert kept(log) == ["a", "d", "b", "c"]
     state = log.load_state()
     assert state
     assert state.versions == [(100, MARK)]
@@ -96,7 +90,7 @@ def test_a_lost_state_loses_no_message(log: RecallLog) -> None:
     Path(log._state_path).write_bytes(b"")
     assert log.load_state() is None
     assert log.replace(log.load_state(), "/t", reading("b", "c"), MARK) == 1
-    assert (kept(log), superseded(log)) == (["b", "c"], ["a"])
+    assert kept(log) == ["b", "c", "a"]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +135,6 @@ def test_any_id_is_known_again(
     assert holds(log, found)
     assert log.replace(log.load_state(), "/t", found, MARK) == 0
     assert list(recall.messages(log.path)) == found.messages
-    assert superseded(log) == []
 
 
 @pytest.mark.parametrize("ident", ["a, b", '", "', "a\\", "ü"])
