@@ -230,7 +230,8 @@ class RecallDraft:
             atomic.rename(merged, log.temporary)
         except BaseException as error:
             files.remove(merged)
-            raise files.name_errors(error, merged) from None
+            files.name_errors(error, merged)
+            raise
         finally:
             os.close(handle)
 
