@@ -36,6 +36,7 @@ _MET = 8  # cached logs: a copied or resumed session has several transcripts
 class Tally:
     """What an ingestion did. `skipped` gives (path, reason) of files that were not read.
 
+    `unplaced` are files with sessions that name no folder, and so are the user's own.
     `logs` are the recall files of the transcripts that were looked at, also if nothing was new.
     """
 
@@ -45,6 +46,7 @@ class Tally:
     malformed: int = 0
     left_out: int = 0
     skipped: list[tuple[str, str]] | None = None
+    unplaced: list[str] = field(default_factory=list)
     logs: set[str] = field(default_factory=set, repr=False)
 
     def skip(self, path: str, reason: str) -> None:

@@ -15,15 +15,20 @@ from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.recall import embedding_status, index_sources
 from memfs.store import blocks, lock, recall, spool
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memfs.core.events import Event
+    from memfs.core.records import Identity
     from memfs.ingest.routing import StoreBatch, UnroutedSession
+    from memfs.ingest.transcript_files import Sessions
     from memfs.recall.index_sources import Stage
-    from memfs.store.blocks import Place
     from memfs.store.store_paths import Store
+
+
+_UNPLACED = "names no folder, and you have no store of your own: memfs init makes one"
 
 
 @dataclass(frozen=True)
@@ -45,43 +50,93 @@ class MachineIngest:
     left: list[UnroutedSession] = field(default_factory=list)
 
 
-def plan(place: Place, paths: list[str], home: str) -> list[str]:
+@dataclass
+class IngestPlan:
+    """The transcripts to read: files that somebody named, or `own` sessions of a project.
+
+    `unplaced` are sessions, by file, that name no folder. `others` are files with the reasons why
+    they are no transcripts.
+    """
+
+    paths: list[str]
+    own: Sessions | None = None
+    unplaced: dict[str, list[tuple[str, Identity]]] = field(default_factory=dict)
+    others: list[tuple[str, str]] = field(default_factory=list)
+
+
+def plan(place: Place, paths: list[str], home: str) -> IngestPlan:
     """List the transcripts to read: those in `paths`, else all of the hosts for this project.
 
-    Raises `NotFoundError` for a path that does not exist.
+    Whose a session is, the folder decides that it was begun in. Raises `NotFoundError` for a path
+    that does not exist.
     """
     for path in paths:
         if not os.path.exists(path):
             raise NotFoundError(f"there is no file or folder {path}")
     if paths:
-        return transcript_files.find(paths)
-    return _list_transcripts(home, place.home.top)
+        return IngestPlan(transcript_files.find(paths))
+    listed = _list_transcripts(home, place.home.top)
+    found, others = transcript_files.identify_files(listed, lambda _: None)
+    batches, _ = routing.divide(found)
+    own = [batch.sessions for batch in batches if batch.place.home.local == place.home.local]
+    unplaced = {
+        path: [one for one in some if not one[1].project]
+        for path, some in found.items()
+        if place.project and any(not identity.project for _, identity in some)
+    }
+    sessions = own[0] if own else {}
+    return IngestPlan(list(sessions), sessions, unplaced, others)
 
 
-def run(place: Place, paths: list[str], stage: Stage, tally: Tally | None = None) -> Tally:
+def run(place: Place, planned: IngestPlan, stage: Stage, tally: Tally | None = None) -> Tally:
     """Read transcripts, index them, and compute their vectors; count in `tally` what is done.
 
-    `stage` is called with the name of a stage and its size (bytes to read, documents; 0: not
-    known), and returns the callback for progress.
+    Sessions that name no folder go into the user's store. `stage` is called with the name of a
+    stage and its size (bytes to read, documents; 0: not known), and returns the callback for
+    progress.
     """
     store = place.home
     tally = Tally() if tally is None else tally
     ingest_transcripts.drain(store, tally)
     try:
-        _read(place, paths, tally, stage)
+        _read(place, planned, tally, stage)
     except DamagedError:  # the sync below indexes what this leaves out
-        _read(place, paths, tally, stage)
+        _read(place, planned, tally, stage)
     index_sources.sync(place, embed=True, stage=stage)
+    for path, reason in planned.others:
+        tally.files += 1
+        tally.skip(path, reason)
+    if planned.unplaced:
+        _read_unplaced(place, planned.unplaced, tally)
     return tally
 
 
-def _read(place: Place, paths: list[str], tally: Tally, stage: Stage) -> None:
+def _read_unplaced(
+    place: Place, sessions: dict[str, list[tuple[str, Identity]]], tally: Tally
+) -> None:
+    if place.user is None:
+        for path in sessions:
+            tally.skip(path, _UNPLACED)
+        return
+    batch = routing.StoreBatch(Place(None, place.user), sessions)
+    done = _ingest_batch(batch, lambda _: None, tally)
+    if done.problem:
+        for path in sessions:
+            tally.skip(path, done.problem)
+    else:
+        tally.files += len(sessions)
+        tally.unplaced = list(sessions)
+        index_sources.sync(batch.place, embed=True)
+
+
+def _read(place: Place, planned: IngestPlan, tally: Tally, stage: Stage) -> None:
+    size = transcript_files.measure_size(planned.paths)
     with (
         lock.hold_lock(place.home, name=ingest_transcripts.LOCK),
         index_sources.open_feed(place, stage) as index,
     ):
         ingest_transcripts.ingest_transcripts(
-            place.home, paths, tally, stage("reading", transcript_files.measure_size(paths)), index
+            place.home, planned.paths, tally, stage("reading", size), index, known=planned.own
         )
 
 

@@ -286,7 +286,7 @@ def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home:
     path = home / f".cursor/projects/{slug}/agent-transcripts/{SESSION}/{SESSION}.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(DATA)
-    assert ingest.plan(place, [], str(home)) == [str(path)]
+    assert ingest.plan(place, [], str(home)).paths == [str(path)]
     assert cursor_transcript.identify(DATA.splitlines(), str(path)) == Identity(
         SESSION, "", str(repo)
     )
@@ -301,7 +301,7 @@ def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home:
         assert found
         there = {f"{slug}-a-b-c": str(below), f"{slug}-old": str(beside), f"{slug}-gone": ""}
         assert found.project == there[name]
-    assert len(ingest.plan(place, [], str(home))) == 2
+    assert len(ingest.plan(place, [], str(home)).paths) == 2
     assert len(list(cursor_transcript.list_transcripts(str(home), ""))) == 4
     (repo / "old").mkdir()
-    assert len(ingest.plan(place, [], str(home))) == 2, "it could be either's"
+    assert len(ingest.plan(place, [], str(home)).paths) == 2, "it could be either's"

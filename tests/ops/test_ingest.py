@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from memfs.store import blocks, lock, recall, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 from tests.hosts.test_opencode import Base, text
-from tests.hosts.transcript_lines import SESSION, user
+from tests.hosts.transcript_lines import FIXTURES, SESSION, user
 
 Held = Callable[..., Path]
 
@@ -270,6 +271,85 @@ def test_a_damaged_store_and_a_locked_one_do_not_stop_the_others(
     assert "is missing or damaged" in left.reason
     assert said(other) == {"b": ["two"]}
     assert everything(home).total.messages == 1
+
+
+def slug(folder: str) -> str:
+    return re.sub("[^A-Za-z0-9]", "-", folder)
+
+
+def make_long(ours: str, other: str) -> tuple[str, bytes]:
+    """A first line that is longer than what is looked at, with the folder behind its text."""
+    said = user("zephyr " + "x" * 400_000, "u-long", cwd=other)
+    record = json.loads(said)
+    folder = record.pop("cwd")
+    line = json.dumps({**record, "cwd": folder}, separators=(",", ":")).encode() + b"\n"
+    return f".claude/projects/{slug(ours)}/{SESSION}.jsonl", line
+
+
+def make_mention(ours: str, other: str) -> tuple[str, bytes]:
+    """A session of another folder in which ours is named, as a result of a tool for one."""
+    text = json.dumps({"cwd": ours}, separators=(",", ":"))
+    lines = user(f"zephyr {text}", "u1", cwd=other) + user(text, "u2", cwd=f"{other}/deep")
+    return f".claude/projects/{slug(ours)}-x/{SESSION}.jsonl", lines
+
+
+def make_old_rollout(ours: str, other: str) -> tuple[str, bytes]:
+    """A session of Codex before 0.32, which names its folder in a message."""
+    said = f"<environment_context>\n  <cwd>{other}</cwd>\n</environment_context>"
+    parts = [{"type": "input_text", "text": each} for each in (said, f"zephyr in {ours}")]
+    lines: list[dict[str, object]] = [
+        {"id": SESSION, "timestamp": "2025-08-01T10:00:00.000Z", "instructions": None}
+    ]
+    lines += [{"type": "message", "role": "user", "content": [part]} for part in parts]
+    name = f".codex/sessions/2025/08/01/rollout-2025-08-01T10-00-00-{SESSION}.jsonl"
+    return name, b"".join(json.dumps(each).encode() + b"\n" for each in lines)
+
+
+def make_fork(ours: str, other: str) -> tuple[str, bytes]:
+    """A fork by Codex of a session of our folder, in another one."""
+    name = f".codex/sessions/2026/08/01/rollout-2026-08-01T10-00-00-{SESSION}.jsonl"
+    return name, codex(SESSION, other, "zephyr") + codex("the one before", ours, "zephyr too")
+
+
+OF_OTHERS = (make_long, make_mention, make_old_rollout, make_fork)
+
+
+@pytest.mark.parametrize("make", OF_OTHERS, ids=lambda make: make.__name__)
+def test_a_project_takes_what_was_begun_in_it_alone(
+    place: Place, home: Path, repo: Path, tmp_path: Path, make: Callable[..., tuple[str, bytes]]
+) -> None:
+    """Not what names its folder somewhere, nor what names its own late."""
+    for other in (f"{repo}-secret", str(tmp_path), "/elsewhere"):
+        name, data = make(str(repo), other)
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        planned = ingest.plan(place, [], str(home))
+        assert (planned.paths, planned.unplaced) == ([], {})
+        ingest.run(place, planned, lambda *_: lambda _: None)
+        assert recall.sources(place.home) == []
+        path.unlink()
+    name, data = make(f"{repo}-other", str(repo))
+    path = home / name.replace(slug(f"{repo}-other"), slug(str(repo)))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    assert ingest.plan(place, [], str(home)).paths == [str(path)]
+
+
+def test_a_session_that_names_no_folder_is_its_users(place: Place, home: Path) -> None:
+    path = home / f".copilot/session-state/{SESSION}/events.jsonl"
+    path.parent.mkdir(parents=True)
+    data = (FIXTURES.parent / "copilot/events.jsonl").read_text()
+    path.write_text(data.replace('"cwd":"/home/dev/shop"', '"at":0').replace("gitRoot", "root"))
+    planned = ingest.plan(place, [], str(home))
+    assert list(planned.unplaced) == [str(path)]
+    tally = ingest.run(place, planned, lambda *_: lambda _: None)
+    assert (tally.unplaced, tally.skipped) == ([str(path)], None)
+    assert recall.sources(place.home) == []
+    assert place.user
+    assert len(recall.sources(place.user)) == 1
+    again = ingest.run(place, planned, lambda *_: lambda _: None)
+    assert again.messages == 0
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 from memfs.core.errors import StoppedError
 from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest
+from memfs.ops.ingest import IngestPlan
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter
 from memfs.store.blocks import Place
@@ -54,10 +55,10 @@ def found(place: Place) -> int:
 def test_an_ingest_keeps_what_it_read(place: Place, paths: list[str], count: int) -> None:
     tally = Tally()
     with pytest.raises(StoppedError):
-        ingest.run(place, paths, stop_after(count, "reading"), tally)
+        ingest.run(place, IngestPlan(paths), stop_after(count, "reading"), tally)
     assert found(place) == tally.messages
     assert tally.messages == TURNS * tally.sessions
-    rest = ingest.run(place, paths, lambda *_: lambda _: None)
+    rest = ingest.run(place, IngestPlan(paths), lambda *_: lambda _: None)
     assert rest.sessions + tally.sessions == SESSIONS
     assert found(place) == TURNS * SESSIONS
 
@@ -66,7 +67,7 @@ def test_an_ingest_keeps_what_it_read(place: Place, paths: list[str], count: int
 def test_a_search_that_builds_the_index_keeps_what_it_indexed(
     place: Place, paths: list[str], count: int
 ) -> None:
-    ingest.run(place, paths, lambda *_: lambda _: None)
+    ingest.run(place, IngestPlan(paths), lambda *_: lambda _: None)
     shutil.rmtree(place.home.index)
     with pytest.raises(StoppedError):
         IndexSession(place, stop_after(count, "indexing")).engine("hybrid")

@@ -119,7 +119,11 @@ def _format_counts(tally: Tally) -> str:
 
 
 def _print_skipped(tally: Tally) -> None:
-    """Print the lines and files that were skipped."""
+    """Print the lines and files that were skipped, and what went into the user's own store."""
+    if tally.unplaced:
+        files = format_count(len(tally.unplaced), "file")
+        console.talk(f"  {files} with sessions that name no folder: they are in your own store")
+        _print_paths(tally.unplaced)
     if tally.malformed:
         console.talk(f"  {format_count(tally.malformed, 'malformed line')} skipped")
     skipped = tally.skipped or []
