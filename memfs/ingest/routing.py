@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from memfs.core.errors import MemfsError
+from memfs.ingest import transcript_files
 from memfs.store import store_paths
 from memfs.store.blocks import Place
 
@@ -65,6 +66,24 @@ def divide(found: Sessions) -> tuple[list[StoreBatch], list[UnroutedSession]]:
     shares = [share for share in stores.shares.values() if share.sessions]
     shares.sort(key=lambda share: -counts[id(share)])
     return shares, [left for left in stores.left.values() if left.sessions]
+
+
+def find_other_store(store: Store, path: str, session: str) -> tuple[str, Store] | None:
+    """Return (host, the store) of the folder that a session was begun in, if it is another one.
+
+    A session can go on in another folder. None where its own has no store that its user trusts:
+    then it stays where its assistant is.
+    """
+    for host, identity in transcript_files.sessions(path, "", session):
+        if not os.path.isabs(identity.project):
+            continue
+        try:
+            found = store_paths.find(identity.project)
+        except (MemfsError, OSError, ValueError):
+            continue
+        if found and found.local != store.local and store_paths.is_trusted(found):
+            return host, found
+    return None
 
 
 class _Stores:

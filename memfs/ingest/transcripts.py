@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memfs import files
 from memfs.core.errors import StoppedError
 from memfs.files import outside
-from memfs.ingest import transcript_files, workers
+from memfs.ingest import routing, transcript_files, workers
 from memfs.store import checkpoint, lock, recall, spool
 
 if TYPE_CHECKING:
@@ -337,8 +337,13 @@ class _Work:
 def session(store: Store, path: str, tally: Tally, name: str = "") -> None:
     """Read what is new in a session: its transcript, and those of its side chains.
 
-    `name` is what its host calls it, which tells it from others in the same file.
+    `name` is what its host calls it, which tells it from others in the same file. One that was
+    begun in the folder of another store is queued there, and not read here.
     """
+    with suppress(OSError, ValueError):  # the reading tells of it
+        if other := routing.find_other_store(store, path, name):
+            spool.write_note(other[1], other[0], path, name)
+            return
     for each in [path, *transcript_files.side_chains(path)]:
         if os.path.exists(each):
             ingest_transcripts(store, [each], tally, session=name)

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.events import STOP, Event
 from memfs.ingest import transcript_files
 from memfs.ingest.routing import NO_STORE, NOT_TRUSTED
 from memfs.ops import ingest, init
-from memfs.ops.ingest import MachineIngest
+from memfs.ops.ingest import IngestPlan, MachineIngest
 from memfs.recall import index_sources
 from memfs.search.engine import Filter
 from memfs.store import blocks, lock, recall, store_paths
@@ -398,3 +399,32 @@ def test_a_killed_run_goes_on_where_it_was(
     found = said(place.project) | said(other)
     assert found == {name: [f"the words of {name}"] for name in names}
     assert everything(home).total.messages == 0
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_a_session_that_goes_on_in_another_project_stays_where_it_was_begun(
+    place: Place, repo: Path, other: Store, tmp_path: Path, before: int
+) -> None:
+    """`before`: how many turns it had ended in its first folder."""
+    path = tmp_path / "said.jsonl"
+    folders = [str(repo)] * 2 + [other.top] * 2
+    for number, folder in enumerate(folders):
+        with path.open("ab") as file:
+            file.write(user(f"zephyr {number}", f"u{number}", cwd=folder))
+        if number >= 2 - before:
+            event = Event("claude", STOP, "Stop", SESSION, folder, str(path))
+            ingest.ingest_event(event)
+    assert recall.sources(other) == []
+    index_sources.sync(place, embed=False)
+    ingest.run(place, IngestPlan([]), lambda *_: lambda _: None)
+    (kept,) = recall.sources(place.home)
+    assert [message.id for message in recall.messages(kept)] == ["u0", "u1", "u2", "u3"]
+
+
+def test_a_session_that_was_begun_where_no_store_is_goes_where_its_assistant_is(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "said.jsonl"
+    path.write_bytes(user("zephyr", "u0", cwd="/nowhere") + user("more", "u1", cwd=str(repo)))
+    ingest.ingest_event(Event("claude", STOP, "Stop", SESSION, str(repo), str(path)))
+    assert len(recall.sources(place.home)) == 1
