@@ -20,7 +20,7 @@ from memfs.secrets.encodings import decode_runs
 from memfs.secrets.entropy import random_tokens
 from memfs.secrets.heuristics import is_documented
 from memfs.secrets.matching import matches
-from memfs.secrets.mnemonics import mnemonics, wallet_keys
+from memfs.secrets.mnemonics import mnemonics
 from memfs.secrets.pem import json_keys, private_keys, without_public
 from memfs.secrets.prefilter import scan_text
 
@@ -43,7 +43,6 @@ _RULES = (
     find_assignments,
     random_tokens,
     mnemonics,
-    wallet_keys,
 )
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _SPACE = re.compile(r"[ \n\t]")

@@ -13,6 +13,7 @@ from memfs.secrets.entropy import names_service
 from memfs.secrets.heuristics import (
     has_inner_digit,
     has_signs,
+    is_about,
     is_example,
     is_generic,
     is_hex,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 # Tried in lower case, where the literals of `prefilter.SIGNS` are.
 _KEYWORD = re.compile(
-    r"pass(?:word|wd|phrase|code|wort)?|p(?:swd|sw|wd|w|sk)|kennwort|senha|contrase[nñ]a|clave|mdp"
+    r"pass(?:word|wd|[ ]?phrase|code|wort)?|p(?:swd|sw|wd|w|sk)|kennwort|senha|contrase[nñ]a|clave|mdp"
     r"|mot de passe|palavra[- ]passe|wachtwoord|hasło|lösenord|identified by|пароль|비밀번호|비번"
     r"|密码|密碼|口令|パスワード|(?:zugangs|anmelde)daten|credencia(?:le?s|is)|credenziali|identifiants"
     r"|secret|token|credentials?|bearer|auth(?:orization)?|salt|key|schlüssel|chiave|chave|clé"
@@ -62,14 +63,14 @@ _SUFFIX = re.compile(r"s?(?:[_A-Z0-9-][A-Za-z0-9_-]*)?\Z")
 _ABOUT = re.compile(
     r"(?:count|limit|ur[il]|path|file|name|type|ids?|hash|len|length|size|expir\w*|ttl|header"
     r"|field|env|policy|reset|hint|label|prefix|suffix|format|pattern|regex|version|model|usage"
-    r"|budget|manager|provider|class|endpoint|arn|ref|index|offset|param|algorithm|scope|issuer"
+    r"|budget|manager|mgr|provider|class|endpoint|arn|ref|index|offset|param|algorithm|scope|issuer"
     r"|exists|required|min|max|strength|reuse|lifetime|validity|validator|confirm\w*|salt_rounds)"
     r"s?\Z",
     re.IGNORECASE,
 )
 # What a password is of, and the verb: in English, German, French, Spanish, Italian, Portuguese.
 _OF = (
-    r"[ ](?:for|of|to|on|in|at|from|für|fuer|zu[rm]?|von|vom|de[nrms]?|auf|im|am|pour|du|des|sur|para"
+    r"[ ](?:for|of|to|on|in|at|from|van|für|fuer|zu[rm]?|von|vom|de[nrms]?|auf|im|am|pour|du|des|sur|para"
     r"|del|do|da|dos|das|di|della|dello|per|al|el|en|no|na)(?:[ ][^\s:=|]{1,40}){1,9}?"
 )
 _IS = (
@@ -83,7 +84,7 @@ _SEPARATOR = re.compile(
     r"]{0,4}(?:</[A-Za-z:]{1,20}>|[,;{]|\)[ ]{0,2}\{)?\s{0,60}+[<\"']?(?:value|default|"
     r"string)[\"']?[ ]{0,4}[:=>][ ]{0,4})|(?P<comma>\\?[\"']?[ ]{0,4},[ \t]{0,8}(?=\\?[\"']))|"
     rf"(?P<says>[\"'`*]{{0,3}}(?:[ ]\([^()\n]{{1,40}}\))?(?:{_OF})?[ ](?:{_IS}):?[ ][*]{{0,2}}"
-    rf"|{_OF}[ ]?[:=][ ]{{1,4}}|[ ]\([^()\n]{{1,40}}\):[ ]{{1,4}}|[\"'`*]{{0,3}}[ ]{{1,30}}[|"
+    rf"|(?:{_OF}|[ ][A-Za-z]{{2,20}})[ ]?[:=][ ]{{1,4}}|[ ]\([^()\n]{{1,40}}\):[ ]{{1,4}}|[\"'`*]{{0,3}}[ ]{{1,30}}[|"
     r"→\u2013-][ ]{1,30})|(?:\[[0-9]{0,4}\])?(?:\\{0,3}[\"'`\])*]){0,3}[ \t]{0,40}+(?:[:]?[ "
     r"]?(?:as[ ]|As[ ])?(?:str|String|string)[ ]{0,2}(?==))?(?P<assign>=>|[:?+]=|!==?|[:=]{1,3}|->|"
     r"<-|\uff1a)(?P<bold>[*_]{2})?[ \t]{0,40}(?:&quot;|%22)?|(?P<path>/)|(?P<space>\\?[\"'`]?[ "
@@ -185,11 +186,12 @@ def _is_key(value: str, claim: _Claim) -> bool:
 
 def _is_password(value: str, claim: _Claim) -> bool:
     if claim.how == "says":
-        return len(value) >= 6 and is_unwordly(value)
+        quoted = claim.quoted and claim.tie.rstrip(" :*")[-1:].isalpha()  # the password is "word"
+        return len(value) >= 6 and (quoted or is_unwordly(value))
     own = (
         value.isalpha() and value.lower() in claim.before.lower()
     )  # CLICKHOUSE_PASSWORD=clickhouse
-    if claim.how == "path" or own:
+    if claim.how == "path" or own or is_about(value):
         return False
     if claim.how == "space" and not _LOGIN.search(claim.before):
         return (len(value) >= 16 and is_key_like(value)) or (len(value) >= 7 and has_signs(value))

@@ -35,6 +35,11 @@ _NAMESAKE = re.compile(
     r"(?:[_ -]?(?:password|token|secret|key|value|data|here|hash))?[^A-Za-z]{0,6}\Z",
     re.IGNORECASE,
 )
+# "SecretStr", "readPassword", "HTTPPasswordMgr": a type or a function that is about secrets.
+_ABOUT = re.compile(
+    r"(?:[A-Za-z]?[a-z]*|[A-Z]+)(?:[A-Z][a-z]+)*?(?:Pass(?:word|wd|phrase)?|Secret|Token|Credential)s?(?:[A-Z][a-z]+)*\Z"
+)
+_VERSION = re.compile(r"(?:[0-9]{1,2}:)?[0-9]{1,4}\.[0-9]+[\w.+~-]*\Z")  # of a package
 # What starts so is looked up or computed when the program runs.
 _REFERENCE = re.compile(
     r"\$|\{|%[({sdv]|<|@[A-Za-z{]|#\{|\[|&|\\\$|\\\(|process\.|os\.|env\.|ENV\[|System\.|self\."
@@ -45,7 +50,7 @@ _CODE = re.compile(r"[A-Za-z_)\]][\w.\]]{0,80}(?:\(|\[)|->|::|=>|\$\{|\{\{|#\{|%
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 _UUID_IN = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}")
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w{0,60}(?:\??\.[A-Za-z_]\w{0,60})+[!?]?\Z")
-_HEX = re.compile(r"(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+\Z")
+_HEX = re.compile(r"(?:(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+|[a-f]{32,})\Z")
 _WORDS = frozenset(
     """
 admin administrator any api_key apikey basic bearer bool boolean bytes char configured confirm const
@@ -76,6 +81,7 @@ _ALGORITHM = re.compile(
     r"(?:sha|md|base|argon|pbkdf|[bs]crypt|utf|aes|rsa|[hrep]s|ed|oauth|ipv?|http|tls|ssl|x|v|k)-?[0-9]",
     re.IGNORECASE,
 )
+_ALGORITHM_NAME = re.compile(rf"{_ALGORITHM.pattern}{{1,4}}\Z", re.IGNORECASE)
 _SIGNS = re.compile("[^A-Za-z0-9%]+")
 _DIGIT = re.compile("[0-9]")
 _WITHIN = re.compile(r"[A-Za-z][0-9]{1,6}[A-Za-z]")
@@ -104,6 +110,11 @@ def is_documented(value: str) -> bool:
 def is_namesake(value: str) -> bool:
     """Tell whether `value` only names what it is, such as `newpassword1`."""
     return bool(_NAMESAKE.match(value))
+
+
+def is_about(value: str) -> bool:
+    """Tell whether `value` is a name in a program, or of a version: of what is about secrets."""
+    return bool(_ABOUT.match(value) or _VERSION.match(value) or _ALGORITHM_NAME.match(value))
 
 
 def is_masked(value: str) -> bool:

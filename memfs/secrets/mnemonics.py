@@ -1,4 +1,4 @@
-"""What opens a wallet, where the text says so: phrases of words (BIP-39), and keys."""
+"""Phrases of words that open wallets (BIP-39), where the text announces them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,6 @@ _OPENING = re.compile(
     r"(?:[:=\"'`\[(|>\n-]|(?<![a-z])(?:is|are|ist|lautet|est|es|son|sono|è|é|são|phrase|frase|words|seed"
     r"|mnemonic|bip-?39)[ ])[\s\"'`]{0,8}(?:[0-9]{1,2}[.):]?\s{0,4})?\Z"
 )
-# In a sentence: what code, a list or a field holds may be the hash of something.
-_KEY = re.compile(r"(?<=[A-Za-z:] )0x[0-9a-fA-F]{64}(?![0-9A-Za-z])")
-_HASH = re.compile(r"hash|tx|transaction|block|topic|root|proof|digest|bytes", re.IGNORECASE)
-_AROUND = 200  # characters between a key and the word
 _WORD = re.compile(r"[^\W_]+")
 _GAP = re.compile(r"[\s,;\"'`]{0,12}(?:[0-9]{1,2}[.):]?[\s\"'`]{0,4})?\Z")
 _NUMBER = re.compile(r"[0-9]{1,2}\Z")
@@ -54,17 +50,6 @@ def mnemonics(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]
             elif done - at > _AHEAD:
                 break
         yield from _find_phrases(text, run)
-
-
-def wallet_keys(text: str, places: TextFeatures) -> Iterator[tuple[str, int, int]]:
-    """Yield `(type, start, end)` of keys near words that name a wallet."""
-    done = 0
-    for at in places.at.get("mnemonic", ()):
-        for found in _KEY.finditer(text, max(done, at - _AROUND), at + _AROUND):
-            line = text[max(0, found.start() - 100) : found.start()].rpartition("\n")[2]
-            if not _HASH.search(line):
-                yield "private-key", *found.span()
-        done = max(done, at)
 
 
 def _may_open(word: str) -> bool:

@@ -60,6 +60,10 @@ SPOKEN = "plover-" + "Xk29zQ"
         "the password for the staging db is SECRET",
         "The password for the staging database on the server in the cellar is SECRET.",
         "password for bob@acme.dev: SECRET",
+        "the admin password for staging, password admin: SECRET",
+        "pass phrase of the gpg key = SECRET",
+        "Het wachtwoord van de staging-database is SECRET",
+        "mot de passe admin : SECRET",
         "Password (staging): SECRET",
         "use SECRET as the password",
         "please set SECRET as the admin password.",
@@ -87,6 +91,28 @@ SPOKEN = "plover-" + "Xk29zQ"
 )
 def test_a_password_in_a_sentence_is_found_in_six_languages(text: str) -> None:
     assert values(text.replace("SECRET", SPOKEN)) == [SPOKEN]
+
+
+@pytest.mark.parametrize("quote", ['"', "'", "`"])
+def test_a_quoted_word_that_is_said_to_be_a_password_is_one(quote: str) -> None:
+    assert values(f"The default password is {quote}blooberry{quote} for now") == ["blooberry"]
+    assert values(f"the password is {quote}required{quote}") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "    password: SecretStr",
+        "    def visit_Pass(self, n: ast3.Pass) -> PassStmt:",
+        "module.exports.PassThrough = CollectPassThrough",
+        "  password: readPassword,",
+        "Buffer.from(password, 'base64')",
+        "apt\tpasswd\t1:4.13+dfsg1-1+deb12u1",
+        'MovedAttribute("HTTPPasswordMgr", "urllib2", "urllib.request")',
+    ],
+)
+def test_names_in_programs_and_of_versions_are_none(text: str) -> None:
+    assert find_secrets(text) == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Phrases and keys of wallets. The words are of the list of BIP-39."""
+"""Phrases of wallets. The words are of the list of BIP-39."""
 
 from __future__ import annotations
 
@@ -61,17 +61,3 @@ def test_the_words_may_be_a_list() -> None:
 )
 def test_examples_and_sentences_are_none(text: str) -> None:
     assert find_secrets(text) == []
-
-
-KEY = "0x" + "c8f12fb8b20008e1" * 4
-
-
-def test_a_key_is_told_from_a_hash() -> None:
-    assert find_secrets(f"I pasted this here {KEY}!\nNo money to that wallet, please")
-    for text in (
-        f"the transaction of the wallet is {KEY}",
-        f'wallet: {{"topics": ["{KEY}"]}}',
-        f"see {KEY}",
-        f"wallet https://scan.acme.dev/tx/{KEY}",
-    ):
-        assert find_secrets(text) == []
