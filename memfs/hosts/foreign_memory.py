@@ -63,8 +63,10 @@ KINDS = (
     ForeignKind("serena", ".serena/memories", _MD),
     ForeignKind(AUTO, ".claude/memory", _MD),
 )
+_OWN = {kind.path.partition("/")[0] for kind in KINDS if "/" in kind.path}  # `.claude` and such
 _AUTO = re.compile(r"/projects/[^/]+/memory/(.+\.md)\Z")  # where Claude Code keeps it by itself
 _TEXTS = (".md", ".mdc", ".markdown", ".txt")
+_OTHER = "it is of no tool that memfs knows: name the file itself"
 _DEEPEST = 3  # folders from a project to the files of a kind
 _CUT = 40  # characters of a name that is too long for a label
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -103,9 +105,43 @@ def find(path: str, top: str, home: str) -> list[ForeignFile]:
     return [_describe_file(each, top, home, root) for each in found]
 
 
-def is_known(folder: str) -> bool:
-    """Tell whether a folder holds, or is part of, the files of a known tool."""
-    return any(True for _ in _list_files(os.path.abspath(folder)))
+def find_others(path: str, top: str, home: str) -> list[ForeignFile]:
+    """List the texts in a folder that are of no known tool, with that as their problem.
+
+    None in a project and in the folder of a tool: there, they are not meant.
+    """
+    whole = os.path.abspath(path)
+    projects = (".git", ".agent-memory")
+    if not os.path.isdir(whole) or os.path.basename(whole) in _OWN:
+        return []
+    if any(os.path.lexists(f"{whole}/{name}") for name in projects):
+        return []
+    known = {*_list_files(whole)}
+    others = [each for each in walk_folder(whole, _TEXTS) if each not in known]
+    root = top if files.is_below(whole, top) else whole
+    return [_describe_file(each, top, home, root)._replace(problem=_OTHER) for each in others]
+
+
+def is_kept_by_tool(folder: str, texts: list[str]) -> bool:
+    """Tell whether a folder is one that a known tool keeps, or all of its `texts` are of such.
+
+    A folder of notes is none because one of them is called AGENTS.md.
+    """
+    whole = os.path.abspath(folder)
+    if os.path.basename(whole) in _OWN or set(texts) <= {*_list_files(whole)}:
+        return True
+    return any(
+        files.is_below(whole, f"{above}/{kind.path}")
+        for above in _list_above(whole)
+        for kind in KINDS
+        if kind.ends
+    )
+
+
+def _list_above(folder: str) -> Iterator[str]:
+    for _ in range(_DEEPEST + 1):
+        yield folder
+        folder = os.path.dirname(folder)
 
 
 def _list_files(folder: str) -> Iterator[str]:
@@ -113,8 +149,7 @@ def _list_files(folder: str) -> Iterator[str]:
     for auto in (folder, f"{folder}/memory"):
         if _AUTO.search(f"{_to_slashes(auto)}/{INDEX}"):
             yield from walk_folder(auto, _MD)
-    above = folder
-    for _ in range(_DEEPEST + 1):
+    for above in _list_above(folder):
         for kind in KINDS:
             path = f"{above}/{kind.path}"
             if kind.ends and files.is_below(path, folder):
@@ -123,7 +158,6 @@ def _list_files(folder: str) -> Iterator[str]:
                 yield from walk_folder(folder, kind.ends)
             elif not kind.ends and files.is_below(path, folder) and _is_file(path):
                 yield path
-        above = os.path.dirname(above)
 
 
 def walk_folder(top: str, ends: tuple[str, ...]) -> Iterator[str]:

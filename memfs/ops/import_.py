@@ -182,6 +182,8 @@ def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[F
             )
         for source in foreign_memory.find(path, place.home.top, home):
             found.setdefault(source.path, source)
+        for source in foreign_memory.find_others(path, place.home.top, home):
+            found.setdefault(source.path, source)
     return list(found.values())
 
 

@@ -25,6 +25,18 @@ if TYPE_CHECKING:
 
 NAME = "memory-folder"
 _ENDS = (".md", ".markdown", ".txt", ".xml", ".json", ".yaml", ".yml", ".csv", ".org", ".rst", "")
+_SHOWN = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".svg",
+    ".webp",
+    ".pdf",
+    ".canvas",
+    ".base",
+    ".excalidraw",
+)
 _PASSAGE = ("created_at", "importance")  # what the front matter of a passage has, and no block's
 
 
@@ -34,14 +46,19 @@ def find(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG00
 
 
 def sniff(path: str) -> bool:
-    """Tell whether a folder holds text files and nothing else, and is of no other tool."""
+    """Tell whether a folder holds text files, and at most what texts show, of no other tool.
+
+    Pictures and the like are named when it is read.
+    """
     names = note_files.list_first_files(path)
+    texts = [name for name in names if os.path.splitext(name)[1].lower() in _ENDS]
+    shown = [name for name in names if os.path.splitext(name)[1].lower() in _SHOWN]
     return (
-        bool(names)
-        and all(os.path.splitext(name)[1].lower() in _ENDS for name in names)
+        bool(texts)
+        and len(texts) + len(shown) == len(names)
         and not any(os.path.lexists(f"{path}/{name}") for name in (".git", store_paths.NAME))
         and not store_paths.is_store(os.path.realpath(path))
-        and not foreign_memory.is_known(path)
+        and not foreign_memory.is_kept_by_tool(path, texts)
         and not any(importers.get(name).sniff(path) for name in importers.NAMES if name != NAME)
     )
 

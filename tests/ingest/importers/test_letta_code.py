@@ -153,7 +153,7 @@ def test_the_second_layout_is_read(place_of: str, second: Path, place: Place) ->
 
 def test_an_index_of_another_tool_is_not_one_of_its(tmp_path: Path) -> None:
     write_memory(tmp_path, MEMORY="- [Tests](tests.md)", tests="---\ndescription: x\n---\ny")
-    assert importers.recognise(str(tmp_path)) is None
+    assert importers.recognise(str(tmp_path)) is not importers.get("letta-code")
 
 
 def test_it_is_found_where_it_usually_is(tmp_path: Path) -> None:

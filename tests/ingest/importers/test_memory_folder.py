@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from memfs.hosts import foreign_memory
 from memfs.ingest import importers
 from memfs.ops import archive, import_
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from tests.e2e.program import run
 from tests.ingest.importers.importing import import_path
 from tests.ingest.importers.note_samples import make_memory_folder, write_texts
 
@@ -43,7 +45,7 @@ def test_names_that_no_label_can_be_are_cleaned(place: Place, tmp_path: Path) ->
         {"a.md": "text", "main.py": "print()"},
         {"a.md": "text", ".git/HEAD": "ref"},
         {"a.md": "text", ".agent-memory/config.yaml": "memfs: 1"},
-        {"a.md": "text", "MEMORY.md": "index"},
+        {"MEMORY.md": "index"},
         {"memory-bank/progress.md": "text"},
         {},
     ],
@@ -52,6 +54,24 @@ def test_other_folders_are_none(texts: dict[str, str], tmp_path: Path) -> None:
     folder = tmp_path / "m"
     folder.mkdir()
     assert not sniff(write_texts(folder, texts))
+
+
+@pytest.mark.parametrize("known", [kind.path for kind in foreign_memory.KINDS if not kind.ends])
+@pytest.mark.parametrize("beside", ["a.md", "deep/b.txt", "p.png", "main.py"])
+def test_what_a_folder_is_is_not_decided_by_one_file(
+    place: Place, tmp_path: Path, home: Path, known: str, beside: str
+) -> None:
+    """All of it comes in, or what does not is named, and the exit code is 1."""
+    texts = {known: "the zebra", beside: "the yak", "c.md": "the walrus"}
+    folder = write_texts(tmp_path / "notes", texts)
+    (folder / "p.png").write_bytes(b"\x89PNG\0") if beside == "p.png" else None
+    code, said = run(Path(place.home.top), "import", str(folder))
+    kept = "".join(block.value for block in blocks.load(place))
+    for name, text in texts.items():
+        if name == "main.py" or (name.startswith(".") and text not in kept):
+            continue  # a program, and what is hidden in a folder of notes, are none
+        assert text in kept or name.rpartition("/")[2] in said, said
+    assert code == (0 if beside in ("a.md", "deep/b.txt") else 1), said
 
 
 @pytest.mark.parametrize("name", ["memory-bank", ".serena/memories", ".cursor/rules"])
