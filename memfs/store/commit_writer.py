@@ -7,8 +7,10 @@ import time
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core import body_edits
 from memfs.core.escaping import make_plain
 from memfs.files import logs
+from memfs.secrets import find_secrets
 from memfs.store import commits, git, tracked_files
 
 if TYPE_CHECKING:
@@ -35,19 +37,31 @@ def commit(
 
     `head` is what is checked out, `known` the files in that commit. `nobody` is "Name <mail>" where
     git does not know who commits. Files with a filter stay out: memfs runs none, and the filter may
-    be there to hide the plain text.
+    be there to hide the plain text. So do files with a secret, which an editor wrote, unless the
+    commit before has it.
     """
     there = [name for name in names if files.is_file(f"{folder}/{name}")]
     filtered = tracked_files.list_filters(folder, there) if there else {}
-    note = "; ".join(
+    notes = [
         f"{make_plain(name)} goes through {how}, and memfs runs no filter: commit it with git"
         for name, how in sorted(filtered.items())
-    )
+    ]
     texts = _read_texts(folder, [name for name in names if name not in filtered])
+    for name in [name for name in texts if _adds_secret(folder, texts[name], known.get(name))]:
+        del texts[name]
+        notes.append(f"{make_plain(name)} holds a secret")
     modes = {name: known[name].mode if name in known else "" for name in texts}
     modes = {name: mode if mode.startswith("100") else _FILE for name, mode in modes.items()}
     failed = _write_commit(folder, head, texts, modes, message, nobody) if texts else ""
-    return "; ".join(part for part in (failed, note) if part)
+    return "; ".join(filter(None, (failed, *notes)))
+
+
+def _adds_secret(folder: str, data: bytes | None, before: TrackedFile | None) -> bool:
+    text = files.decode(data or b"")
+    if not find_secrets(text):
+        return False
+    committed = commits.read_blobs(folder, [before.blob]).values() if before else ()
+    return body_edits.check_secret("commit", "it", text, "".join(committed)) is not None
 
 
 def _read_texts(folder: str, names: Sequence[str]) -> dict[str, bytes | None]:

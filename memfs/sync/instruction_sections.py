@@ -19,6 +19,7 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import marked_section
 from memfs.hosts.instructions import MARKS, TARGETS
+from memfs.secrets import redact
 from memfs.store import autocommit, blocks, config, lock, quarantine, store_paths
 from memfs.store.blocks import Place
 
@@ -96,10 +97,11 @@ def render_section(store: Store) -> str:
     """Render the section between the marks: the brief of a project's own blocks.
 
     The same blocks give the same text for everybody. No line of it can be a mark, wherever the
-    brief was cut, and none has an assistant import a file (`@path`).
+    brief was cut, and none has an assistant import a file (`@path`). No secret is in it that an
+    editor wrote into a block.
     """
     found = blocks.load(Place(store, None))
-    brief = brief_layout.brief(found, _NOTICE, brief_contents.commands("memfs"))
+    brief = redact(brief_layout.brief(found, _NOTICE, brief_contents.commands("memfs")))
     return _IMPORT.sub(r"\\@", brief.replace("<!--", r"<\!--")).strip("\n")
 
 

@@ -274,6 +274,9 @@ def test_what_an_editor_wrote_stays_where_it_is(
     doors = [door for door in ways.DOORS if not unsafe & set(door.words)]
     for door in (*ways.EVENTS, *doors, *ways.EVENTS):
         ways.go_through(door, repo)
+    assert ways.go_through(cli("sync agents"), repo)[0] == 0
+    assert "[redacted:github-token]" in (repo / "AGENTS.md").read_text()
+    assert TOKEN not in (repo / "AGENTS.md").read_text()
     draft = proposals.StoreDraft(begun)
     Path(blocks.get(draft.place, "persona").path).write_text("shorter\n")
     assert draft.save_proposal("m", ("s1",), SAID, SAID)

@@ -232,3 +232,20 @@ def test_a_session_that_is_named_by_a_secret_is_so_nowhere(place: Place, work: P
     assert "Memfs-Session: [redacted:github-token]" in git(work, "log", "-1", "--format=%B")
     assert {entry.session for entry in journal.read(place.home)} >= {"[redacted:github-token]"}
     assert secret not in Path(place.home.journal).read_text()
+
+
+def test_a_file_with_a_secret_that_an_editor_wrote_is_left_out(place: Place, work: Path) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    path = work / ".agent-memory/blocks/persona.md"
+    path.write_text(f"{path.read_text()}key: {token}\n")
+    note = change(place, Append("persona", "one"), Append("system_rules", "two"))
+    assert note == "not committed: blocks/persona.md holds a secret"
+    configured(place, "git:\n  commit: session\n")
+    with pytest.raises(StoreError, match=r"^not committed: blocks/persona.md holds a secret$"):
+        session_end.run(Event("claude", END, "SessionEnd", "s-123", str(work)))
+    assert heads(work) == 3
+    assert token not in git(work, "log", "-p")
+    assert "two" in git(work, "log", "-p")
+    git(work, "commit", "-qam", "by the user")
+    configured(place, "git:\n  commit: edit\n")
+    assert change(place, Append("persona", "three")) == "", "git has it anyway"
