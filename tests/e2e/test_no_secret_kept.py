@@ -17,12 +17,13 @@ from memfs.store.blocks import Place
 from memfs.tools import registry
 from memfs.tools.tool_context import ToolContext
 from tests.agent.scripted_endpoint import Asked, Say, ScriptedEndpoint, Tool
-from tests.e2e import ways
+from tests.e2e import program, ways
 from tests.e2e.ways import Door, cli, hook, tool
 from tests.hosts.reading import FIXTURES
 from tests.ipc.small_server import SmallServer
 from tests.ipc.team_table import TeamTable
 from tests.ops.team_steps import share
+from tests.service import running
 
 TOKEN = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]  # made up for this test
 SAID = f"the deploy key is {TOKEN}, as ever"
@@ -281,6 +282,27 @@ def test_what_an_editor_wrote_stays_where_it_is(
     Path(blocks.get(draft.place, "persona").path).write_text("shorter\n")
     assert draft.save_proposal("m", ("s1",), SAID, SAID)
     check(begun, *(path for path in edited if path.exists() and SAID in path.read_text()))
+
+
+@pytest.fixture
+def served(edited: list[Path], home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+    """Start the service of this home, and end it."""
+    monkeypatch.setenv("MEMFS_SERVICE_MODE", "auto")
+    running.begin()
+    yield edited
+    running.end_all(home)
+
+
+def test_neither_the_service_nor_the_mcp_server_keeps_it(
+    served: list[Path], begun: Place, repo: Path
+) -> None:
+    for label in ("human", "session:working"):
+        program.asked(repo, "core_memory_append", label=label, content=SAID)
+    for text in (SAID, "where do gophers dig tunnels?", "show the rules again"):
+        served[1].write_text(f"{served[1].read_text()}more\n")
+        running.hook(running.payload(repo, "UserPromptSubmit", text))
+    assert TOKEN in program.hook(repo, "SessionStart"), "it is in a file of the user"
+    check(begun, *served)
 
 
 def test_a_purge_takes_it_everywhere(edited: list[Path], begun: Place, repo: Path) -> None:
