@@ -113,8 +113,9 @@ def is_namesake(value: str) -> bool:
 
 
 def is_about(value: str) -> bool:
-    """Tell whether `value` is a name in a program, or of a version: of what is about secrets."""
-    return bool(_ABOUT.match(value) or _VERSION.match(value) or _ALGORITHM_NAME.match(value))
+    """Tell whether `value` names a type, a function, a version or an algorithm."""
+    patterns = (_ABOUT, _VERSION, _ALGORITHM_NAME)
+    return len(value) <= 64 and any(pattern.match(value) for pattern in patterns)
 
 
 def is_masked(value: str) -> bool:
