@@ -34,7 +34,11 @@ _SIGNS = tuple(
             (
                 r"\b(?:do not|don't|never|without)\b.{0,20}\b(?:tell|telling|mention|mentioning|"
                 r"inform|informing|show|showing|ask|asking|reveal|notify|notifying)\b.{0,20}"
-                r"\b(?:user|human|developer|anyone|person|them)\b|\b(?:silently|secretly|covertly)\b"
+                r"\b(?:user|human|developer|anyone|person|them)\b"
+                r"|(?:^|[.:;,!?>*-]\s{1,3}|\b(?:and|then|you|must|should|always|also)\s)"
+                r"(?:silently|secretly|covertly|quietly)\s(?:add|append|change|collect|commit|copy|delete"
+                r"|download|execute|forward|include|insert|install|log|open|push|read|remove|replace"
+                r"|report|run|send|store|upload|write)\b"
             ),
         ),
         (
@@ -51,7 +55,8 @@ _SIGNS = tuple(
             (
                 r"\b(?:send|post|upload|exfiltrate|forward|transmit|leak)\b.{0,60}"
                 r"(?:https?://|\bto the (?:url|server|endpoint|webhook)\b|\bwebhook\b)"
-                r"|\bcurl\b.{0,200}\s(?:-d|--data|-F|--form|-T|--upload-file)\b"
+                r"|\bcurl\b(?!.{0,60}(?:localhost|127\.0\.0\.1|\[::1\]))"
+                r".{0,200}\s(?:-d|--data|-F|--form|-T|--upload-file)\b"
             ),
         ),
         (
