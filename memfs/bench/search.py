@@ -26,7 +26,7 @@ from memfs.bench import passages, plot, project
 from memfs.recall.index_session import IndexSession
 from memfs.search.candidates import POOL
 from memfs.search.lexical import Occur, Query
-from memfs.store import blocks, store_paths
+from memfs.store import blocks, scratch_store, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,9 +100,10 @@ def run(
     """
     report = SearchReport()
     for size in sorted(sizes):
-        with _open_folder(cache, size) as folder:
+        with _open_folder(cache, size) as folder, scratch_store.home():
             tick(f"{size:,} passages: making and indexing")
             place, index = _open_store(folder, size)
+            project.trust_own(folder)
             tick(f"{size:,} passages: searching")
             report.timings += _time_cases(size, _build_warm_cases(index), rounds)
             report.timings += _time_cases(size, _build_scan_cases(index), min(rounds, 50))

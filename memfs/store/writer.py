@@ -149,8 +149,10 @@ class Writer:
     def confirm(self) -> list[JournalEntry]:
         """Save that journal and files agree; return the entries."""
         self._save(self._after)
-        pairs = zip(self._changes, self._entries, strict=True)
-        clean_texts.note_clean([c.after for c, entry in pairs if c.after and not entry.digest])
+        user = self.place.user
+        if user is None or user.root == store_paths.user_root():  # else it is of a measurement
+            pairs = zip(self._changes, self._entries, strict=True)
+            clean_texts.note_clean([c.after for c, entry in pairs if c.after and not entry.digest])
         return self._entries
 
     def _save(self, heads: JournalHeads) -> None:

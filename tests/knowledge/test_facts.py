@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+from tests.terminal import type_into
 
 
 def message(number: int, text: str, day: int = 1) -> Message:
@@ -207,10 +210,14 @@ def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> 
     add(place, "Never deploy on Fridays.")
     memfs("trust", "--revoke")
     shown = memfs("recall", "deploy on fridays")
-    assert (shown.code, shown.out) == (1, "")
-    assert "error: you have not trusted this store" in shown.err
-    report = memfs("trust")
-    assert "deploy on Fridays" in report.out
+    assert "deploy on Fridays" not in shown.out
+    assert "the project's store is not trusted" in shown.err
+    words = [sys.executable, "-m", "memfs"]
+    terminal = {**os.environ, "PAGER": "cat", "NO_COLOR": "1"}
+    _, told = type_into([*words, "recall", "deploy on fridays"], "", Path.cwd(), terminal)
+    assert "error: you have not trusted this store" in told
+    _, told = type_into([*words, "trust"], "n\n", Path.cwd(), terminal)
+    assert "deploy on Fridays" in told
 
 
 def test_many_facts_take_no_more_than_their_share(place: Place) -> None:

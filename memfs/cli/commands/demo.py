@@ -109,6 +109,7 @@ class _Stage:
             stdin=subprocess.DEVNULL if stdin is None else None,
             stdout=None if stdin is None else subprocess.PIPE,
             check=False,
+            start_new_session=True,  # Ctrl-C ends us, and we end it
         )
         if done.returncode:
             raise MemfsError(f"memfs {arguments[0]} failed in the demo", "please report it", BUG)
