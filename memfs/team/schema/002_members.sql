@@ -9,7 +9,8 @@ ALTER TABLE session DROP CONSTRAINT session_project_host_ident_key,
     ADD UNIQUE (project, member, host, ident);
 CREATE INDEX session_made ON session (member, made_at);
 
-ALTER TABLE message ADD member int, ADD stamp bigint, ADD client_id uuid;
+ALTER TABLE message ADD member int, ADD stamp bigint, ADD client_id uuid,
+    ADD received timestamptz NOT NULL DEFAULT now(); -- by our clock: a stamp is what a member says
 UPDATE message SET client_id = id, (member, stamp) = (
     SELECT c.key::int, c.value::bigint FROM jsonb_each_text(claims) c
     ORDER BY c.value::bigint, c.key::int LIMIT 1

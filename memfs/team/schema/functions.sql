@@ -382,12 +382,12 @@ BEGIN
     RETURN removed + one;
 END $$;
 
--- Tell whether a message is the first of those that several members share alike: the only one that
--- is found. Each of these is shown with its own member and session, and never with another's.
+-- Tell whether a message is the first that came of those that several members share alike: the only
+-- one that is found. Each of these is shown with its own member and session, and never with another's.
 CREATE FUNCTION is_first(m message) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT NOT EXISTS (
         SELECT FROM message t WHERE t.client_id = m.client_id AND t.project = m.project
-        AND t.at = m.at AND t.text = m.text AND (t.stamp, t.member) < (m.stamp, m.member)
+        AND t.at = m.at AND t.text = m.text AND (t.received, t.member) < (m.received, m.member)
     );
 $$;
 
@@ -487,7 +487,7 @@ BEGIN
     FROM unnest(wanted) p (project) CROSS JOIN unnest(named) n (id)
     JOIN message m ON m.project = p.project AND m.id = n.id
     JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
-    ORDER BY m.project, m.client_id, m.at, m.text, m.stamp, m.member;
+    ORDER BY m.project, m.client_id, m.at, m.text, m.received, m.member;
 END $$;
 
 -- The messages of sessions around some: at most `beside` before and after each.
