@@ -24,8 +24,10 @@ _PACKAGES = (  # folders of those that an interpreter runs
     "/@google/gemini-cli", "/@openai/codex", "/@qwen-code/", "/@sourcegraph/amp", "/claude-code",
     "/opencode-ai/",
 )  # fmt: skip
-# Variables of assistants that set none of those in `hosts`, or set them for some programs only.
-_MARKS = ("AI_AGENT", "AIDER_", "AMP_", "CLINE_ACTIVE", "CODEX_SANDBOX", "CODEX_THREAD")
+# Variables of assistants beside those in `hosts`: what they set, not what their users set for them.
+_MARKS = (
+    "AI_AGENT", "CLINE_ACTIVE", "CODEX_SANDBOX", "CODEX_THREAD", "COPILOT_AGENT", "COPILOT_CLI",
+)  # fmt: skip
 _INTERPRETERS = ("bun", "deno", "node", "npm", "npx", "python", "uv")
 _MOST_PROCESSES = 64  # above ours
 _MOST_WORDS = 5  # of an interpreter, its options and the script

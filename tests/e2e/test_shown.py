@@ -189,6 +189,14 @@ def test_nothing_is_shown_below_the_process_of_an_assistant(
             start_from(person, "show", tmp_path), "", clone, {**os.environ, "PAGER": "cat"}
         )
         assert "M0xshown" in said or "M11xshown" in said, (person, said)
+    settings = {
+        **os.environ,
+        "PAGER": "cat",
+        "AIDER_MODEL": "x",
+        "AMP_API_KEY": "x",
+        "CODEX_HOME": "/x",
+    }
+    assert "M0xshown" in type_into([*MEMFS, "trust"], "n\n", clone, settings)[1]
 
 
 def test_every_file_is_shown_as_it_is(clone: Path) -> None:
