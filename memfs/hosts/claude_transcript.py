@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memfs.core.records import Transcript
 
 HOST = "claude"
+_LONGEST_SLUG = 200  # of the name of a project's folder
 _INJECTED = tags(
     "system-reminder",
     "user-prompt-submit-hook",
@@ -254,9 +255,35 @@ def list_folders(home: str, project: str) -> list[str]:
     They hold its transcripts and its own memory.
     """
     named = find_named_folder("CLAUDE_CONFIG_DIR")
-    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
     roots = transcript_files.list_roots(named, f"{home}/.claude", f"{home}/.config/claude")
-    return [f"{root}/projects/{slug}" for root in roots]
+    return [f"{root}/projects/{name_folder(project)}" for root in roots]
+
+
+def name_folder(project: str) -> str:
+    """Return Claude Code's name for the folder of a project, as that program computes it.
+
+    It takes `-` for each UTF-16 unit that is no letter or digit of ASCII. A long name is cut, and
+    ends with a hash of the path, in base 36.
+    """
+    slug, units = _spell(project)
+    if len(slug) <= _LONGEST_SLUG:
+        return slug
+    number = 0
+    for unit in units:
+        number = (number * 31 + unit) & 0xFFFFFFFF
+    number = abs(number - (1 << 32) if number >> 31 else number)
+    digits = ""
+    while number or not digits:
+        number, digit = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return f"{slug[:_LONGEST_SLUG]}-{digits}"
+
+
+def _spell(project: str) -> tuple[str, list[int]]:
+    data = project.encode("utf-16-le", "surrogatepass")
+    units = [data[at] | data[at + 1] << 8 for at in range(0, len(data), 2)]
+    signs = (chr(unit) if unit < 128 else "-" for unit in units)
+    return "".join(sign if sign.isalnum() else "-" for sign in signs), units
 
 
 def list_transcripts(home: str, project: str) -> Iterable[str]:
@@ -265,15 +292,13 @@ def list_transcripts(home: str, project: str) -> Iterable[str]:
     Claude Code names their folders with `-` for all but letters and digits: `shop-old` and
     `shop/old` look the same, and only the transcript tells which it is.
     """
-    named, slug = (
-        find_named_folder("CLAUDE_CONFIG_DIR"),
-        os.path.basename(list_folders(home, project)[0]),
-    )
+    named = find_named_folder("CLAUDE_CONFIG_DIR")
+    own, start = name_folder(project), _spell(project)[0][:_LONGEST_SLUG]
     found: list[str] = []
     for root in transcript_files.list_roots(named, f"{home}/.claude", f"{home}/.config/claude"):
         for folder in transcript_files.list_folders(f"{root}/projects"):
             name = os.path.basename(folder)
-            if not project or name == slug or name.startswith(slug + "-"):
+            if not project or name == own or name.startswith(f"{start}-"):
                 found.extend(transcript_files.list_files(folder, "", ".jsonl"))
     return transcript_files.sort_by_age(
         path for path in found if transcript_files.mentions_project(path, project)

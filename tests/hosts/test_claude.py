@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from memfs.hosts import claude_transcript
 from tests.hosts.claude_code import ClaudeCode
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, last_user_text, texts
@@ -197,3 +199,13 @@ def test_a_subagent_is_given_the_brief(project: Wired) -> None:
     assert "Name: Alice" in mine[0]
     assert mine[0].count("# Core memory (always available)") == 1
     assert project.log() == ""
+
+
+@pytest.mark.parametrize("name", ["🚀rocket", "é_a.b", "a-long-name/" * 18 + "x"])
+def test_transcripts_are_in_the_folder_that_we_compute(project: Wired, name: str) -> None:
+    folder = project.home / name
+    folder.mkdir(parents=True)
+    with ScriptedModel(["Hello."]) as model:
+        assert replace(project.claude(model), cwd=folder).run("hello").code == 0
+    there, *_ = claude_transcript.list_folders(str(project.home), str(folder))
+    assert [each.suffix for each in Path(there).glob("*.jsonl")] == [".jsonl"]

@@ -383,3 +383,34 @@ def test_the_same_uuid_twice_is_one_message() -> None:
 @pytest.mark.parametrize("at", ["yesterday", 5, None, "2026-05-03", "٢٠٢٦-05-03T10:00:00Z"])
 def test_a_time_that_is_none_is_left_empty(at: object) -> None:
     assert read(user("x", timestamp=at)).messages[0].at == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/w/🚀rocket", "-w---rocket"),
+        ("/w/é_a.b", "-w---a-b"),
+        (
+            "/home/dev/" + "deep-folder/" * 20 + "x",
+            "-home-dev-" + ("deep-folder-" * 16)[:190] + "-2zv7h",
+        ),
+        ("/x/" + "ü🚀" * 90, "-x-" + "-" * 197 + "-gm8gmy"),
+        ("/y" + "/z" * 100, "-y" + "-z" * 99 + "-44zvre"),
+        ("/y" + "/z" * 99, "-y" + "-z" * 99),
+    ],
+)
+def test_the_folder_of_a_project_is_named_as_claude_code_names_it(path: str, name: str) -> None:
+    """The names were computed by its own function."""
+    assert claude_transcript.name_folder(path) == name
+
+
+def test_transcripts_of_a_long_path_are_found(home: Path) -> None:
+    project = f"{home}/" + "deep-folder/" * 20 + "x"
+    for folder in (project, f"{project}/below", f"{project}-other"):
+        path = home / ".claude/projects" / claude_transcript.name_folder(folder) / "s.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(user("hello", "u1", cwd=folder).replace(b'": "', b'":"'))
+    found = claude_transcript.list_transcripts(str(home), project)
+    assert [Path(each).parent.name for each in found] == [
+        claude_transcript.name_folder(each) for each in (project, f"{project}/below")
+    ]
