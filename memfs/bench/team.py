@@ -7,9 +7,11 @@ class of projects are timed in turns, query by query, each time in another order
 from __future__ import annotations
 
 import hashlib
+import itertools
 import random
 import secrets
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -24,7 +26,7 @@ from memfs.bench import team_data, team_load, team_program
 from memfs.bench.team_baseline import BareTable
 from memfs.bench.team_program import LoopbackMember
 from memfs.core.errors import UsageError
-from memfs.ipc.team_protocol import PREFIX
+from memfs.ipc.team_protocol import PREFIX, PushRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,6 +41,7 @@ _UPLOADERS = 4
 _MEMBERS, _SHARED = 20, 10  # members at least; projects for each of them
 _TOGETHER = 3  # members of a project
 _BARE = 20_000  # messages whose upload without memfs is timed
+_LOUD = 2_000_000  # the number of the first session of a loud neighbour
 _UNTIMED = 3  # queries of each class
 _EMPTY = (
     "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
@@ -89,6 +92,7 @@ class TeamReport:
     timings: list[TeamTiming] = field(default_factory=list)
     load: list[LoadTiming] = field(default_factory=list)
     rate: float = 0.0
+    neighbour: dict[str, float] = field(default_factory=dict)  # see `time_neighbour`
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,8 @@ def run(database: str, sizes: TeamSizes, stage: Stage) -> TeamReport:
             served_folders = team_program.serve(served, folder, *words)
             ports["memfs team, folders"] = stack.enter_context(served_folders)
         report.timings = time_searches(bare, ports, tokens, projects, sizes.queries, stage)
+        with team_program.serve(served, folder, "--rate", "50") as limited:
+            report.neighbour = time_neighbour(limited, tokens, projects, sizes.queries)
         loaded = [[*ports.values()][-1]]
         for _ in range(1, sizes.servers):
             loaded.append(stack.enter_context(team_program.serve(served, folder, *words)))
@@ -283,6 +289,49 @@ def _time_class(
                 times[name].append((time.perf_counter() - began) * 1000)
         tick(number >= _UNTIMED)
     return times
+
+
+def time_neighbour(
+    port: int, tokens: Sequence[str], projects: Sequence[BenchProject], count: int
+) -> dict[str, float]:
+    """Time the searches of the smallest project while a member fills the largest, and around it.
+
+    Returns the medians in milliseconds.
+    """
+    small, large = projects[-1], projects[0]
+    queries = team_data.make_queries(small, count + _UNTIMED)
+    over = threading.Event()
+
+    def fill() -> None:
+        with closing(LoopbackMember(port, tokens)) as member:
+            for number in itertools.takewhile(lambda _: not over.is_set(), itertools.count()):
+                session, messages = team_data.make_session(large, _LOUD + number, 200)
+                push = PushRequest(large.number, 1000, "bench", [session], messages)
+                if (
+                    member.ask(large.number, "POST", "/v1/push", msgspec.json.encode(push))[0]
+                    == 429
+                ):
+                    over.wait(0.1)
+
+    def search() -> float:
+        times = []
+        for query in queries:
+            began = time.perf_counter()
+            member.search(small.number, query)
+            times.append((time.perf_counter() - began) * 1000)
+        return _get_part(times[_UNTIMED:], 0.5)
+
+    loud = threading.Thread(target=fill)
+    with closing(LoopbackMember(port, tokens)) as member:
+        found = {"before": search()}
+        loud.start()
+        try:
+            over.wait(2)  # its first pushes go at once
+            found["beside"] = search()
+        finally:
+            over.set()
+            loud.join()
+        return found | {"after": search()}
 
 
 def _get_part(times: Sequence[float], part: float) -> float:

@@ -86,7 +86,12 @@ def init(database: str, team: str, renew: bool) -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @options.number_option("--port", help="The port to listen on.", default=8477, least=0, most=65535)
 @click.option("--folders", default="", metavar="DIR", help="Search index folders (team follow).")
-@click.option("--rate", default=50.0, show_default=True, help="Requests a second of each token.")
+@click.option(
+    "--rate",
+    default=50.0,
+    show_default=True,
+    help="Requests a second of each token; ten messages each.",
+)
 @click.option("--header-time", default=10.0, show_default=True, help="Seconds for headers.")
 @click.option("--body-time", default=30.0, show_default=True, help="Seconds for a body.")
 @options.number_option("--connections", help="Connections of an address.", default=256, least=1)

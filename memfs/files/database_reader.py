@@ -21,6 +21,9 @@ _LONGEST = 64 << 20  # bytes of a value
 _HEAP = 512 << 20  # bytes
 _STEPS = 20_000  # of SQLite's machine, after which it is asked whether to go on
 _PER_ROW, _PER_BYTE = 1e-3, 1e-7  # seconds of work that a row may take
+_LEAST = 4  # bytes that a row takes in a file
+_REPEATED = 4  # times that a query may bring what is in the file: defaults are there once
+_PRAGMAS = ("table_info", "page_count", "page_size")
 _AT_ONCE = 1 << 18  # bytes of rows in a line, about
 _ALLOWED = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_TRANSACTION)
 _FUNCTIONS = ("count", "max", "coalesce")
@@ -52,7 +55,8 @@ def main() -> None:
 class _Reader:
     """A connection in one read-only transaction, whose queries end when they bring too little.
 
-    `patience` is in seconds of work; what its rows are worth is added to it.
+    `patience` is in seconds of work; what its rows are worth is added to it. A query brings no more
+    than the file has room for: pages that stand in each other's place make rows without end.
     """
 
     def __init__(self, address: str, patience: float) -> None:
@@ -75,6 +79,10 @@ class _Reader:
         connection.set_authorizer(_authorize)
         connection.execute("BEGIN")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (pages,), (page_size,) = (
+            connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size")
+        )
+        self._room = pages * page_size
 
     def close(self) -> None:
         """Close the file."""
@@ -83,10 +91,14 @@ class _Reader:
     def answer(self, query: str, parameters: "list[str]", answers: "IO[bytes]") -> None:
         """Write the rows of a query, some in a line."""
         rows, size = [], 0
+        left, room = self._room // _LEAST, self._room * _REPEATED
         for row in self._connection.execute(query, parameters):
             values = [_encode(value) for value in row]
             rows.append(values)
-            length = sum(len(value) if isinstance(value, str) else 8 for value in values)
+            length = sum(len(value) if isinstance(value, (str, bytes)) else 1 for value in row)
+            left, room = left - 1, room - length
+            if left < 0 or room < 0:
+                raise sqlite3.DatabaseError("it has more rows than there is room for in the file")
             self._deadline += _PER_ROW + length * _PER_BYTE
             if self._is_late():
                 raise sqlite3.OperationalError("interrupted")
@@ -107,7 +119,7 @@ def _authorize(
     """Allow to read tables: nothing that a view or a trigger does (`inside`), and few functions."""
     if inside is not None:
         return sqlite3.SQLITE_DENY
-    if action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first == "table_info"):
+    if action in _ALLOWED or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS):
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS:
         return sqlite3.SQLITE_OK

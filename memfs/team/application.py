@@ -23,6 +23,7 @@ from memfs.ipc.team_protocol import PROTOCOL
 from memfs.team import push_rows, requests, search
 from memfs.team.ledger import Ledger
 from memfs.team.metrics import ServiceMetrics
+from memfs.team.rate_limit import RateLimit
 from memfs.team.requests import ENDPOINTS, LARGEST, BusyError, ShutdownError
 
 if TYPE_CHECKING:
@@ -37,34 +38,40 @@ if TYPE_CHECKING:
         TeamSearchRequest,
     )
     from memfs.team.database import TeamDatabase
-    from memfs.team.rate_limit import RateLimit
     from memfs.team.requests import ApiEndpoint
     from memfs.team.search import EngineSource
 
+_MESSAGES = 10  # that a member may push a second, for each request
 _WAIT = 3.0  # seconds that a search waits for its turn
 _JSON = "application/json"
 _GONE = 499  # the status of a client that went away, as proxies write it
 
 
 class TeamService:
-    """Answers the requests of members. `searches` is how many are computed at once."""
+    """Answers the requests of members.
+
+    `rate` requests a second of each, and `searches` that are computed at once.
+    """
 
     def __init__(
-        self, database: TeamDatabase, source: EngineSource, limit: RateLimit, searches: int
+        self, database: TeamDatabase, source: EngineSource, rate: float, searches: int
     ) -> None:
         self.metrics = ServiceMetrics()
-        self._database, self._source, self._limit = database, source, limit
+        self._database, self._source = database, source
+        self._requests, self._messages = RateLimit(rate), RateLimit(rate * _MESSAGES)
         self._turns = threading.BoundedSemaphore(searches)
         self._vectors: bool | None = None
 
     def answer(self, endpoint: ApiEndpoint, token: str, body: bytes) -> object:
         """Do what is asked, and return the answer. Raises `MemfsError`."""
-        self._limit.check(token)
+        self._requests.check(token)
         asked = requests.read_body(body, endpoint.takes) if endpoint.takes else None
         ledger = Ledger(self._database, token)
         match endpoint.path:
             case "/v1/push":
-                return self._push(ledger, cast("PushRequest", asked))
+                push = cast("PushRequest", asked)
+                self._messages.check(token, len(push.messages))
+                return self._push(ledger, push)
             case "/v1/retract":
                 push_rows.check_retraction(cast("RetractRequest", asked))
                 return ledger.retract(cast("RetractRequest", asked))

@@ -1,4 +1,4 @@
-"""How often a member may ask: a bucket of requests for each token, refilled all the time."""
+"""How much a member may ask for: a bucket for each token, refilled all the time."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from memfs.team.requests import BusyError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_BURST = 2.0  # seconds' worth of requests at once
+_BURST = 2.0  # seconds' worth at once
 _MOST = 20_000  # tokens that are remembered
 
 
 class RateLimit:
-    """Lets so many requests a second through for each token. Thread-safe."""
+    """Lets so many requests, or messages, a second through for each token. Thread-safe."""
 
     def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._clock = rate, clock
         self._lock = threading.Lock()
-        self._buckets: dict[str, tuple[float, float]] = {}  # requests left, and when that was
+        self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was
 
-    def check(self, token: str) -> None:
-        """Take a request out of a token's bucket. Raises `BusyError` for an empty one."""
+    def check(self, token: str, cost: int = 1) -> None:
+        """Take so much out of a token's bucket, more than is left if need be.
+
+        Raises `BusyError` for an empty one.
+        """
         now = self._clock()
         with self._lock:
             if len(self._buckets) > _MOST:
@@ -32,6 +35,6 @@ class RateLimit:
             full = self._rate * _BURST
             left, then = self._buckets.pop(token, (full, now))
             left = min(full, left + (now - then) * self._rate)
-            self._buckets[token] = (left - 1 if left >= 1 else left), now
+            self._buckets[token] = (left - cost if left >= 1 else left), now
         if left < 1:
             raise BusyError("you ask too often", "try again in a second")

@@ -15,7 +15,6 @@ from memfs.team.application import TeamService, make_application
 from memfs.team.connections import DEFAULT_LIMITS, ConnectionLimits, make_protocol
 from memfs.team.database import TeamDatabase
 from memfs.team.index_folders import IndexFolders
-from memfs.team.rate_limit import RateLimit
 
 _KEPT = 600  # seconds that a silent connection stays open: members' services ask at their prompts
 
@@ -54,7 +53,7 @@ class TeamServer:
         self.service = TeamService(
             self._database,
             folders.open_engines if folders else source,
-            RateLimit(settings.rate),
+            settings.rate,
             searches=2 * (os.cpu_count() or 1),
         )
         config = uvicorn.Config(

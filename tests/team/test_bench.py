@@ -45,6 +45,7 @@ def test_a_team_is_filled_searched_and_loaded(postgres: Postgres) -> None:
     assert all(0 < each.p50 <= each.p95 for each in report.timings)
     assert [each.errors for each in report.load] == [{}] * len(report.load)
     assert report.load[0].requests == 30
+    assert [*report.neighbour] == ["before", "beside", "after"]
     with pytest.raises(UsageError, match="tables"):
         team.check_empty(address)
 

@@ -92,7 +92,7 @@ def test_no_function_gives_a_foreign_project_away(
     "statement",
     [
         "SELECT * FROM memfs.message",
-        "SELECT * FROM memfs.message_202605",
+        "SELECT * FROM memfs.message_0",
         "SELECT * FROM memfs.session",
         "SELECT * FROM memfs.token",
         "SELECT * FROM memfs.follow(0, '0', 0, 10)",

@@ -9,19 +9,46 @@ ALTER TABLE session DROP CONSTRAINT session_project_host_ident_key,
     ADD UNIQUE (project, member, host, ident);
 CREATE INDEX session_made ON session (member, made_at);
 
-ALTER TABLE message ADD member int, ADD stamp bigint, ADD client_id uuid,
-    ADD received timestamptz NOT NULL DEFAULT now(); -- by our clock: a stamp is what a member says
-UPDATE message SET client_id = id, (member, stamp) = (
-    SELECT c.key::int, c.value::bigint FROM jsonb_each_text(claims) c
-    ORDER BY c.value::bigint, c.key::int LIMIT 1
-);
+-- Sixteen parts by project: a search reads one of them, whatever dates anybody's messages have.
+-- No index begins with the project: beside the one of words, it would only be read in vain.
+ALTER TABLE message RENAME TO old_message;
+ALTER TABLE old_message DROP CONSTRAINT message_pkey;
+CREATE TABLE message (
+    project int NOT NULL,
+    at timestamptz NOT NULL,
+    id uuid NOT NULL,
+    client_id uuid NOT NULL,
+    member int NOT NULL,
+    stamp bigint NOT NULL,
+    received timestamptz NOT NULL DEFAULT now(), -- by our clock: a stamp is what a member says
+    session bigint NOT NULL,
+    ordinal int NOT NULL,
+    role text NOT NULL,
+    speaker text NOT NULL,
+    text text NOT NULL,
+    words bigint[] NOT NULL,
+    redactor text NOT NULL,
+    PRIMARY KEY (id, project, at)
+) PARTITION BY HASH (project);
+DO $$ BEGIN
+    FOR part IN 0..15 LOOP
+        EXECUTE format('CREATE TABLE message_%s PARTITION OF message
+            FOR VALUES WITH (MODULUS 16, REMAINDER %s)', part, part);
+    END LOOP;
+END $$;
+
+CREATE TEMPORARY TABLE claim ON COMMIT DROP AS
+    SELECT m.project, m.at, m.id, m.session, c.key::int AS member, c.value::bigint AS stamp
+    FROM old_message m CROSS JOIN LATERAL (
+        SELECT * FROM jsonb_each_text(m.claims) ORDER BY value::bigint, key::int LIMIT 1
+    ) c;
 
 -- Whose words the title and the branch of a session of several members are is not known.
 CREATE TEMPORARY TABLE owned ON COMMIT DROP AS
     SELECT session, member, max(stamp) AS stamp, max(retracted) AS retracted,
         count(*) OVER (PARTITION BY session) > 1 AS of_several
     FROM (
-        SELECT session, member, stamp, 0 AS retracted FROM message
+        SELECT session, member, stamp, 0 AS retracted FROM claim
         UNION ALL SELECT session, member, 0, stamp FROM session_retraction
     ) every GROUP BY session, member;
 INSERT INTO session (project, member, host, ident, branch, title, stamp, retracted)
@@ -31,44 +58,26 @@ SELECT s.project, o.member, s.host, s.ident, CASE WHEN o.of_several THEN '' ELSE
 FROM owned o JOIN session s ON s.id = o.session ORDER BY o.session, o.member;
 DROP TABLE session_retraction;
 
+INSERT INTO message (project, at, id, client_id, member, stamp, session, ordinal, role, speaker,
+    text, words, redactor)
+SELECT m.project, m.at, md5(c.member || ':' || m.id)::uuid, m.id, c.member, c.stamp, n.id,
+    m.ordinal, m.role, m.speaker, m.text, m.words, m.redactor
+FROM old_message m JOIN claim c USING (project, at, id)
+JOIN session o ON o.id = m.session
+JOIN session n ON (n.project, n.host, n.ident) = (o.project, o.host, o.ident)
+    AND n.member = c.member;
 INSERT INTO change (project, gone, many, ids, ats)
 SELECT project, true, -count(*), array_agg(id), array_agg(at)
-FROM message GROUP BY project, date_trunc('month', at);
-UPDATE message m SET id = md5(m.member || ':' || m.client_id)::uuid, session = n.id
-FROM session o JOIN session n USING (project, host, ident)
-WHERE o.id = m.session AND o.member IS NULL AND n.member = m.member;
+FROM old_message GROUP BY project, date_trunc('month', at);
 INSERT INTO change (project, gone, many, ids, ats)
 SELECT project, false, count(*), array_agg(id), array_agg(at)
 FROM message GROUP BY project, date_trunc('month', at);
+DROP TABLE old_message;
 DELETE FROM session WHERE member IS NULL;
 
 ALTER TABLE session ALTER member SET NOT NULL;
-ALTER TABLE message ALTER member SET NOT NULL, ALTER stamp SET NOT NULL,
-    ALTER client_id SET NOT NULL, DROP claims;
+CREATE INDEX message_words ON message USING gin (words);
+CREATE INDEX message_session ON message (session, at, ordinal);
 CREATE INDEX message_client ON message (client_id);
-
--- Months beyond those that have a partition (see `is_recent`) are put with the rest.
-DO $$
-DECLARE
-    parent text;
-    part text;
-BEGIN
-    IF to_regclass('vector') IS NOT NULL THEN
-        UPDATE vector v SET id = m.id FROM message m
-        WHERE v.project = m.project AND v.at = m.at AND v.id = m.client_id;
-    END IF;
-    FOR parent, part IN
-        SELECT i.inhparent::regclass::text, c.relname
-        FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-        WHERE i.inhparent IN ('message'::regclass, to_regclass('vector'))
-        AND c.relname ~ '_[0-9]{6}$'
-        AND to_date(right(c.relname, 6), 'YYYYMM') NOT BETWEEN
-            date_trunc('month', now() AT TIME ZONE 'UTC' - interval '5 years')
-            AND date_trunc('month', now() AT TIME ZONE 'UTC' + interval '1 month')
-        ORDER BY 1, 2
-    LOOP
-        EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', parent, part);
-        EXECUTE format('INSERT INTO %I SELECT * FROM %I', parent, part);
-        EXECUTE format('DROP TABLE %I', part);
-    END LOOP;
-END $$;
+ALTER TABLE IF EXISTS vector RENAME TO old_vector; -- goes to the new one, see vectors.sql
+ALTER TABLE IF EXISTS old_vector DROP CONSTRAINT vector_pkey;

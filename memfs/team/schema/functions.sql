@@ -35,42 +35,6 @@ LANGUAGE sql AS $$
     );
 $$;
 
--- Tell whether the month of a moment has a partition of its own: no date that somebody sends makes
--- more of these. All others are with the rest.
-CREATE FUNCTION is_recent(moment timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT date_trunc('month', moment AT TIME ZONE 'UTC') BETWEEN
-        date_trunc('month', now() AT TIME ZONE 'UTC' - interval '5 years')
-        AND date_trunc('month', now() AT TIME ZONE 'UTC' + interval '1 month');
-$$;
-
--- Tell whether the partition for a moment is there.
-CREATE FUNCTION has_month(moment timestamptz, parent text) RETURNS boolean
-LANGUAGE sql AS $$
-    SELECT NOT is_recent(moment)
-        OR to_regclass(parent || to_char(moment AT TIME ZONE 'UTC', '"_"YYYYMM')) IS NOT NULL;
-$$;
-
--- Make the partition of a month.
-CREATE FUNCTION ensure_month(moment timestamptz, parent text) RETURNS void
-LANGUAGE plpgsql AS $$
-DECLARE
-    first timestamp := date_trunc('month', moment AT TIME ZONE 'UTC');
-    part text := parent || to_char(first, '"_"YYYYMM');
-BEGIN
-    IF has_month(moment, parent) THEN
-        RETURN;
-    END IF;
-    -- Of several at once, one makes it. A lock of the table, unlike an advisory one, shows the
-    -- others what was made while they waited.
-    EXECUTE format('LOCK TABLE ONLY %I IN SHARE UPDATE EXCLUSIVE MODE', parent);
-    IF NOT has_month(moment, parent) THEN
-        EXECUTE format(
-            'CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', part, parent,
-            first AT TIME ZONE 'UTC', (first + interval '1 month') AT TIME ZONE 'UTC'
-        );
-    END IF;
-END $$;
-
 CREATE FUNCTION check_scope(token_hash bytea, wanted text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
@@ -125,25 +89,12 @@ LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     me int := authorize(token_hash, 'push');
     with_vectors boolean := to_regclass('vector') IS NOT NULL;
-    months timestamptz[];
     new_ids uuid[];
     new_ats timestamptz[];
     late uuid[];
     told int;
 BEGIN
     PERFORM check_access(me, wanted, true);
-    SELECT array_agg(DISTINCT date_trunc('month', (r ->> 'at')::timestamptz, 'UTC')) INTO months
-    FROM jsonb_array_elements(rows) r;
-    PERFORM ensure_month(month, 'message') FROM unnest(months) month ORDER BY month;
-    IF with_vectors THEN
-        PERFORM ensure_month(month, 'vector') FROM unnest(months) month ORDER BY month;
-    END IF;
-    -- From here on no month is dropped. Messages of one that was would be put with the rest, and the
-    -- month could not be made again.
-    LOCK TABLE ONLY message IN ROW EXCLUSIVE MODE;
-    IF EXISTS (SELECT FROM unnest(months) month WHERE NOT has_month(month, 'message')) THEN
-        RAISE EXCEPTION USING ERRCODE = '40001', MESSAGE = 'a month was dropped just now';
-    END IF;
     PERFORM pg_advisory_xact_lock_shared(wanted, me);
 
     PERFORM ensure_sessions(me, wanted, sessions);
@@ -252,7 +203,6 @@ DECLARE
     removed int;
 BEGIN
     PERFORM check_access(me, wanted, false);
-    LOCK TABLE ONLY message IN ROW EXCLUSIVE MODE; -- first, as a push does
     PERFORM pg_advisory_xact_lock(wanted, me);
     IF named IS NULL THEN
         PERFORM ensure_sessions(me, wanted, jsonb_build_array(
@@ -285,7 +235,6 @@ DECLARE
     own bigint[];
 BEGIN
     PERFORM set_config('memfs.administration', 'on', true);
-    LOCK TABLE ONLY message IN ROW EXCLUSIVE MODE; -- first, as a push does
     PERFORM pg_advisory_xact_lock(p.id, me) FROM project p WHERE wanted IN (0, p.id);
     sessions := 0;
     messages := 0;
@@ -326,44 +275,9 @@ BEGIN
     RETURN removed;
 END $$;
 
--- The months that no project keeps any more.
-CREATE FUNCTION list_old_months() RETURNS SETOF text LANGUAGE sql STABLE AS $$
-    SELECT substr(c.relname, 9) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'message'::regclass AND c.relname ~ '^message_[0-9]{6}$'
-    AND (to_date(substr(c.relname, 9), 'YYYYMM') + interval '1 month') AT TIME ZONE 'UTC'
-        < now() - make_interval(days => (
-            SELECT CASE WHEN bool_and(p.retention_days IS NOT NULL)
-            THEN max(p.retention_days) END FROM project p
-        ))
-    ORDER BY 1;
-$$;
-
--- A month that no project keeps any more is dropped as a partition; the rest goes row by row.
--- All that others hold meanwhile is waited for at the beginning, message before vector.
 CREATE FUNCTION prune() RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    with_vectors boolean := to_regclass('vector') IS NOT NULL;
-    month text;
-    one bigint;
-    removed bigint := 0;
+DECLARE removed bigint;
 BEGIN
-    IF EXISTS (SELECT FROM list_old_months()) THEN
-        LOCK TABLE ONLY message IN ACCESS EXCLUSIVE MODE;
-        IF with_vectors THEN
-            LOCK TABLE ONLY vector IN ACCESS EXCLUSIVE MODE;
-        END IF;
-    ELSE
-        LOCK TABLE ONLY message IN SHARE ROW EXCLUSIVE MODE;
-    END IF;
-    FOR month IN SELECT m FROM list_old_months() m LOOP
-        EXECUTE format('INSERT INTO change (project, gone, many, ids, ats)
-            SELECT project, true, -count(*), array_agg(id), array_agg(at)
-            FROM %I GROUP BY project', 'message_' || month);
-        EXECUTE format('SELECT count(*) FROM %I', 'message_' || month) INTO one;
-        removed := removed + one;
-        EXECUTE format('DROP TABLE %I', 'message_' || month);
-        EXECUTE format('DROP TABLE IF EXISTS %I', 'vector_' || month);
-    END LOOP;
     WITH old AS (
         DELETE FROM message m USING project p WHERE p.id = m.project
         AND m.at < now() - make_interval(days => p.retention_days)
@@ -372,24 +286,15 @@ BEGIN
         INSERT INTO change (project, gone, many, ids, ats)
         SELECT project, true, -count(*), array_agg(id), array_agg(at) FROM old GROUP BY project
     )
-    SELECT count(*) INTO one FROM old;
-    IF with_vectors THEN
+    SELECT count(*) INTO removed FROM old;
+    IF to_regclass('vector') IS NOT NULL THEN
         DELETE FROM vector v USING project p WHERE p.id = v.project
         AND v.at < now() - make_interval(days => p.retention_days);
     END IF;
     UPDATE session s SET branch = '', title = ''
     WHERE title <> '' AND NOT EXISTS (SELECT FROM message m WHERE m.session = s.id);
-    RETURN removed + one;
+    RETURN removed;
 END $$;
-
--- Tell whether a message is the first that came of those that several members share alike: the only
--- one that is found. Each of these is shown with its own member and session, and never with another's.
-CREATE FUNCTION is_first(m message) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT NOT EXISTS (
-        SELECT FROM message t WHERE t.client_id = m.client_id AND t.project = m.project
-        AND t.at = m.at AND t.text = m.text AND (t.received, t.member) < (m.received, m.member)
-    );
-$$;
 
 CREATE TYPE found_message AS (
     id uuid, at timestamptz, project int, session bigint, ordinal int, role text, speaker text,
@@ -421,10 +326,9 @@ BEGIN
     WITH hits AS MATERIALIZED (
         SELECT t.n, m.id, m.at FROM unnest(terms) WITH ORDINALITY t (term, n)
         CROSS JOIN LATERAL (
-            -- `+ 0`: its index would only be read in vain, since keys are of one project.
             -- OFFSET: the index is asked for each term, however many there are.
             SELECT m.id, m.at FROM message m
-            WHERE m.words @> ARRAY[t.term] AND m.project + 0 = wanted
+            WHERE m.words @> ARRAY[t.term] AND m.project = wanted
             AND (cardinality(roles) = 0 OR m.role = ANY (roles))
             AND (since IS NULL OR m.at >= since) AND (until IS NULL OR m.at <= until)
             OFFSET 0
@@ -459,7 +363,6 @@ BEGIN
     IF to_regclass('vector') IS NULL THEN
         RETURN;
     END IF;
-    LOCK TABLE ONLY message IN ACCESS SHARE MODE; -- before vector, as all others do
     RETURN QUERY EXECUTE '
         WITH own AS MATERIALIZED (
             SELECT v.id, v.at, v.value <#> $2::halfvec AS far FROM vector v WHERE v.project = $1
@@ -484,13 +387,14 @@ BEGIN
     RETURN QUERY SELECT DISTINCT ON (m.project, m.client_id, m.at, m.text)
         m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
         s.host, s.ident, s.branch, w.login
-    FROM unnest(wanted) p (project) CROSS JOIN unnest(named) n (id)
-    JOIN message m ON m.project = p.project AND m.id = n.id
+    FROM unnest(named) n (id) JOIN message m ON m.project = ANY (wanted) AND m.id = n.id
     JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
     ORDER BY m.project, m.client_id, m.at, m.text, m.received, m.member;
 END $$;
 
--- The messages of sessions around some: at most `beside` before and after each.
+-- The messages of sessions around some: at most `beside` before and after each. Of those that
+-- several members share alike it is the first that came: each is shown with its own member and
+-- session, and never with another's.
 CREATE FUNCTION read_around(
     token_hash bytea, wanted int, named uuid[], ats timestamptz[], beside int
 ) RETURNS SETOF found_message LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -502,21 +406,26 @@ BEGIN
         SELECT m.session, m.at, m.ordinal FROM unnest(named, ats) n (id, at)
         JOIN message m ON m.project = wanted AND m.at = n.at AND m.id = n.id
     ), around AS MATERIALIZED (
-        SELECT DISTINCT near.project, near.at, near.id FROM centre c CROSS JOIN LATERAL (
-            (SELECT m.project, m.at, m.id FROM message m
-             WHERE m.session = c.session AND (m.at, m.ordinal) >= (c.at, c.ordinal)
+        SELECT DISTINCT near.at, near.id FROM centre c CROSS JOIN LATERAL (
+            (SELECT m.at, m.id FROM message m
+             WHERE m.project = wanted AND m.session = c.session
+             AND (m.at, m.ordinal) >= (c.at, c.ordinal)
              ORDER BY m.at, m.ordinal LIMIT beside + 1)
             UNION ALL
-            (SELECT m.project, m.at, m.id FROM message m
-             WHERE m.session = c.session AND (m.at, m.ordinal) < (c.at, c.ordinal)
+            (SELECT m.at, m.id FROM message m
+             WHERE m.project = wanted AND m.session = c.session
+             AND (m.at, m.ordinal) < (c.at, c.ordinal)
              ORDER BY m.at DESC, m.ordinal DESC LIMIT beside)
         ) near
     )
     SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
         s.host, s.ident, s.branch, w.login
-    FROM around a JOIN message m ON m.project = a.project AND m.at = a.at AND m.id = a.id
+    FROM around a JOIN message m ON m.project = wanted AND m.at = a.at AND m.id = a.id
     JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
-    WHERE is_first(m)
+    WHERE NOT EXISTS (
+        SELECT FROM message t WHERE t.project = wanted AND t.client_id = m.client_id
+        AND t.at = m.at AND t.text = m.text AND (t.received, t.member) < (m.received, m.member)
+    )
     ORDER BY m.session, m.at, m.ordinal;
 END $$;
 

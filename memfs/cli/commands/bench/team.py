@@ -74,6 +74,11 @@ def _show(report: TeamReport) -> None:
         for each in report.timings
     ]
     console.echo(layout.table(rows, right=(1, 3, 4, 5)))
+    medians = {name: f"{value:.1f} ms" for name, value in report.neighbour.items()}
+    console.echo(
+        f"\na search of the smallest project: {medians['before']};"
+        f" while a member fills the largest: {medians['beside']}; after it: {medians['after']}"
+    )
     load = [[f"{report.rate:g}/S", "REQUESTS", "P50", "P95", "P99", "LONGEST", "ERRORS"]]
     for kind in report.load:
         times = (f"{value:.1f} ms" for value in (kind.p50, kind.p95, kind.p99, kind.longest))
