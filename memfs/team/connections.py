@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from collections import defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import h11
@@ -23,10 +25,39 @@ class ConnectionLimits(NamedTuple):
 DEFAULT_LIMITS = ConnectionLimits()
 
 
-def make_protocol(limits: ConnectionLimits) -> type[H11Protocol]:
+class Listener(socket.socket):
+    """Bounds the connections of an address whose TLS handshake is not done; the first ones go.
+
+    A protocol learns of a connection only when the handshake is done.
+    """
+
+    def __init__(self, listening: socket.socket, connections: int) -> None:
+        super().__init__(fileno=listening.detach())
+        self._connections = connections
+        self._begun: dict[object, socket.socket] = {}  # by the address and port of the client
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection."""
+        connection, client = super().accept()
+        self._begun = {where: each for where, each in self._begun.items() if each.fileno() >= 0}
+        same = [each for where, each in self._begun.items() if where[0] == client[0]]  # type: ignore[index]
+        for each in same[: len(same) + 1 - self._connections]:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)  # the server reads its end, and closes it
+        self._begun[client] = connection
+        return connection, client
+
+    def end_handshake(self, client: object) -> None:
+        """Count a connection no more: from here on its protocol does."""
+        self._begun.pop(client, None)
+
+
+def make_protocol(limits: ConnectionLimits, listener: Listener) -> type[H11Protocol]:
     """Return the protocol of a server with these limits."""
     return type(
-        "LimitedProtocol", (_LimitedProtocol,), {"limits": limits, "open": defaultdict(dict)}
+        "LimitedProtocol",
+        (_LimitedProtocol,),
+        {"limits": limits, "listener": listener, "open": defaultdict(dict)},
     )
 
 
@@ -34,12 +65,14 @@ class _LimitedProtocol(H11Protocol):
     """Ends a connection whose request is not there in time, however slowly its bytes come."""
 
     limits: ClassVar[ConnectionLimits]
+    listener: ClassVar[Listener]
     open: ClassVar[defaultdict[str, dict[_LimitedProtocol, None]]]  # by address, the first first
     _address, _phase = "", ""  # of the request: header, body, or "" while none is awaited
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; an address with too many loses its first one that nothing is computed for."""
+        self.listener.end_handshake(transport.get_extra_info("peername"))
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
         others = self.open[self._address]

@@ -12,7 +12,7 @@ import uvicorn
 from memfs.core.errors import UsageError
 from memfs.team import candidate_search
 from memfs.team.application import TeamService, make_application
-from memfs.team.connections import DEFAULT_LIMITS, ConnectionLimits, make_protocol
+from memfs.team.connections import DEFAULT_LIMITS, ConnectionLimits, Listener, make_protocol
 from memfs.team.database import TeamDatabase
 from memfs.team.index_folders import IndexFolders
 
@@ -46,7 +46,10 @@ class TeamServer:
         _check_certificate(settings.certificate, settings.key)
         self._database = TeamDatabase(settings.database, connections=16)
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-        self._listener = socket.create_server((settings.host, settings.port), family=family)
+        self._listener = Listener(
+            socket.create_server((settings.host, settings.port), family=family),
+            settings.limits.connections,
+        )
         self.port: int = self._listener.getsockname()[1]
         source = candidate_search.open_engines
         folders = IndexFolders(settings.folders) if settings.folders else None
@@ -58,7 +61,8 @@ class TeamServer:
         )
         config = uvicorn.Config(
             make_application(self.service),
-            http=make_protocol(settings.limits),
+            http=make_protocol(settings.limits, self._listener),
+            loop="asyncio",
             log_level="error",
             access_log=False,
             lifespan="off",

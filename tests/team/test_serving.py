@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import ssl
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -233,20 +234,35 @@ def is_ended(connection: socket.socket) -> bool:
 
 
 @WITH_VECTORS
+@pytest.mark.parametrize(
+    ("tls", "sent"),
+    [(False, b"POST /v1/push HTTP/1.1\r\n"), (True, b""), (True, b"\x16\x03\x01\x02\x00\x01")],
+    ids=["half a request", "no handshake", "half a handshake"],
+)
 def test_an_address_has_so_many_connections_and_its_half_requests_go_first(
-    team: Team, tmp_path: Path
+    team: Team, tmp_path: Path, tls: bool, sent: bytes
 ) -> None:
     token = team.add("ana", shop="writer").token
+    own = make_certificate(tmp_path / "own.pem", HOST)
+    options = ["--connections", "5", *(["--certificate", own, "--key", own] if tls else [])]
     with (
-        ServerProcess(team.state.service, tmp_path / "log", "--connections", "5") as server,
+        ServerProcess(team.state.service, tmp_path / "log", *options) as server,
         ExitStack() as stack,
     ):
         opened = []
         for _ in range(20):
             connection = socket.create_connection((HOST, server.port), timeout=30)
             opened.append(stack.enter_context(connection))
-            connection.sendall(b"POST /v1/push HTTP/1.1\r\n")
-        assert Member(server.port, token).push(1, ["which port?"]).status == 200
+            connection.sendall(sent)
+        if tls:
+            context = ssl.create_default_context(cafile=own)
+            with context.wrap_socket(
+                socket.create_connection((HOST, server.port), timeout=30), server_hostname=HOST
+            ) as connection:
+                connection.sendall(b"GET /v1/health HTTP/1.1\r\nHost: team\r\n\r\n")
+                assert connection.recv(20).startswith(b"HTTP/1.1 200")
+        else:
+            assert Member(server.port, token).push(1, ["which port?"]).status == 200
         for connection in opened[:15]:
             with suppress(ConnectionError):
                 assert connection.recv(1) == b""
