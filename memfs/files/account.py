@@ -40,13 +40,18 @@ def find_project(path: str, *, has_home: bool = True) -> str:
 
     Without `has_home`, the folder that `HOME` names may be in one: a project can have set it.
     """
-    homes, start = _list_homes(has_home=has_home), path
-    while not _is_shared(path, homes):
-        marks = (f"{path}/{mark}" for mark in _MARKS)
-        if any(os.path.lexists(mark) for mark in marks if mark != start):
-            return path
+    start, passed = path, [path]
+    while all(mark == start or not os.path.lexists(mark) for mark in _list_marks(path)):
         path = os.path.dirname(path)
-    return ""
+        if path == passed[-1]:
+            return ""
+        passed.append(path)
+    homes = _list_homes(has_home=has_home)  # not asked for at each prompt: it takes a while
+    return "" if any(_is_shared(each, homes) for each in passed) else path
+
+
+def _list_marks(folder: str) -> list[str]:
+    return [os.path.join(folder, mark) for mark in _MARKS]
 
 
 def find_named_folder(variable: str) -> str:

@@ -164,9 +164,10 @@ def find(start: str) -> Store | None:
 def _check_own(user: str, folder: str) -> None:
     """Refuse a store of the user's that the project of a folder can have named."""
     usual = user == os.path.realpath(os.path.join(os.path.expanduser("~"), NAME))
-    own = account.home()
-    if usual and own and not files.is_below(own, folder):
-        _check_outside(user, folder)
+    if usual and files.is_below(user, folder):  # else the user database is not asked at each prompt
+        own = account.home()
+        if own and not files.is_below(own, folder):
+            _check_outside(user, folder)
     if not usual and account.is_of_project(user, folder) and not files.is_below(folder, user):
         raise StoreError(
             f"MEMFS_HOME makes {user} your own store, and it shares a folder with {folder}",
@@ -211,7 +212,7 @@ def trust_folder(store: Store) -> str:
     Linked worktrees share the main one's.
     """
     drive, path = os.path.splitdrive(os.path.realpath(store.main))
-    return f"{user_root()}/local/trusted/{drive.rstrip(':')}{path}"
+    return f"{user_root()}/local/trusted/{(drive.rstrip(':') + path).lstrip('/')}"
 
 
 def is_trusted(store: Store) -> bool:
