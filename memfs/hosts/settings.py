@@ -11,7 +11,7 @@ import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import StoreError
-from memfs.hosts import PLUGIN, jsonc_edit, owned_file, settings_merge
+from memfs.hosts import PLUGIN, claude_project, jsonc_edit, owned_file, settings_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,9 @@ def list_server_files(
         each
         for each in _read_files(host, home, top, read)
         if f'"{settings_merge.SERVER}"' in each.text
-        and settings_merge.servers(parse(each.text, each.path), top)
+        and settings_merge.servers(
+            parse(each.text, each.path), claude_project.find_key(top) if top else None
+        )
     ]
 
 

@@ -100,9 +100,9 @@ def is_plugin_enabled(settings: Json) -> bool:
     )
 
 
-def servers(settings: Json, top: str | None) -> list[str]:
-    """Return the programs that are started as our MCP server for the project `top`."""
-    places = [settings, _mapping(_mapping(settings.get("projects")).get(top or ""))]
+def servers(settings: Json, project: str | None) -> list[str]:
+    """Return the programs that are started as our MCP server, everywhere or for a project's key."""
+    places = [settings, _mapping(_mapping(settings.get("projects")).get(project or ""))]
     found = [_mapping(each.get(key)).get(SERVER) for each in places for key in _SERVERS]
     return [_list_words(each)[0] for each in found if _is_our_server(each)]
 

@@ -290,17 +290,18 @@ def file_name(name: str) -> str:
 def git_folder(top: str) -> tuple[str, str]:
     """Return (the main worktree's folder, the linked worktree's name or "") for a git top level.
 
-    Only what the main worktree knows as its own is a linked one: whoever wrote `.git` says less.
+    Of a bare repository, which has no main worktree, it is the repository's own folder. Only what
+    the repository knows as its own is a linked one: whoever wrote `.git` says less.
     """
     git = f"{top}/.git"
     pointed = _read_git_file(top)
     main, middle, name = pointed.replace("\\", "/").rpartition("/worktrees/")
-    if not middle or not main.endswith("/.git"):
+    if not middle:
         return top, ""
     back = (files.read(f"{pointed}/gitdir", cap=4096) or "").strip()
     if "\0" in back or os.path.realpath(os.path.join(pointed, back)) != os.path.realpath(git):
         return top, ""
-    return os.path.realpath(main[: -len("/.git")]), name
+    return os.path.realpath(main.removesuffix("/.git")), name
 
 
 def index_sign(root: str) -> str:
@@ -365,16 +366,22 @@ def root_of_tree(store: Store, tree: str) -> str | None:
     if tree == store.tree or not tree:
         return store.root if tree == store.tree else main
     top = os.path.dirname(main)
-    while not files.is_folder(f"{top}/.git"):
+    while not (folder := _find_worktrees(top)):
         if os.path.dirname(top) == top:
             return None
         top = os.path.dirname(top)
     plain = tree == os.path.basename(tree) and tree not in (os.curdir, os.pardir)
-    pointer = files.read(f"{top}/.git/worktrees/{tree}/gitdir") if plain else None
+    pointer = files.read(f"{folder}/{tree}/gitdir") if plain else None
     other = os.path.dirname((pointer or "").strip())
     if "\0" in other or not os.path.isabs(other) or git_folder(other) != (top, tree):
         return None  # it is gone, or it never was a worktree of this repository
     return os.path.join(other, os.path.relpath(main, top))
+
+
+def _find_worktrees(top: str) -> str:
+    """Return the folder in which a main worktree or a bare repository knows its linked ones."""
+    git = f"{top}/.git" if files.is_folder(f"{top}/.git") else top
+    return f"{git}/worktrees" if files.is_file(f"{git}/HEAD") else ""
 
 
 def is_local(name: str) -> bool:
@@ -394,7 +401,7 @@ def make_project(root: str, folder: str = "") -> Store:
         top = os.path.dirname(top)
     if os.path.exists(f"{top}/.git"):
         found, tree = git_folder(top)
-        if tree and os.path.isdir(found):
+        if tree and os.path.isdir(found) and not (_is_bare(found) and _has_own_local(root)):
             main = os.path.join(found, os.path.relpath(root, top))
         else:
             tree = ""
@@ -402,6 +409,15 @@ def make_project(root: str, folder: str = "") -> Store:
     if not is_trusted(store):  # a token that both sides have is of a folder that was made here
         store.local = _find_local(main)
     return store
+
+
+def _is_bare(repository: str) -> bool:
+    return not os.path.lexists(f"{repository}/.git")
+
+
+def _has_own_local(root: str) -> bool:
+    """Tell whether a worktree has a local folder, as earlier versions made it beside a bare one."""
+    return any(_is_made_here(f"{root}/{name}") for name in (LOCAL, *list_numbered(root)))
 
 
 def _find_local(main: str) -> str:

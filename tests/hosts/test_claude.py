@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from memfs.hosts import claude_transcript
+from memfs.hosts import claude_project, claude_transcript
 from tests.hosts.claude_code import ClaudeCode
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, last_user_text, texts
@@ -209,3 +210,71 @@ def test_transcripts_are_in_the_folder_that_we_compute(project: Wired, name: str
         assert replace(project.claude(model), cwd=folder).run("hello").code == 0
     there, *_ = claude_transcript.list_folders(str(project.home), str(folder))
     assert [each.suffix for each in Path(there).glob("*.jsonl")] == [".jsonl"]
+
+
+def lay_out(folder: Path, layout: str) -> Path:
+    """Make a repository, and return the folder of it that is worked in."""
+
+    def git(where: Path, *words: str) -> None:
+        subprocess.run(["git", "-C", str(where), *words], check=True, capture_output=True)
+
+    one = folder / "one"
+    one.mkdir()
+    git(one, "init", "-q")
+    git(
+        one, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"
+    )
+    (one / "sub").mkdir()
+    match layout:
+        case "linked":
+            git(one, "worktree", "add", "-q", str(folder / "two"))
+            return folder / "two"
+        case "bare" | "bare inside":
+            bare = folder / ("all/.bare" if layout == "bare" else "all.git")
+            git(folder, "clone", "-q", "--bare", str(one), str(bare))
+            if layout == "bare":
+                (folder / "all/.git").write_text("gitdir: ./.bare\n")
+            tree = bare.parent / "two" if layout == "bare" else bare / "two"
+            git(bare, "worktree", "add", "-q", "-b", "two", str(tree))
+            return tree
+        case "git elsewhere":
+            git(folder, "clone", "-q", f"--separate-git-dir={folder}/away", str(one), "two")
+            return folder / "two"
+        case "no git":
+            (folder / "plain").mkdir()
+            return folder / "plain"
+        case "link":
+            (folder / "link").symlink_to(one)
+            return folder / "link"
+    return one / layout
+
+
+LAYOUTS = ["", "sub", "linked", "bare", "bare inside", "git elsewhere", "no git", "link"]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_project_has_the_key_that_we_compute(project: Wired, tmp_path: Path, layout: str) -> None:
+    folder = lay_out(tmp_path, layout)
+    with ScriptedModel([]) as model:
+        claude = replace(project.claude(model), cwd=folder)
+        claude.command("mcp", "add", "--scope", "local", "other", "/bin/true")
+    known = json.loads((project.home / ".claude.json").read_text())["projects"]
+    keys = [key for key, value in known.items() if "other" in value.get("mcpServers", {})]
+    assert keys == [claude_project.find_key(str(folder))]
+
+
+@pytest.mark.parametrize("layout", ["sub", "linked", "bare"])
+def test_tools_are_there_in_each_worktree(project: Wired, tmp_path: Path, layout: str) -> None:
+    project.memfs("uninstall", "claude")
+    folder = lay_out(tmp_path, layout)
+    project.memfs("init", cwd=folder)
+    project.memfs("install", "claude", cwd=folder)
+    args = {"label": "human", "content": "Name: Quentin"}
+    tool = ToolUse("mcp__memfs__core_memory_append", args)
+    with ScriptedModel([tool, "Noted.", "Hello."]) as model:
+        claude = replace(project.claude(model), cwd=folder)
+        assert claude.run("hello", "--allowedTools", "mcp__memfs").code == 0
+        assert claude.run("and again").code == 0
+    assert "Name: Quentin" in everything(model.requests[-1])
+    for log in tmp_path.rglob("hook.log"):
+        assert log.read_text() == ""

@@ -13,6 +13,8 @@ import pytest
 
 from memfs import hosts
 from memfs.core.errors import StoreError
+from memfs.files import outside
+from memfs.hosts import settings
 from memfs.ops import doctor, init, install
 from memfs.store import blocks
 from memfs.store.blocks import Place
@@ -177,6 +179,27 @@ def test_a_linked_worktree_keeps_its_own_settings_out_too(linked: Place, repo: P
     run(linked, "claude")
     assert committable(Path(linked.project.top)) == []
     assert (repo / ".git/info/exclude").read_text().endswith(f"\n/{OWN}\n")
+
+
+@pytest.mark.parametrize("remove", [False, True])
+def test_where_an_earlier_version_wrote_the_server_of_a_worktree_it_goes(
+    linked: Place, repo: Path, home: Path, remove: bool
+) -> None:
+    assert linked.project
+    top = linked.project.top
+    init.run(top, str(home))
+    run(linked, "claude")
+    account = home / ".claude.json"
+    written = json.loads(account.read_text())["projects"]
+    assert [*written] == [str(repo)]
+    other = {"mcpServers": {"memfs": written[str(repo)]["mcpServers"]["memfs"], "other": {}}}
+    account.write_text(json.dumps({"projects": {top: other}}))
+    assert not settings.list_server_files(hosts.get("claude"), str(home), top, outside.read)
+    run(linked, "claude", "local", remove=remove)
+    found = json.loads(account.read_text())["projects"]
+    assert found.pop(top) == {"mcpServers": {"other": {}}}
+    assert [*found] == ([] if remove else [str(repo)])
+    assert remove or settings.list_server_files(hosts.get("claude"), str(home), top, outside.read)
 
 
 def test_a_project_below_the_top_keeps_its_own_settings_out(repo: Path, home: Path) -> None:

@@ -119,17 +119,57 @@ def test_the_local_folder_is_private_and_ignored(repo: Path) -> None:
 
 def test_linked_worktrees_share_the_local_folder(repo: Path, tmp_path: Path) -> None:
     make(repo)
-    for command in (
-        ["add", "-A"],
-        ["commit", "-q", "-m", "store"],
-        ["worktree", "add", "-q", str(tmp_path / "linked")],
-    ):
-        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "store")
+    git(repo, "worktree", "add", "-q", str(tmp_path / "linked"))
     found = store_paths.find(str(tmp_path / "linked"))
     assert found
     assert found.root == str(tmp_path / "linked" / store_paths.NAME)
     assert found.local == str(repo / store_paths.NAME / "local")
     assert found.tree == "linked"
+
+
+@pytest.mark.parametrize(
+    ("bare", "below"), [("all/.bare", ""), ("all.git", ""), ("all.git", "sub"), ("a/HEAD", "")]
+)
+def test_the_worktrees_of_a_bare_repository_share_a_local_folder_in_it(
+    repo: Path, tmp_path: Path, bare: str, below: str
+) -> None:
+    make(repo / below)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "store")
+    git(tmp_path, "clone", "-q", "--bare", str(repo), bare)
+    for name in ("one", "two"):
+        git(tmp_path / bare, "worktree", "add", "-q", "-b", name, str(tmp_path / "trees" / name))
+        found = store_paths.find(str(tmp_path / "trees" / name / below))
+        assert found
+        assert found.local == str(tmp_path / bare / below / store_paths.NAME / "local")
+        assert (found.root, found.tree) == (
+            str(tmp_path / "trees" / name / below / store_paths.NAME),
+            name,
+        )
+        other = store_paths.root_of_tree(found, "one")
+        assert other == str(tmp_path / "trees/one" / below / store_paths.NAME)
+
+
+def test_what_a_worktree_of_a_bare_repository_had_of_its_own_goes_on(
+    repo: Path, tmp_path: Path
+) -> None:
+    make(repo)
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "store")
+    git(tmp_path, "clone", "-q", "--bare", str(repo), "all.git")
+    tree = tmp_path / "one"
+    git(tmp_path / "all.git", "worktree", "add", "-q", "-b", "one", str(tree))
+    root = str(tree / store_paths.NAME)
+    local_folder.make(store_paths.Store(root, "project"))  # as earlier versions had it
+    found = store_paths.find(str(tree))
+    assert found
+    assert found.local == f"{root}/local"
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from memfs import hosts
 from memfs.core.distribution import DISTRIBUTION
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import outside
-from memfs.hosts import owned_file, settings, settings_merge, version
+from memfs.hosts import claude_project, owned_file, settings, settings_merge, version
 from memfs.ops.doctor import host_activity, temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.install import commands
@@ -82,7 +82,8 @@ def _check_programs(
         started = started or [settings_merge.list_required(owned_file.list_words(found.text))]
         words = [word for each in started for word in each]
         needed |= {(found.path, word): ("hook needs", flag) for word in words}
-        servers = settings_merge.servers(parsed, top)
+        key = claude_project.find_key(top) if top else None
+        servers = settings_merge.servers(parsed, key)
         needed |= {(found.path, word): ("tools need", flag) for word in servers}
     missing = {key: why for key, why in needed.items() if not settings_merge.is_available(key[1])}
     for (path, word), (what, flag) in sorted(missing.items()):

@@ -15,7 +15,7 @@ from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
-from memfs.hosts import jsonc_edit, owned_file, settings, settings_merge, toml_edit
+from memfs.hosts import claude_project, jsonc_edit, owned_file, settings, settings_merge, toml_edit
 from memfs.ops.install import commands
 from memfs.store import lock, resources
 
@@ -60,11 +60,13 @@ class ShippedEntries:
         `shared`: they go into a file that git commits, and name nothing of this machine.
         """
         hook = (host, "mcp") if tools else (host,)
+        top = place.project.top if place.project else ""
+        key = claude_project.find_key(top)
         values = {
             "{hook}": commands.hook(*hook, shared=shared),
             "{line}": commands.quote(commands.hook_words("line", shared=shared)),
             "{python}": commands.PROGRAM if shared else sys.executable,
-            "{project}": place.project.top if place.project else "",
+            "{project}": key,
         }
         wanted: settings_merge.Json = {}
         unwanted: settings_merge.Json = {}
@@ -90,6 +92,11 @@ class ShippedEntries:
                         "hooks": {**cast("settings_merge.Json", wanted["hooks"]), **found["hooks"]}
                     }
                 (wanted if is_wanted else unwanted).update(found)
+                if "projects" in found and top != key:  # where earlier versions wrote it
+                    unwanted["projects"] = {
+                        **cast("settings_merge.Json", unwanted.get("projects", {})),
+                        top: found["projects"][key],
+                    }
         return cls(wanted, unwanted, toml_text, tools)
 
 
@@ -184,7 +191,9 @@ def _edit_json(
     Containers that the file had before stay even if empty, as do those with a comment in them.
     """
     found = settings.parse(before or "", path)
-    has = settings_merge.has_entries(found, {**entries.unwanted, **entries.wanted})
+    has = any(
+        settings_merge.has_entries(found, each) for each in (entries.unwanted, entries.wanted)
+    )
     first = (record or {}).get("before") or ""
     stay: set[settings_merge.Where] = set()
     if remove or entries.unwanted:
