@@ -150,10 +150,24 @@ def _read_front_matter(
     else:
         problem = f"{len(inner):,} characters, at most {frontmatter.MOST:,} are read as YAML"
     if not problem and found is not None:
-        return found, ""
+        if _is_as_written(head, found):
+            return found, ""
+        from memfs.core import yaml_lenient
+
+        return yaml_lenient.restore_words(found, inner), ""
     from memfs.core import yaml_lenient
 
     return yaml_lenient.read(inner), problem
+
+
+def _is_as_written(head: str, meta: dict[str, object]) -> bool:
+    """Tell whether the texts in front matter are what its author wrote: no number, no comment."""
+    tags = meta.get("tags")
+    return (
+        isinstance(meta.get("description", ""), str)
+        and (" #" not in head or "description" not in meta)
+        and (not isinstance(tags, list) or all(isinstance(tag, str) for tag in tags))
+    )
 
 
 def _check_missing_fence(text: str) -> tuple[dict[str, object], str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*\Z")
 _UNDERLINE = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
+_SENTENCE_END = re.compile(r"[.!?…][\"'”)\]]{0,3}\s+|[。！？]")  # noqa: RUF001 - of Chinese
+_WORD_END = re.compile(r"\s+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -55,7 +57,8 @@ def split_text(text: str, most: int) -> list[TextPart]:
     """Cut a text into parts of at most `most` characters.
 
     A heading's part holds what is below it as far as that fits; else each heading in it has its
-    own. What is too long without a heading is cut between paragraphs, lines, or anywhere.
+    own. What is too long without a heading is cut between paragraphs, lines, sentences, words, or
+    anywhere. A heading without a text stands at the end of the part before it, if that has room.
     """
     return [TextPart(each.path, each.text) for each in split_sections(split_markdown(text), most)]
 
@@ -77,15 +80,19 @@ def split_sections(parts: Iterable[Section], most: int) -> list[NumberedPart]:
         while section.level and stop < len(sections) and sections[stop].level > section.level:
             stop += 1
         number = section.number + section.line.count("\n")
+        if stop == at + 1 and _is_heading_alone(section):
+            alone = _number_part(path, section.line, section.number)
+            fits = found and len(found[-1].text) + len(alone.text) + 2 <= most
+            found.append(_join_parts(found.pop(), alone) if fits else alone)
+            at = stop
+            continue
         if ends[stop] - ends[at] <= most:
             below = [each.line + each.body for each in sections[at + 1 : stop]]
             whole = _number_part(path, section.body + "".join(below), number)
             found.append(whole._replace(first=section.number) if section.level else whole)
             at = stop
             continue
-        pieces = list(_split_pieces(section.body, most)) or [""] * (
-            stop == at + 1
-        )  # a heading alone
+        pieces = list(_split_pieces(section.body, most))
         for count, piece in enumerate(pieces):
             part = _number_part(path, piece, number, goes_on=count > 0)
             found.append(
@@ -95,6 +102,16 @@ def split_sections(parts: Iterable[Section], most: int) -> list[NumberedPart]:
         above.append(section)
         at += 1
     return [part for part in found if part.text.strip() or part.path]
+
+
+def _is_heading_alone(section: Section) -> bool:
+    last = section.line.rstrip().rpartition("\n")[2]
+    return not section.body.strip() and bool(_HEADING.match(last) or _UNDERLINE.fullmatch(last))
+
+
+def _join_parts(part: NumberedPart, heading: NumberedPart) -> NumberedPart:
+    text = "\n\n".join(filter(None, (part.text, heading.text)))
+    return part._replace(text=text, last=heading.last)
 
 
 def _number_part(
@@ -172,7 +189,7 @@ def _split_pieces(text: str, most: int) -> Iterator[str]:
     pending: list[str] = []
     size = 0
     for atom in _split_atoms(text, most):
-        if pending and size + len(atom) > most:
+        if size + len(atom) > most and "".join(pending).strip():
             yield "".join(pending)
             pending, size = [], 0
         pending.append(atom)
@@ -188,7 +205,22 @@ def _split_atoms(text: str, most: int) -> Iterator[str]:
             yield paragraph
             continue
         for line in paragraph.splitlines(keepends=True):
-            yield from (line[start : start + most] for start in range(0, len(line), most))
+            yield from _split_line(line, most)
+
+
+def _split_line(line: str, most: int) -> Iterator[str]:
+    """Cut a line behind a sentence, else behind a word, where either is in the second half."""
+    start = 0
+    while len(line) - start > most:
+        end = start + most
+        for pattern in (_SENTENCE_END, _WORD_END):
+            ends = [found.end() for found in pattern.finditer(line, start + most // 2, end)]
+            if ends:
+                end = ends[-1]
+                break
+        yield line[start:end]
+        start = end
+    yield line[start:]
 
 
 def _split_paragraphs(text: str) -> Iterator[str]:

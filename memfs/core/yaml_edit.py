@@ -144,16 +144,25 @@ def write_entry(
 
 
 def scalar(value: object, *, plain: bool = True) -> str:
-    """Write one value as a YAML scalar on one line; not `plain`: every text is quoted."""
+    """Write one value on one line; not `plain`: every text is quoted."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
         return str(value)
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(_quote(str(item)) for item in value) + "]"
+        return "[" + ", ".join(map(_write_item, value)) + "]"
+    if isinstance(value, dict):
+        pairs = (f"{_quote(str(key))}: {_write_item(each)}" for key, each in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if value is None:
+        return "null"
     text = " ".join(str(value).split())
     safe = plain and text[:1] in _PLAIN_START and yaml_fast.read(f"k: {text}") == {"k": text}
     return text if safe or (plain and _TIMESTAMP.fullmatch(text)) else _quote(text)
+
+
+def _write_item(value: object) -> str:
+    return _quote(value) if isinstance(value, str) else scalar(value, plain=False)
 
 
 def _quote(text: str) -> str:

@@ -9,6 +9,7 @@ from memfs.core import yaml_fast
 _SET_BY_MEMFS = ("version", "updated_at", "updated_by", "tokens")
 KNOWN = frozenset((*_SET_BY_MEMFS, *"description limit read_only pinned priority tags ttl".split()))
 _BLOCK_SCALAR = ("|", ">")
+_MARKED = "\"'|>&!*[{#%@`"  # a value that begins so is no plain text
 _ALSO_KEPT = "\xa0\u2009\u200c\u200d\u202f\u3000"  # what YAML allows and is not printable
 
 
@@ -23,6 +24,28 @@ def read(text: str) -> dict[str, object]:
         protected = protected or (key == "read_only" and value is True)
     if protected:
         found["read_only"] = True
+    return found
+
+
+def restore_words(meta: dict[str, object], text: str) -> dict[str, object]:
+    """Return front matter whose description and tags are the words that its author wrote.
+
+    YAML reads 3.10 as 3.1, no as false in places, and nothing behind a # after a space.
+    """
+    found = dict(meta)
+    for key, lines in entries(text):
+        rest = lines[0].partition(":")[2].strip(" ")
+        below = [line.strip(" ") for line in lines[1:] if line.strip(" ")]
+        if key == "description" and rest and rest[0] not in _MARKED and not below:
+            found[key] = rest
+        elif key == "tags":
+            listed = rest[1:-1].split(",") if rest[:1] == "[" and rest[-1:] == "]" else []
+            listed = listed or [line[2:] for line in below if line.startswith("- ")]
+            words = [each.strip(" ") for each in listed]
+            values = found.get(key)
+            if isinstance(values, list) and len(words) == len(values):
+                pairs = zip(words, values, strict=True)
+                found[key] = [value if isinstance(value, str) else word for word, value in pairs]
     return found
 
 

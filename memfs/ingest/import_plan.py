@@ -11,10 +11,10 @@ import os
 import re
 import unicodedata
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memfs.core import frontmatter, headings, yaml_edit, yaml_lenient
+from memfs.core import frontmatter, headings
 from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
 from memfs.files import outside
@@ -34,7 +34,7 @@ _MOST_PASSAGES = 2000  # of one file
 _LONG = 120  # characters of a description that is taken from a text
 _PRIVATE = "private: --user takes it into your own store"
 _FOR = ("globs", "applyTo", "paths")  # which files it is for, as the tools call it
-_OURS = yaml_lenient.KNOWN | {"source", "created_at", "importance"}
+_EVERYTHING = ("*", "**", "**/*", "**/**")  # for all files, which says nothing
 _IMPORT = re.compile(r"(?<!\S)@((?:~|\.{1,2})?/\S+|\S+\.(?:mdc?|txt))(?=[\s,;:)]|\.?(?:\s|\Z))")
 _SPAN = re.compile(r"(`+)[^`\n]*\1")
 _MARKUP = re.compile(r"^[\s>*+#-]+|[*`]+|!?\[|\]\([^)]*\)|<!--.*?-->")
@@ -69,10 +69,14 @@ class _LeftError(Exception):
 
 @dataclass(frozen=True)
 class _Text:
-    """What is in a file: its front matter and its body, without ours and what is private."""
+    """What is in a file: its front matter and its body, without ours and what is private.
+
+    `head` is the front matter as it stands there.
+    """
 
     meta: dict[str, object]
     body: str
+    head: str = ""
 
     @property
     def kind(self) -> str:
@@ -138,11 +142,12 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
         raise MemfsError(f"half of a section of memfs is in it: {wrong}")
     own = marked_section.remove_section(raw, *MARKS)
     head, body = frontmatter.split(own)
-    text = _Text(text_files.parse_meta(frontmatter.strip_fences(head)), public(body).strip("\n"))
+    meta = text_files.parse_meta(frontmatter.strip_fences(head))
+    text = _Text(meta, public(body).strip("\n"), head)
     if _is_user_topic(source, text) and not user:
         raise _LeftError(_PRIVATE)
     if source.label == foreign_memory.AUTO and not user:
-        text = _Text(text.meta, _filter_index(source, text.body))
+        text = replace(text, body=_filter_index(source, text.body))
     if not text.body.strip():
         raise _LeftError("it is ours already (memfs sync)" if own != raw else "it is empty")
     for found in find_secrets(source.kept):
@@ -197,9 +202,8 @@ def _make_block(source: ForeignFile, text: _Text, limit: int, *, pin: bool) -> d
         "pinned": pin,
         "tags": text_files.list_tags(text.meta, text.kind) or None,
         "source": source.kept,
-        **_select_other_keys(text),
     }
-    written = yaml_edit.write("", head, "\n")
+    written = text_files.write_head(text.head, head)
     return {f"blocks/{source.label}{blocks.SUFFIX}": f"{written}{text.body}\n".encode()}
 
 
@@ -219,9 +223,8 @@ def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
         "tags": [kind, *text_files.list_tags(text.meta, text.kind)],
         "source": source.kept,
         "description": _describe(source, text) if about_all else None,
-        **_select_other_keys(text),
     }
-    written = yaml_edit.write("", head, "\n")
+    written = text_files.write_head(text.head, head)
     passages = {}
     for number, part in enumerate(found):
         about = _describe(source, text) if about_all and not number else ""
@@ -247,7 +250,8 @@ def _describe(source: ForeignFile, text: _Text) -> str:
 
 def _format_scope(text: _Text) -> str:
     value = next((text.meta[key] for key in _FOR if text.meta.get(key)), "")
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    found = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "" if found in _EVERYTHING else found
 
 
 def _find_sentence(body: str) -> str:
@@ -257,20 +261,6 @@ def _find_sentence(body: str) -> str:
             if sentence.strip():
                 return sentence if len(sentence) <= _LONG else sentence[: _LONG - 1].rstrip() + "…"
     return ""
-
-
-def _select_other_keys(text: _Text) -> dict[str, object]:
-    """Return the other keys of the front matter, unchanged."""
-    below = text.meta.get("metadata")
-    meta = {**(below if isinstance(below, dict) else {}), **text.meta}
-    return {
-        key: [str(each) for each in value] if isinstance(value, list) else value
-        for key, value in meta.items()
-        if text_files.KEY.fullmatch(key)
-        and key not in _OURS
-        and isinstance(value, str | int | float | bool | list)
-        and value not in ("", [])
-    }
 
 
 def _find_imports(body: str) -> Iterable[str]:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 import re
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from memfs.core import body_edits, encodings, frontmatter, yaml_edit, yaml_fast
+from memfs.core import body_edits, encodings, frontmatter, yaml_edit, yaml_fast, yaml_lenient
+from memfs.core.block import MANAGED
 from memfs.core.errors import MemfsError
+from memfs.core.privacy import public
 from memfs.files import outside
 from memfs.store import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LARGEST = 2 << 20  # bytes of a file
 KEY = re.compile(r"[A-Za-z][\w-]{0,60}", re.ASCII)
@@ -35,13 +41,52 @@ def read_text(path: str, shown: str) -> str:
     return text
 
 
+def write_head(
+    head: str, changes: Mapping[str, object], defaults: Mapping[str, object] | None = None
+) -> str:
+    """Return the front matter that a text gets: that of its source with `changes`.
+
+    Its other keys stay as they are written. Of `defaults` those are set that it has not. What is no
+    YAML, or holds something private, is written anew; what memfs sets by itself goes.
+    """
+    inner = frontmatter.strip_fences(head)
+    meta = parse_meta(inner)
+    wanted = {key: value for key, value in (defaults or {}).items() if meta.get(key) in (None, "")}
+    wanted |= {**dict.fromkeys(MANAGED), **changes}
+    made = yaml_edit.write(head, wanted, "\n") if public(head) == head else head
+    found, wrong = yaml_edit.read(frontmatter.strip_fences(made))
+    if head and (wrong or any(key in found for key, value in wanted.items() if value is None)):
+        kept = {key: _drop_private(value) for key, value in meta.items() if KEY.fullmatch(key)}
+        every = {
+            key: value for key, value in (kept | wanted).items() if value not in (None, "", [])
+        }
+        made = yaml_edit.write("", every, "\n")
+    return made
+
+
+def format_head(fields: Mapping[str, object]) -> str:
+    """Return front matter with those fields of an object whose names are keys; "" for none."""
+    found = {
+        key: value for key, value in fields.items() if KEY.fullmatch(key) and value is not None
+    }
+    return yaml_edit.write("", found, "\n") if found else ""
+
+
+def _drop_private(value: object) -> object:
+    return public(value) if isinstance(value, str) else value
+
+
 def parse_meta(inner: str) -> dict[str, object]:
-    """Read front matter; where it is no YAML (Cursor's `globs: *.ts`) line by line."""
+    """Read front matter; where it is no YAML (Cursor's `globs: *.ts`) line by line.
+
+    Its known keys are read as those of a block.
+    """
     found = yaml_fast.read(inner)
     if found is None:
         found, wrong = yaml_edit.read(inner)
-        found = _parse_lines(inner) if wrong else found
-    return found
+        if wrong:
+            return {**_parse_lines(inner), **yaml_lenient.read(inner)}
+    return yaml_lenient.restore_words(found, inner)
 
 
 def _parse_lines(inner: str) -> dict[str, object]:
@@ -51,10 +96,16 @@ def _parse_lines(inner: str) -> dict[str, object]:
         name, colon, rest = line.partition(":")
         bare = line.strip()
         if colon and KEY.fullmatch(name.rstrip()):
-            key, value = name.rstrip(), rest.strip().strip("\"'")
-            found[key] = value == "true" if value in ("true", "false") else value
+            key = name.rstrip()
+            parsed = (yaml_fast.read(f"{key}: {rest.strip()}") or {}).get(key)
+            plain = rest.strip().strip("\"'")
+            found[key] = parsed if isinstance(parsed, bool | list) else plain
+        elif bare.startswith("- ") and key and found[key] in ("", []):
+            found[key] = [bare[2:].strip("\"'")]
         elif bare and key:
-            found[key] = f"{found[key]} {bare.removeprefix('- ')}".strip()  # of a list, too
+            before = found[key]
+            more = bare.removeprefix("- ").strip("\"'")
+            found[key] = [*before, more] if isinstance(before, list) else f"{before} {more}"
     return found
 
 

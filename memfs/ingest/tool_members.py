@@ -11,11 +11,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.core import headings, yaml_edit
+from memfs.core import headings
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.privacy import public
 from memfs.hosts import foreign_memory
+from memfs.ingest import text_files
 from memfs.ingest.import_merge import ImportItem
 from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolSession, ToolText, UnreadItem
 from memfs.store import archive, blocks, clock, config, message_codec, recall, store_paths
@@ -145,22 +146,22 @@ def _make_passages(tool: str, item: ToolText) -> dict[str, bytes]:
         cut = headings.split_text(text, _PASSAGE)
         parts = ["\n\n".join(filter(None, (" > ".join(each.path), each.text))) for each in cut]
     at = item.at or archive.UNKNOWN
-    head = {
-        "created_at": at,
-        "importance": max(1, min(10, item.importance)),
-        "tags": list(dict.fromkeys(filter(None, map(_clean_tag, (tool, *item.tags)))))[:_MOST_TAGS],
-        "source": _format_source(tool, item),
-    }
-    written = yaml_edit.write("", head, "\n")
-    found = {}
+    tags = list(dict.fromkeys(filter(None, map(_clean_tag, (tool, *item.tags)))))[:_MOST_TAGS]
+    found: dict[str, object] = {"created_at": at, "importance": max(1, min(10, item.importance))}
+    if item.own:
+        written = text_files.write_head(item.head, found, {"tags": list(item.tags) or None})
+    else:
+        named = {"source": _format_source(tool, item)}
+        written = text_files.write_head(item.head, {**found, "tags": tags}, named)
+    made = {}
     for number, part in enumerate(parts):
         name = "\0".join((tool, item.project, item.ident, str(number), text))
         ident = f"{tool}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:12]}"
         month = item.at[:7] or clock.now()[:7]
-        found[f"archive/{month}/{ident}{archive.SUFFIX}"] = f"{written}{part}\n".encode(
+        made[f"archive/{month}/{ident}{archive.SUFFIX}"] = f"{written}{part}\n".encode(
             "utf-8", "replace"
         )
-    return found
+    return made
 
 
 def _clean_tag(tag: str) -> str:
@@ -184,19 +185,26 @@ def _make_block(
     if labels.problem(label):
         label = foreign_memory.make_label("", item.label) or tool
     text, about = public(item.text).rstrip("\n"), public(item.description)
-    head = {
-        "description": " ".join(about.split()) or None,
-        "limit": item.limit or None,
-        "read_only": item.read_only,
-        "pinned": item.pinned,
-        "tags": list(item.tags) or None,
-        "source": " ".join(f"{tool}: {item.label}".split()),
-    }
-    data = f"{yaml_edit.write('', head, chr(10))}{text}\n".encode("utf-8", "replace")
+    found = {"limit": item.limit or None, "read_only": item.read_only, "pinned": item.pinned}
+    tags = {"tags": list(item.tags) or None}
+    described = {"description": " ".join(about.split()) or None}
+    if item.own:
+        head = text_files.write_head(item.head, found, {**described, **tags})
+    else:
+        named = {"source": " ".join(f"{tool}: {item.label}".split())}
+        head = text_files.write_head(item.head, {**found, **tags}, {**described, **named})
+    data = f"{head}{text}\n".encode("utf-8", "replace")
     if len(data) > blocks.LARGEST or (not item.limit and len(text) > get_limit(label)):
         text = "\n\n".join(filter(None, (about, text)))
         whole = ToolText(
-            item.label, item.noun, text, item.at, item.tags, project=item.project, document=True
+            item.label,
+            item.noun,
+            text,
+            item.at,
+            item.tags,
+            project=item.project,
+            document=True,
+            head=item.head,
         )
         return _make_passages(tool, whole)
     path = f"blocks/{label}{blocks.SUFFIX}"

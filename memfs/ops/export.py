@@ -138,7 +138,9 @@ def convert(
         return SecretsFound(tuple(secrets))
     counts = {"blocks": len(memory.blocks), "passages": len(memory.passages)}
     counts["sessions"] = len(memory.sessions)
-    unplaced = {}
+    heads = [*(block.head for block in memory.blocks), *memory.heads.values()]
+    keys = (key for head in heads for key in blocks.front_matter(head))
+    unplaced = {"keys": sum(key in exporter.KEYS for key in keys)}
     if everything:
         unplaced["sessions"] = 0 if exporter.SESSIONS else len(recall.sources(store))
         unplaced["edits"] = (logs.read_whole(store.journal) or b"").count(b"\n")
@@ -176,7 +178,15 @@ def _load_contents(place: Place, store: Store, tier: str, *, sessions: bool) -> 
         ),
         passages=tuple(_list_passages(store)),
         sessions=said,
+        heads=_load_heads(store),
     )
+
+
+def _load_heads(store: Store) -> dict[str, str]:
+    """Load the front matter of the passages, by their ids."""
+    paths = archive.sources(store)
+    names = (os.path.basename(path).removesuffix(archive.SUFFIX) for path in paths)
+    return {name: archive.read_head(path) for name, path in zip(names, paths, strict=True)}
 
 
 def _list_passages(store: Store) -> Iterator[Passage]:

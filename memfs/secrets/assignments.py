@@ -25,6 +25,7 @@ from memfs.secrets.heuristics import (
     is_random_looking,
     is_reference,
     is_sequence,
+    is_slug,
     is_unwordly,
     is_uuid,
     is_wordy,
@@ -233,6 +234,7 @@ def _is_secret(value: str, claim: _Claim) -> bool:
     if (
         (("/" in value or "#" in value[:1]) and _ROUTE.match(value))
         or is_reference(value)
+        or (sort != "password" and is_slug(value.removesuffix(".md")))
         or (len(value) < 24 and is_sequence(value))
     ):
         return False
@@ -319,7 +321,8 @@ def find_assignments(text: str, places: TextFeatures) -> Iterator[tuple[str, int
             continue
         if sort == "key" and (glued := _GLUED.match(text, word.end())):
             value = glued["value"]
-            if is_uuid(value) or (len(value) >= 20 and (is_hex(value) or is_random_looking(value))):
+            random = len(value) >= 20 and (is_hex(value) or is_random_looking(value))
+            if is_uuid(value) or (random and not is_slug(value)):
                 yield _get_type(word[0]), *glued.span("value")
                 continue
         after = _XML_NAME.search(line) and _ELEMENT.match(text, word.end())

@@ -15,6 +15,7 @@ from memfs.secrets.heuristics import (
     is_key_like,
     is_placeholder,
     is_random_looking,
+    is_slug,
     is_uuid,
     is_wordy,
 )
@@ -100,7 +101,7 @@ def _is_key_in_line(text: str, value: str, start: int) -> bool:
     vault = before.endswith(".") and _VAULT.search(before)
     if vault and 24 <= len(value) <= 200 and is_random_looking(value):
         return True
-    if _ID.match(value) or value.startswith("//"):
+    if _ID.match(value) or value.startswith("//") or is_slug(value):
         return False
     if is_uuid(value):  # an id, unless its own key says otherwise
         return names_service(before, UUID_SERVICES)

@@ -12,7 +12,7 @@ _STAND_IN = re.compile(
     r"sample|change[_ -]?(?:me|this|it)|placeholder|dummy|fake|redacted|replace|insert"
     r"|xxxx|\*\*\*|\.\.\.|####|\bto-?do\b|<[^<>]{1,60}>|\bmy[_-]|(?<![a-z])your|-here\b|_here\b"
     r"|foobar|mock|^test|[_-]test(?:ing)?$|lorem|^fixme|^tbd$|…|█|•"
-    r"|wrong|invalid|incorrect|bogus|(?:bad|weak|short|example|not[_-]?(?:my|the))[_-]?pass",
+    r"|wrong|falsch|invalid|incorrect|bogus|(?:bad|weak|short|example|not[_-]?(?:my|the))[_-]?pass",
     re.IGNORECASE,
 )
 # "ExamplePas1" was made up by a person in a hurry, "my-example" by a writer.
@@ -49,6 +49,10 @@ _REFERENCE = re.compile(
 _CODE = re.compile(r"[A-Za-z_)\]][\w.\]]{0,80}(?:\(|\[)|->|::|=>|\$\{|\{\{|#\{|%\(|&&|\|\|")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 _UUID_IN = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}")
+# The name of a file or a note: words with hyphens between them, and at most a short hash.
+_SLUG = re.compile(
+    r"(?:[a-z0-9_]+/)*+(?:[a-z]{1,14}[0-9]{0,2}-|[0-9]{1,4}-){2,20}+[0-9a-f]{6,12}\Z"
+)
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w{0,60}(?:\??\.[A-Za-z_]\w{0,60})+[!?]?\Z")
 _HEX = re.compile(r"(?:(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+|[a-f]{32,})\Z")
 _WORDS = frozenset(
@@ -183,6 +187,11 @@ def is_example(value: str) -> bool:
 def is_uuid(value: str) -> bool:
     """Tell whether `value` is a uuid."""
     return bool(_UUID.match(value))
+
+
+def is_slug(value: str) -> bool:
+    """Tell whether `value` is the name of a file: words with hyphens, and a short hash."""
+    return bool(_SLUG.match(value))
 
 
 def is_hex(value: str) -> bool:

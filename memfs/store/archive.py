@@ -86,6 +86,11 @@ def read(path: str) -> Passage | None:
     return parse(os.path.basename(path).removesuffix(SUFFIX), text)
 
 
+def read_head(path: str) -> str:
+    """Read the front matter of a passage file as it stands there."""
+    return frontmatter.split(files.read(path) or "")[0]
+
+
 def parse(ident: str, raw: str) -> Passage:
     """Read the text of a passage file."""
     head, body = frontmatter.split(raw)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,8 +42,7 @@ def test_what_is_too_long_is_cut_at_its_headings_and_says_where_it_stood() -> No
         ((), "before"),
         (("A",), ("one " * 5)),
         (("A", "B"), "two\n### C\n\nthree"),
-        (("A", "D"), "four " * 9),
-        (("E",), ""),
+        (("A", "D"), "four " * 9 + "\n\n# E"),
     ]
 
 
@@ -74,6 +75,20 @@ def test_no_line_is_lost_and_no_part_is_too_long(lines: list[str], most: int) ->
         assert said.count(line) >= (line in lines)
     assert said.count("y") == text.count("y")
     assert said.count("Six") >= text.count("Six")
+
+
+@given(
+    st.lists(st.from_regex(r"[a-z]{1,12}[.!?]?", fullmatch=True), min_size=1, max_size=400),
+    st.integers(40, 200),
+)
+def test_a_long_line_is_cut_between_words(words: list[str], most: int) -> None:
+    line = " ".join(words)
+    found = headings.split_text(f"# Guide\n\n## Words\n\n{line}\n", most)
+    assert all(part.text.strip() and not part.text.startswith("#") for part in found[1:])
+    assert " ".join(" ".join(part.text for part in found).split()).endswith(line)
+    for part, after in pairwise(found):
+        if after.text in line and "." in part.text[len(part.text) // 2 + 14 : -1]:
+            assert part.text.rstrip()[-1] in ".!?"
 
 
 def test_many_headings_take_little_time() -> None:

@@ -7,8 +7,10 @@ import stat
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from memfs.core.block import Block
+from memfs.core import yaml_edit, yaml_lenient
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Message, Origin
 from memfs.ops import archive, export, init
@@ -16,6 +18,7 @@ from memfs.ops.export import Exported, SecretsFound
 from memfs.store import archive as passages
 from memfs.store import blocks, exporters, recall, static, store_paths
 from memfs.store.blocks import Place
+from memfs.store.exporters import basic_memory
 from tests.ingest.importers.importing import import_path, list_details
 from tests.ops.test_export import WRITE
 from tests.ops.test_purge import SECRET, put
@@ -65,23 +68,22 @@ def make_empty_place(folder: Path) -> Place:
     return blocks.find_place(str(folder))
 
 
-def read_blocks(place: Place) -> dict[str, tuple[str, int, bool, str, list[str]]]:
-    def describe(block: Block) -> tuple[str, int, bool, str, list[str]]:
-        return block.value, block.limit, block.read_only, block.description, block.tags
-
+def read_blocks(place: Place) -> dict[str, tuple[str, dict[str, object]]]:
+    """Return the text of each block, and its keys with those that are what they would be without."""
+    usual = {"read_only": False, "pinned": True, "limit": 5000, "description": "", "tags": []}
     found = [block for block in blocks.load(place) if block.tier == "project" and block.value]
-    return {block.label: describe(block) for block in found}
+    return {block.label: (block.value, usual | block.content[0]) for block in found}
 
 
-def read_passages(place: Place, tool: str) -> set[tuple[str, str, tuple[str, ...]]]:
-    """Return (text, date, tags without that of the tool) of the passages."""
+def read_passages(place: Place) -> list[tuple[str, list[tuple[str, object]]]]:
+    """Return the text and the front matter of each passage."""
     assert place.project
-    found = [passages.read(path) for path in passages.sources(place.project)]
-    return {
-        (each.text, each.created_at, tuple(tag for tag in each.tags if tag != tool))
-        for each in found
-        if each
-    }
+    found = []
+    for path in passages.sources(place.project):
+        passage, keys = passages.read(path), blocks.front_matter(passages.read_head(path))
+        assert passage
+        found.append((passage.text, sorted({"tags": [], **keys}.items())))
+    return sorted(found, key=str)
 
 
 @pytest.mark.parametrize("tool", exporters.NAMES)
@@ -96,9 +98,72 @@ def test_what_was_written_comes_back(
     for each in [path, *(Path(name) for name in done.paths if name.endswith(".archival.json"))]:
         imported = import_path(empty, each)
         assert not list_details(imported, "refused")
-    name = {"markdown": "memory-folder"}.get(tool, tool)
     assert read_blocks(empty) == read_blocks(place)
-    assert read_passages(empty, name) == read_passages(place, name)
+    assert read_passages(empty) == read_passages(place)
+
+
+KEYS = st.dictionaries(
+    st.from_regex(r"[a-z][a-z_-]{2,9}", fullmatch=True).filter(
+        lambda key: key not in {*yaml_lenient.KNOWN, *basic_memory.KEYS, "memfs", "paged_out"}
+    ),
+    st.sampled_from(
+        ["Re: hello", "no", "1e3", "3.10", "a # b", "übersicht", "2026-05-01", '"quoted"', "[a"]
+    )
+    | st.integers(-9, 10**6)
+    | st.booleans()
+    | st.lists(st.sampled_from(["a, b", "no", "# c", "世界"]) | st.integers(0, 9), min_size=1)
+    | st.fixed_dictionaries({"b": st.integers(0, 9), "c d": st.just("x: y")}),
+    max_size=4,
+)
+
+
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    keys=KEYS,
+    pinned=st.booleans(),
+    read_only=st.booleans(),
+    text=st.sampled_from(TEXTS),
+    n=st.integers(1, 10),
+)
+@pytest.mark.parametrize("tool", exporters.NAMES)
+def test_every_key_of_an_owner_comes_back(
+    tool: str, place: Place, keys: dict[str, object], pinned: bool, read_only: bool, text: str,
+    n: int, tmp_path_factory: pytest.TempPathFactory,
+) -> None:  # fmt: skip
+    folder = tmp_path_factory.mktemp("keys")
+    here = make_empty_place(folder / "here")
+    assert here.project
+    about = {
+        "limit": 9000,
+        "pinned": pinned,
+        "read_only": read_only,
+        "priority": n,
+        "tags": ["A b"],
+    }
+    put(f"{here.project.root}/blocks/a/b.md", yaml_edit.write("", about | keys, "\n") + text + "\n")
+    dated = {"created_at": "2026-05-01T10:00:00Z", "importance": n, "tags": ["A b"], "source": "x"}
+    name = f"{here.project.root}/archive/2026-05/p.md"
+    put(name, yaml_edit.write("", dated | keys, "\n") + text + "\n")
+    done = convert(here, tool, folder / RESULT.get(tool, "out"))
+    assert isinstance(done, Exported)
+    assert done.unplaced.get("keys", 0) == 0
+    there = make_empty_place(folder / "there")
+    for each in [folder / RESULT.get(tool, "out"), *map(Path, done.paths)]:
+        if each.name.endswith((".archival.json", RESULT.get(tool, "out"))):
+            import_path(there, each)
+    assert read_blocks(there) == read_blocks(here)
+    assert read_passages(there) == read_passages(here)
+
+
+def test_keys_that_a_format_has_no_place_for_are_counted(place: Place, tmp_path: Path) -> None:
+    assert place.project
+    put(f"{place.project.root}/blocks/a.md", "---\ntype: reference\ntitle: A\nx: 1\n---\ntext\n")
+    for tool, number in (("basic-memory", 2), ("markdown", 0)):
+        done = convert(place, tool, tmp_path / tool)
+        assert isinstance(done, Exported)
+        assert done.unplaced["keys"] == number
 
 
 @pytest.mark.parametrize("tool", exporters.NAMES)

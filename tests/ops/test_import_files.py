@@ -180,7 +180,7 @@ def test_a_text_that_outgrew_its_block_is_pointed_out(place: Place, repo: Path) 
             "UI (for *.ts,src/**/*.tsx)",
         ),
         ('description: "UI: forms"\nglobs: ["*.ts", "*.tsx"]', "UI: forms (for *.ts, *.tsx)"),
-        ("description: a: b\nglobs:\n  - *.ts\n  - *.tsx", "a: b (for *.ts *.tsx)"),
+        ("description: a: b\nglobs:\n  - *.ts\n  - *.tsx", "a: b (for *.ts, *.tsx)"),
         ("description:\nglobs:\nalwaysApply: true", "Forms"),
         ("applyTo: '**/*.py'", "Forms (for **/*.py)"),
         ("trigger: glob\nglobs: src/*", "Forms (for src/*)"),

@@ -15,7 +15,8 @@ from memfs.hosts import markdown
 from memfs.ipc import team_protocol
 from memfs.secrets import find_secrets
 from memfs.store import clock, commits, import_records, journal, store_paths, team_membership
-from memfs.store.exporters import contents
+from memfs.store.exporters import basic_memory, contents
+from memfs.store.exporters.contents import MemoryContents
 
 UUID = "3f9a1c7e-5b2d-4064-8f9a-1c7e5b2d8064"
 LOTS = random.Random(3)  # noqa: S311 - the same at every run
@@ -161,7 +162,7 @@ def test_a_uuid_whose_own_key_says_so_is_a_secret(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", "Wrong Invalid Incorrect Example Dummy Fake Test Bad Sample".split()
+    "word", "Wrong Falsches Invalid Incorrect Example Dummy Fake Test Bad Sample".split()
 )
 @pytest.mark.parametrize(
     "text",
@@ -226,3 +227,15 @@ OURS = {
 )
 def test_what_memfs_makes_is_no_secret(text: str, what: str) -> None:
     assert find_secrets(text.replace("{}", OURS[what])) == []
+
+
+def test_the_names_of_exported_notes_are_none() -> None:
+    words = (
+        "token killer api key secret auth look known issues rust build where client linear"
+        " slack session openai stripe gateway optimized commands and the of to 2 v1 10"
+    ).split()
+    for _ in range(400):
+        title = " ".join(LOTS.choices(words, k=LOTS.randint(3, 9)))
+        passage = Passage(clock.unique(), f"# {title}\n\n{TEXT}", "2026-05-03T10:00:00Z", 5, (), "")
+        for note in basic_memory.make_files(MemoryContents("x", (), (passage,), {})).values():
+            assert find_secrets(note.decode()) == []

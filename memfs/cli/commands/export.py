@@ -26,6 +26,7 @@ _NOUNS = {
     "sessions": "session",
     "windows": "window",
     "edits": "edit",
+    "keys": "front matter key",
 }
 
 

@@ -10,14 +10,14 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from memfs.core import headings
+from memfs.core import headings, yaml_edit
 from memfs.files import outside
 from memfs.hosts.jsonl import text_of
 from memfs.ingest import text_files
 from memfs.ingest.importers import json_files, note_files
 from memfs.ingest.importers.field_values import join_sections, parse_object, parse_time
 from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolText, UnreadItem
-from memfs.store.exporters.basic_memory import BLOCK, PASSAGE
+from memfs.store.exporters.basic_memory import BLOCK, KEYS, PASSAGE
 from memfs.store.exporters.contents import CONVERSATION
 
 if TYPE_CHECKING:
@@ -96,6 +96,9 @@ def _make_item(note: NoteFile, project: str) -> AnyItem:
     title = note.text("title") or os.path.basename(note.stem)
     found = () if kind in (BLOCK, PASSAGE) else _list_categories(note.body)
     tags = tuple(dict.fromkeys([*text_files.list_tags(note.meta), *found]))
+    head = note.head
+    if kind in (BLOCK, PASSAGE):  # as `memfs export` wrote it
+        head = yaml_edit.write(head, dict.fromkeys(KEYS), "\n")
     if kind == BLOCK or kind in _DECISIONS or _get_folder(note) in _DECISIONS:
         return ToolBlock(
             label=note.text("label") or note.stem,
@@ -104,9 +107,12 @@ def _make_item(note: NoteFile, project: str) -> AnyItem:
             description=note.text("description") or ("" if kind == BLOCK else title),
             limit=note.limit,
             read_only=note.meta.get("read_only") is True,
+            pinned=note.meta.get("pinned") is True,
             tags=tags,
             project=project,
             at=_get_time(note),
+            head=head,
+            own=kind == BLOCK,
         )
     titled = kind == PASSAGE or headings.find_heading(note.body) == title
     return ToolText(
@@ -118,6 +124,8 @@ def _make_item(note: NoteFile, project: str) -> AnyItem:
         importance=note.importance,
         project=project,
         document=kind != PASSAGE,
+        head=head,
+        own=kind == PASSAGE,
     )
 
 

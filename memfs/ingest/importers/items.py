@@ -18,7 +18,8 @@ class ToolText:
     `ident` is what its tool calls it, the same at each import; `noun` is the tool's word for one
     ("observation"). `at` is UTC in ISO 8601, "" where the tool does not know. `project` is a
     folder's path or bare name, "" for none; `private` is about the user, for their own store.
-    A `document` that is long is cut at its headings.
+    A `document` that is long is cut at its headings. The keys of its front matter (`head`) stay;
+    `own`: `memfs export` wrote it, and nothing is added.
     """
 
     ident: str
@@ -30,6 +31,8 @@ class ToolText:
     project: str = ""
     private: bool = False
     document: bool = False
+    head: str = ""
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class ToolBlock:
     """A text that becomes a block under `label`.
 
     A `limit` of 0 leaves it to the configuration, and a text that is longer becomes passages.
+    `head` and `own` are as those of a `ToolText`.
     """
 
     label: str
@@ -50,6 +54,8 @@ class ToolBlock:
     project: str = ""
     private: bool = False
     at: str = ""
+    head: str = ""
+    own: bool = False
 
     @property
     def ident(self) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from memfs.core.records import Message
 from memfs.files import outside
 from memfs.hosts.jsonl import arguments, cap, dumps, flatten_content, remove_elements, text_of
+from memfs.ingest import text_files
 from memfs.ingest.importers import json_files, letta_blocks
 from memfs.ingest.importers.field_values import (
     get_object,
@@ -22,6 +23,7 @@ from memfs.ingest.importers.field_values import (
     parse_time,
 )
 from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolSession, ToolText, UnreadItem
+from memfs.store.exporters.letta import FRONT_MATTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,7 +87,22 @@ def _read_passages(path: str) -> Iterator[AnyItem]:
                 deleted += 1
             elif text.strip() and ident:
                 tags, at = parse_list(row.get("tags")), parse_time(row.get("created_at"))
-                yield ToolText(ident, "passage", text, at, tuple(tags))
+                about = get_object(row, "metadata")
+                named = {
+                    "source": text_of(about.get("source")) or None,
+                    **get_object(about, FRONT_MATTER),
+                }
+                importance = about.get("importance")
+                yield ToolText(
+                    ident,
+                    "passage",
+                    text,
+                    at,
+                    tuple(tags),
+                    importance if isinstance(importance, int) else 5,
+                    head=text_files.format_head(named),
+                    own="importance" in about,
+                )
             else:
                 odd += 1
     if deleted:
@@ -139,10 +156,14 @@ def _make_block(row: _Fields, label: str, *, pinned: bool) -> ToolBlock | Unread
     if not bare or not isinstance(value, str | None):
         why = "its value is no text" if bare else "it has no label"
         return UnreadItem(f"block {bare or text_of(row.get('id'))}", why)
+    about = get_object(row, "metadata")
+    front = get_object(about, FRONT_MATTER)
     return letta_blocks.make_block(
         bare,
         text_of(value),
-        pinned=pinned,
+        pinned=pinned and front.get("pinned") is not False,
+        head=text_files.format_head(front),
+        own=FRONT_MATTER in about,
         limit=row.get("limit"),
         read_only=row.get("read_only"),
         description=text_of(row.get("description")),

@@ -31,6 +31,8 @@ def make_block(
     read_only: object = False,
     description: str = "",
     tags: Iterable[str] = (),
+    head: str = "",
+    own: bool = False,
 ) -> ToolBlock:
     """Make a block that loses nothing; what is about the user is for their own store.
 
@@ -50,6 +52,8 @@ def make_block(
         read_only=read_only is True,
         pinned=pinned,
         tags=tuple(tags),
+        head=head,
+        own=own,
         private=name == _HUMAN or name.startswith(f"{_HUMAN}/"),
     )
 

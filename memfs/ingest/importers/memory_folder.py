@@ -86,6 +86,8 @@ def _make_text(note: NoteFile) -> ToolText:
         at=parse_time(note.text("created_at")),
         tags=tuple(text_files.list_tags(note.meta)),
         importance=note.importance,
+        head=note.head,
+        own=True,
     )
 
 
@@ -97,6 +99,9 @@ def _make_block(note: NoteFile) -> ToolBlock:
         description=note.text("description"),
         limit=note.limit,
         read_only=note.meta.get("read_only") is True,
+        pinned=note.meta.get("pinned") is True,
         tags=tuple(text_files.list_tags(note.meta)),
         at=note.at,
+        head=note.head,
+        own="limit" in note.meta,
     )

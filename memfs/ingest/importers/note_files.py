@@ -23,12 +23,16 @@ _HEAD = 8192  # bytes of one
 
 
 class NoteFile(NamedTuple):
-    """A text file: its name below its folder, front matter, body, and when it was written."""
+    """A text file: its name below its folder, front matter, body, and when it was written.
+
+    `head` is the front matter as it stands there.
+    """
 
     name: str
     meta: dict[str, object]
     body: str
     at: str
+    head: str = ""
 
     @property
     def stem(self) -> str:
@@ -65,7 +69,7 @@ def iter_notes(folder: str, ends: tuple[str, ...] = MARKDOWN) -> Iterator[NoteFi
             continue
         head, body = frontmatter.split(raw)
         meta = text_files.parse_meta(frontmatter.strip_fences(head))
-        yield NoteFile(name, meta, body.strip("\n"), text_files.get_modified_at(path))
+        yield NoteFile(name, meta, body.strip("\n"), text_files.get_modified_at(path), head)
 
 
 def list_heads(folder: str) -> list[tuple[str, dict[str, object]]]:

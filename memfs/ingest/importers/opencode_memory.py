@@ -72,6 +72,7 @@ def _make_entry(note: NoteFile) -> ToolText:
         at=parse_time(note.text("created")) or note.at,
         tags=tuple(text_files.list_tags(note.meta, "journal")),
         project=note.text("project"),
+        head=note.head,
     )
 
 
@@ -83,7 +84,9 @@ def _make_block(note: NoteFile, private: str) -> ToolBlock:
         description=note.text("description"),
         limit=note.limit,
         read_only=note.meta.get("read_only") is True,
+        pinned=note.meta.get("pinned") is True,
         tags=tuple(text_files.list_tags(note.meta)),
         private=private == "opencode",
         at=note.at,
+        head=note.head,
     )

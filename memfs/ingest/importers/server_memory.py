@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 
 from memfs.files import outside
 from memfs.hosts.jsonl import text_of
+from memfs.ingest import text_files
 from memfs.ingest.importers import json_files
-from memfs.ingest.importers.field_values import format_items, join_sections, parse_list, parse_time
+from memfs.ingest.importers.field_values import (
+    format_items,
+    join_sections,
+    parse_list,
+    parse_object,
+    parse_time,
+)
 from memfs.ingest.importers.items import ToolBlock, ToolText, UnreadItem
 from memfs.store.exporters import server_memory as exporter
 
@@ -22,7 +29,16 @@ _FILES = ("memory.jsonl", "memory.json")
 _PACKAGE = "node_modules/@modelcontextprotocol/server-memory/dist"
 _NAMES = ("name", "entityName", "id")
 _PEOPLE = ("person", "user")
-_ABOUT = ("description", "limit", "read only", "tags", "created", "importance", "source")
+_ABOUT = (
+    "description",
+    "limit",
+    "read only",
+    "tags",
+    "created",
+    "importance",
+    "source",
+    exporter.FRONT_MATTER,
+)
 
 
 def find(home: str, environment: Mapping[str, str]) -> list[str]:
@@ -90,7 +106,8 @@ def _make_own(name: str, entity: dict[str, object], relations: list[str]) -> Too
     about = {key: value for key, _, value in (each.partition(": ") for each in others) if value}
     added = [each for each in others if each and each.partition(": ")[0] not in _ABOUT]
     text = join_sections(text, format_items([*added, *relations]))
-    tags = tuple(each.strip() for each in about.get("tags", "").split(","))
+    tags = tuple(filter(None, (each.strip() for each in about.get("tags", "").split(","))))
+    front = parse_object(about.get(exporter.FRONT_MATTER))
     if entity.get("entityType") == exporter.PASSAGE:
         importance = about.get("importance", "")
         return ToolText(
@@ -100,6 +117,8 @@ def _make_own(name: str, entity: dict[str, object], relations: list[str]) -> Too
             at=parse_time(about.get("created")),
             tags=tags,
             importance=int(importance) if importance.isdecimal() else 5,
+            head=text_files.format_head({"source": about.get("source"), **front}),
+            own=True,
         )
     limit = about.get("limit", "")
     return ToolBlock(
@@ -109,5 +128,8 @@ def _make_own(name: str, entity: dict[str, object], relations: list[str]) -> Too
         description=about.get("description", ""),
         limit=int(limit) if limit.isdecimal() and len(limit) < 10 else 0,
         read_only=about.get("read only") == "yes",
-        tags=tuple(filter(None, tags)),
+        pinned=front.get("pinned") is not False,
+        tags=tags,
+        head=text_files.format_head(front),
+        own=True,
     )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NAME = "basic-memory"
 FOLDER = SESSIONS = True
 BLOCK, PASSAGE = "block", "passage"  # types of notes
+KEYS = ("title", "type", "permalink", "label", "created")  # what a note has in its front matter
 
 
 def make_files(memory: MemoryContents) -> dict[str, bytes]:
@@ -34,9 +35,10 @@ def make_files(memory: MemoryContents) -> dict[str, bytes]:
                 "label": block.label,
                 "description": block.description,
                 "limit": block.limit,
-                "read_only": block.read_only or None,
+                "pinned": block.pinned,
             },
             block.value,
+            block.head,
         )
     for passage in memory.passages:
         name = f"passages/{make_name(passage)}"
@@ -51,6 +53,7 @@ def make_files(memory: MemoryContents) -> dict[str, bytes]:
                 "source": passage.source,
             },
             passage.text,
+            memory.heads.get(passage.id, ""),
         )
     for (host, session), messages in memory.sessions.items():
         name = f"conversations/{host}/{store_paths.file_name(session)}.md"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from memfs.core import headings, yaml_edit
+from memfs.core import frontmatter, headings, yaml_edit
+from memfs.core.block import MANAGED
 from memfs.core.privacy import storable
-from memfs.store import archive
+from memfs.store import archive, blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,13 +27,15 @@ _TITLE = 60  # characters
 class MemoryContents:
     """The memory of one store. `passages` are also facts and static entries.
 
-    `sessions` are messages by (host, session).
+    `heads` are the front matter of passages, by their ids; `sessions` are messages by (host,
+    session).
     """
 
     name: str
     blocks: tuple[Block, ...]
     passages: tuple[Passage, ...]
     sessions: Mapping[tuple[str, str], tuple[Message, ...]]
+    heads: Mapping[str, str] = field(default_factory=dict)
 
 
 class Exporter(Protocol):
@@ -41,6 +44,7 @@ class Exporter(Protocol):
     NAME: str  # the word in `memfs export --to NAME`
     FOLDER: bool  # whether it is a folder of files; else one file, with others beside it
     SESSIONS: bool  # whether it has a place for conversations
+    KEYS: tuple[str, ...]  # of front matter, which it writes itself: others' have no place
 
     def make_files(self, memory: MemoryContents) -> dict[str, bytes]:
         """Return the bytes of each file, by its name in the folder.
@@ -70,11 +74,22 @@ def get_date(passage: Passage) -> str | None:
     return passage.created_at if passage.created_at not in ("", archive.UNKNOWN) else None
 
 
-def write_note(head: dict[str, object], body: str) -> bytes:
-    """Return a Markdown file with front matter; keys without a value are left out."""
+def write_note(head: dict[str, object], body: str, own: str = "") -> bytes:
+    """Return a Markdown file with front matter: that of its `own`, and keys that have a value.
+
+    What memfs sets by itself is left out.
+    """
     found = {key: value for key, value in head.items() if value not in (None, "", [], ())}
+    first = dict.fromkeys(MANAGED) if own else {}
+    written = yaml_edit.write(own.removeprefix(frontmatter.BOM), first | found, "\n")
     text = body.strip("\n")
-    return f"{yaml_edit.write('', found, chr(10))}\n{text}\n".encode("utf-8", "replace")
+    return f"{written}\n{text}\n".encode("utf-8", "replace")
+
+
+def list_other_keys(head: str, *known: str) -> dict[str, object]:
+    """Return the keys of front matter that memfs does not set by itself, without the known ones."""
+    found = blocks.front_matter(head)
+    return {key: value for key, value in found.items() if key not in (*MANAGED, *known)}
 
 
 def write_conversation(host: str, session: str, messages: tuple[Message, ...]) -> bytes:

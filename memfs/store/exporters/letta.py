@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from memfs.store import clock
-from memfs.store.exporters.contents import get_date
+from memfs.store.exporters.contents import get_date, list_other_keys
 
 if TYPE_CHECKING:
     from memfs.core.block import Block
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 NAME = "letta"
 FOLDER = SESSIONS = False
+KEYS = ()
 ARCHIVAL = ".archival.json"
+FRONT_MATTER = "front_matter"  # what has no field of its own, in the metadata
+_IN_BLOCK = ("limit", "read_only", "description", "tags")
+_IN_PASSAGE = ("created_at", "importance", "tags", "source")
 _EMPTY = (  # lists of an agent
     "memory_blocks", "tools", "tool_ids", "source_ids", "tool_rules", "tags", "messages",
     "in_context_message_ids", "files_agents", "group_ids",
@@ -51,7 +55,7 @@ def make_files(memory: MemoryContents) -> dict[str, bytes]:
     }
     made = {"": _encode(whole)}
     if memory.passages:
-        made[ARCHIVAL] = _encode([_make_passage(passage) for passage in memory.passages])
+        made[ARCHIVAL] = _encode([_make_passage(memory, passage) for passage in memory.passages])
     return made
 
 
@@ -63,14 +67,18 @@ def _make_block(number: int, block: Block) -> dict[str, object]:
         "limit": block.limit,
         "read_only": block.read_only,
         "description": block.description or None,
-        "metadata": {},
+        "metadata": _keep(block.head, *_IN_BLOCK),
         "tags": block.tags or None,
         "is_template": False,
         "hidden": None,
     }
 
 
-def _make_passage(passage: Passage) -> dict[str, object]:
+def _keep(head: str, *known: str) -> dict[str, object]:
+    return {FRONT_MATTER: list_other_keys(head, *known)}
+
+
+def _make_passage(memory: MemoryContents, passage: Passage) -> dict[str, object]:
     digest = hashlib.sha256(passage.id.encode("utf-8", "replace")).hexdigest()
     parts = (digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32])
     return {
@@ -78,7 +86,11 @@ def _make_passage(passage: Passage) -> dict[str, object]:
         "text": passage.text,
         "tags": list(passage.tags),
         "created_at": get_date(passage),
-        "metadata": {"importance": passage.importance, "source": passage.source},
+        "metadata": {
+            "importance": passage.importance,
+            "source": passage.source,
+            **_keep(memory.heads.get(passage.id, ""), *_IN_PASSAGE),
+        },
         "is_deleted": False,
     }
 

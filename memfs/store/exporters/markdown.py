@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 NAME = "markdown"
 FOLDER = SESSIONS = True
+KEYS = ()
 PASSAGES = "archive"
 
 
@@ -19,13 +20,8 @@ def make_files(memory: MemoryContents) -> dict[str, bytes]:
     """Return the files: blocks by their labels, passages and sessions in folders of their own."""
     made: dict[str, bytes] = {}
     for block in memory.blocks:
-        head = {
-            "description": block.description,
-            "limit": block.limit,
-            "read_only": block.read_only or None,
-            "tags": block.tags,
-        }
-        made[f"{block.label}.md"] = write_note(head, block.value)
+        head = {"description": block.description, "limit": block.limit, "pinned": block.pinned}
+        made[f"{block.label}.md"] = write_note(head, block.value, block.head)
     for passage in memory.passages:
         name = f"{PASSAGES}/{make_name(passage)}.md"
         made[name] = write_note(
@@ -36,6 +32,7 @@ def make_files(memory: MemoryContents) -> dict[str, bytes]:
                 "source": passage.source,
             },
             passage.text,
+            memory.heads.get(passage.id, ""),
         )
     for (host, session), messages in memory.sessions.items():
         name = f"sessions/{host}/{store_paths.file_name(session)}.md"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from memfs.store.exporters.contents import get_date, make_title
+from memfs.store.exporters.contents import get_date, list_other_keys, make_title
 
 if TYPE_CHECKING:
     from memfs.store.exporters.contents import MemoryContents
 
 NAME = "server-memory"
 FOLDER = SESSIONS = False
+KEYS = ()
 BLOCK, PASSAGE = "memory block", "memory passage"  # types of entities
+FRONT_MATTER = "front matter"  # an observation with the other keys, as JSON
 
 
 def make_files(memory: MemoryContents) -> dict[str, bytes]:
@@ -27,6 +29,7 @@ def make_files(memory: MemoryContents) -> dict[str, bytes]:
                 "limit": block.limit,
                 "read only": "yes" if block.read_only else "",
                 "tags": ", ".join(block.tags),
+                FRONT_MATTER: _keep(block.head, "description", "limit", "read_only", "tags"),
             },
         )
         for block in memory.blocks
@@ -37,11 +40,19 @@ def make_files(memory: MemoryContents) -> dict[str, bytes]:
             "importance": passage.importance,
             "tags": ", ".join(passage.tags),
             "source": passage.source,
+            FRONT_MATTER: _keep(
+                memory.heads.get(passage.id, ""), "created_at", "importance", "tags", "source"
+            ),
         }
         name = f"{make_title(passage)} ({passage.id})"
         entities.append(_make_entity(name, PASSAGE, passage.text, about))
     lines = "\n".join(json.dumps(each, ensure_ascii=False) for each in entities)
     return {"": lines.encode("utf-8", "replace")}
+
+
+def _keep(head: str, *known: str) -> str:
+    found = list_other_keys(head, *known)
+    return json.dumps(found, ensure_ascii=False) if found else ""
 
 
 def _make_entity(
