@@ -103,7 +103,11 @@ def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
         numbers[item.kind] += item.count
     counts = [format_count(number, _NOUNS[kind]) for kind, number in numbers.items()]
     what = f"{', '.join(counts) or 'nothing'} added"
-    console.print_done(f"{'would be: ' if dry_run else ''}{what}, {same:,} here already")
+    what = f"{'would be: ' if dry_run else ''}{what}, {same:,} here already"
+    if refused := sum(item.count for item in done.items if item.outcome == "refused"):
+        console.talk(f"! {what}, {refused:,} refused")
+    else:
+        console.print_done(what)
     return added
 
 

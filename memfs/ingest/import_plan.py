@@ -141,7 +141,7 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     if wrong:
         raise MemfsError(f"half of a section of memfs is in it: {wrong}")
     own = marked_section.remove_section(raw, *MARKS)
-    head, body = frontmatter.split(own)
+    head, body = (text_files.split_note if own == raw else frontmatter.split)(own)
     meta = text_files.parse_meta(frontmatter.strip_fences(head))
     text = _Text(meta, public(body).strip("\n"), head)
     if _is_user_topic(source, text) and not user:

@@ -41,6 +41,18 @@ def read_text(path: str, shown: str) -> str:
     return text
 
 
+def split_note(raw: str) -> tuple[str, str]:
+    """Split a note into front matter and body. Of one with properties alone they are the body.
+
+    That is not so for an empty block as `memfs export` writes it.
+    """
+    head, body = frontmatter.split(raw)
+    inner = frontmatter.strip_fences(head)
+    if body.strip() or not inner.strip() or "limit" in parse_meta(inner):
+        return head, body
+    return "", inner
+
+
 def write_head(
     head: str, changes: Mapping[str, object], defaults: Mapping[str, object] | None = None
 ) -> str:

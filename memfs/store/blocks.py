@@ -184,7 +184,10 @@ def find_answering(event: "Event") -> Place | None:
 
 
 def paths(place: Place) -> list[tuple[str, str, str]]:
-    """List (tier, label, path) of every block file, nearest tier first, sorted by label."""
+    """List (tier, label, path) of every block file, nearest tier first, sorted by label.
+
+    Of several files with one label (`Notes.md`, `notes.md`) that of exactly this name is the block.
+    """
     found: list[tuple[str, str, str]] = []
     for tier, store in place.list_tiers():
         folder = store_paths.block_folder(store, tier, place.session)
@@ -200,8 +203,13 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
 
             served = quarantine.list_served(store, folder, [path for _, path in listed])
             listed = [(label_of(path[len(folder) + 1 :]), instead) for path, instead in served]
-        found.extend((tier, label, path) for label, path in sorted(listed))
+        found.extend((tier, label, path) for label, path in sorted(listed, key=_rank_file))
     return found
+
+
+def _rank_file(listed: tuple[str, str]) -> tuple[str, bool, str]:
+    label, path = listed
+    return label, not path.endswith(f"/{label}{SUFFIX}"), path
 
 
 def is_block_file(name: str) -> bool:
@@ -230,10 +238,11 @@ def read_texts(place: Place) -> dict[str, str | None]:
     """
     found: dict[str, str | None] = {}
     for tier, label, path in paths(place):
+        name = labels.qualify(tier, label)
         try:
-            found[labels.qualify(tier, label)] = _read_text(path)[0]
+            found.setdefault(name, _read_text(path)[0])
         except OSError:
-            found[labels.qualify(tier, label)] = None
+            found.setdefault(name, None)
     return found
 
 

@@ -38,7 +38,7 @@ def full(
 
 
 ALL = """\
-✓ 9 new messages in 3 sessions, from 4 files
+! 9 new messages in 3 sessions, from 4 files
   ~/shop: 6 new messages in 2 sessions
   ~/.agent-memory: 3 new messages in 1 session (of folders without a store)
   2 malformed lines skipped
@@ -46,7 +46,7 @@ ALL = """\
     ~/.claude/projects/{slug}/notes.jsonl
 """
 AGAIN = """\
-✓ 0 new messages in 0 sessions, from 4 files
+! 0 new messages in 0 sessions, from 4 files
   ~/shop: 0 new messages in 0 sessions
   ~/.agent-memory: 0 new messages in 0 sessions (of folders without a store)
   1 file skipped: not a transcript of a known assistant
@@ -78,7 +78,7 @@ def test_everything_where_no_store_is(repo: Path, home: Path, memfs: Run) -> Non
         0,
         "",
         (
-            "✓ 0 new messages in 0 sessions, from 1 file\n"
+            "! 0 new messages in 0 sessions, from 1 file\n"
             "  1 session left out: their folder has no store; run there: memfs init\n"
             f"    {repo}\n"
         ),

@@ -203,25 +203,30 @@ def test_a_file_where_the_blocks_should_be_is_named(place: Place, home: Path) ->
     assert mended(place, home) == []
 
 
-def test_of_two_files_with_one_label_the_second_gets_its_own(
-    place: Place, home: Path, block_file: Write
+@pytest.mark.parametrize("other", ["Notes", "NOTES", "noteS", "nOtes"])
+@pytest.mark.parametrize("earlier", [False, True])
+def test_of_two_files_with_one_label_the_one_of_that_name_keeps_it(
+    place: Place, home: Path, block_file: Write, other: str, earlier: bool
 ) -> None:
-    first, second = block_file("Notes", "upper\n"), block_file("notes", "lower\n")
+    second = block_file(other, "upper\n") if earlier else Path()
+    first = block_file("notes", "lower\n")
+    edit.run(place, [Append("notes", "mine")], Origin())
+    second = block_file(other, "upper\n")
     block_file("notes-2", "taken\n")
+    assert blocks.get(place, "notes").value == "lower\nmine"
+    assert blocks.read_texts(place)["project:notes"] == first.read_text()
     [found] = wrong(place, home)
     assert found.text == f"{second} and {first} have one label"
     assert mended(place, home) == [f"{second} is now project:notes-3"]
     assert [blocks.get(place, label).value for label in ("notes", "notes-2", "notes-3")] == [
-        "upper",
+        "lower\nmine",
         "taken",
-        "lower",
+        "upper",
     ]
     assert wrong(place, home) == []
-    assert (
-        history.log(place, "notes-3")[0].reason
-        == "notes.md had the label of Notes.md: by memfs doctor"
-    )
-    assert history.log(place) == history.log(place)
+    reason = f"{other}.md had the label of notes.md: by memfs doctor"
+    assert history.log(place, "notes-3")[0].reason == reason
+    assert [each.op for each in history.log(place, "notes")] == ["append"]
 
 
 def test_leftovers_of_killed_runs_are_put_away(place: Place, home: Path, repo: Path) -> None:

@@ -89,7 +89,8 @@ def _ingest_all(as_json: bool) -> None:
     if not done.total.files:
         console.talk("No assistant keeps transcripts on this machine.")
         return
-    _print_totals(done.total)
+    problem = any(each.problem for each in done.stores)
+    _print_totals(done.total, is_whole=not (problem or done.left))
     for each in done.stores:
         own = " (of folders without a store)" if each.store.tier == labels.USER else ""
         folder = each.store.root if own else each.store.top
@@ -109,8 +110,13 @@ def _print_unrouted(done: op.MachineIngest) -> None:
         _print_paths([each.folder for each in some if each.folder])
 
 
-def _print_totals(tally: Tally) -> None:
-    console.print_done(f"{_format_counts(tally)}, from {format_count(tally.files, 'file')}")
+def _print_totals(tally: Tally, *, is_whole: bool = True) -> None:
+    """Print what was read, with a ✓ if nothing was left out."""
+    counts = f"{_format_counts(tally)}, from {format_count(tally.files, 'file')}"
+    if is_whole and not (tally.malformed or tally.skipped):
+        console.print_done(counts)
+    else:
+        console.talk(f"! {counts}")
 
 
 def _format_counts(tally: Tally) -> str:

@@ -91,7 +91,7 @@ def _make_item(note: NoteFile, project: str) -> AnyItem:
     kind = note.text("type").lower()
     if kind == CONVERSATION:
         return OmittedItem(CONVERSATION, "transcripts in prose")
-    if not note.body.strip():
+    if not (note.body.strip() or kind == BLOCK):
         return OmittedItem("note", "without a text")
     title = note.text("title") or os.path.basename(note.stem)
     found = () if kind in (BLOCK, PASSAGE) else _list_categories(note.body)

@@ -70,7 +70,7 @@ def read(path: str) -> Iterator[AnyItem]:
             yield note
         elif note.text("type") == CONVERSATION:
             yield OmittedItem(CONVERSATION, "transcripts in prose")
-        elif not note.body.strip():
+        elif not (note.body.strip() or note.limit):
             yield OmittedItem("file", "without a text")
         elif any(key in note.meta for key in _PASSAGE):
             yield _make_text(note)

@@ -67,7 +67,7 @@ def iter_notes(folder: str, ends: tuple[str, ...] = MARKDOWN) -> Iterator[NoteFi
         if problem:
             yield UnreadItem(name, problem)
             continue
-        head, body = frontmatter.split(raw)
+        head, body = text_files.split_note(raw)
         meta = text_files.parse_meta(frontmatter.strip_fences(head))
         yield NoteFile(name, meta, body.strip("\n"), text_files.get_modified_at(path), head)
 

@@ -37,7 +37,7 @@ def check_blocks(place: Place) -> Iterator[Finding]:
             yield Finding(
                 "error",
                 f"{block.path} and {other} have one label",
-                "memfs doctor --fix renames the first of them; or give it another name yourself",
+                f"memfs doctor --fix renames {os.path.basename(block.path)}; or do that yourself",
             )
         wrong = labels.problem(block.label)
         if wrong:
