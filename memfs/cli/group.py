@@ -169,6 +169,8 @@ def _report_usage(error: click.ClickException) -> int:
         console.data(message)
         return error.exit_code
     hint = f"{context.command_path} --help" if context else ""
+    if isinstance(error, click.NoSuchOption):
+        hint += "; what begins with - and is no option goes behind --"
     console.error(message[:1].lower() + message[1:].rstrip("."), hint)
     return error.exit_code
 

@@ -6,7 +6,7 @@ import difflib
 import re
 from dataclasses import dataclass, field, replace
 
-from memfs.core import tokens
+from memfs.core import text_folding, tokens
 from memfs.core.privacy import excerpt, public
 from memfs.secrets import find_secrets
 
@@ -241,6 +241,8 @@ def _replace(
             "to add text, append or insert it; to write the whole block, set it",
         )
     count = body.count(old)
+    if count == 0 and (place := text_folding.find_once(body, old)):
+        return body[: place[0]] + new + body[place[1] :]
     if count == 0:
         return Rejected(f"cannot {verb} in '{label}': {_quote(old)} is not in it", _hint(body, old))
     if count > 1 and not every:
