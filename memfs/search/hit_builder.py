@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memfs.search.ranking import Ranking
 
 _BESIDE = 160  # characters of a neighbouring turn
-_CJK_TEXT = 200  # characters of a question
+_UNSPACED_TEXT = 200  # characters of a question
 # The least sum of word share and cosine of a hit that is about the question. Nineteen of twenty
 # questions on five sets have more; half to three quarters of off-topic questions have less.
 _SURE, _TENFOLD, _SMALL = 0.4, 0.2, 240.0
@@ -42,8 +42,8 @@ class HitBuilder:
         self._question = question
         self._terms = terms
         self._stems = WantedStems(terms)
-        start = question.text[:_CJK_TEXT]
-        self._runs = [] if start.isascii() else identifiers.find_cjk_runs(start)
+        start = question.text[:_UNSPACED_TEXT]
+        self._runs = [] if start.isascii() else identifiers.find_unspaced_runs(start)
         self.found = found
         self._addresses = dict(found.addresses)
         self._documents: dict[int, Document] = {}  # loaded ones, by position
@@ -128,7 +128,7 @@ class HitBuilder:
         for term in self._terms:
             if not term.frequency and term.word not in found and may_be_mistyped(term.word):
                 found += _correct_word(term.word, content)
-        return found + [piece for run in self._runs for piece in _match_cjk(run, content)]
+        return found + [piece for run in self._runs for piece in _match_run(run, content)]
 
     def _list_reasons(self, place: int, content: str, words: list[str]) -> list[str]:
         found = self.found
@@ -216,7 +216,7 @@ def _parse_metadata(text: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _match_cjk(run: str, content: str) -> list[str]:
+def _match_run(run: str, content: str) -> list[str]:
     """Return the longest pieces of a run of CJK characters that a text contains."""
     found: list[str] = []
     at = 0

@@ -1,4 +1,4 @@
-"""Words inside words: the parts of identifiers, and pairs of CJK characters.
+"""Words inside words: the parts of identifiers, and pairs of characters in unspaced scripts.
 
 `getUserName`, `src/x.py` and `E_NO_SPACE` are found whole and by their parts. A text without spaces
 between its words is found by every pair of adjacent characters.
@@ -15,10 +15,12 @@ _NAME = re.compile(
     r"|(?=[A-Za-z0-9]{0,99}(?:[a-z][A-Z]|[A-Z]{2}[a-z]))[A-Za-z0-9]++)"
 )
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")  # only for names, which are short
-_CJK = re.compile(
-    "[\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]++"
+# Thai, Lao, Tibetan, Burmese, Khmer; Japanese, Chinese, Korean.
+_UNSPACED = re.compile(
+    "[\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff"
+    "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]++"
 )
-_BELOW_CJK = bytes(range(0x30))
+_SPACED = bytes(high for high in range(0x30) if high not in (0x0E, 0x0F, 0x10, 0x17))
 _LONGEST = 100  # characters of a name; longer ones are data
 # Characters of names are kept; all others become spaces.
 _WRITTEN = bytes(
@@ -38,13 +40,13 @@ def extract_parts(text: str) -> list[str]:
         humps = _HUMP.findall(name)
         if len(humps) > 1:
             found += [hump.lower() for hump in humps if len(hump) > 1]
-    return found if text.isascii() else [*found, *_list_cjk_pairs(text)]
+    return found if text.isascii() else [*found, *_list_pairs(text)]
 
 
-def _list_cjk_pairs(text: str) -> list[str]:
-    """Return all pairs of adjacent CJK characters."""
+def _list_pairs(text: str) -> list[str]:
+    """Return all pairs of adjacent characters of scripts without spaces between words."""
     high = text.encode("utf-16-le", "surrogatepass")[1::2]  # the high bytes
-    runs = _CJK.findall(text) if high.translate(None, _BELOW_CJK) else ()
+    runs = _UNSPACED.findall(text) if high.translate(None, _SPACED) else ()
     return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
@@ -71,7 +73,7 @@ def join_parts(text: str) -> str:
     """Return the distinct parts of a text (see `extract_parts`), joined by spaces. Fast."""
     written = text.encode("latin-1", "replace").translate(_WRITTEN)
     found = "".join(set(map(_INNER.__getitem__, written.split())))
-    return found if text.isascii() else found + " ".join(_list_cjk_pairs(text))
+    return found if text.isascii() else found + " ".join(_list_pairs(text))
 
 
 def names(text: str) -> list[str]:
@@ -96,6 +98,6 @@ def contains_name(text: str, name: str) -> bool:
     return False
 
 
-def find_cjk_runs(text: str) -> list[str]:
-    """Return the runs of CJK characters in a text."""
-    return _CJK.findall(text)
+def find_unspaced_runs(text: str) -> list[str]:
+    """Return the runs of characters in scripts without spaces between words."""
+    return _UNSPACED.findall(text)

@@ -31,7 +31,7 @@ BATCH = 20_000  # documents whose vectors are published together
 COMMIT = 60_000  # documents: a commit has a fixed cost, and small ones are merged
 _ROOM = 16 << 20  # bytes: with less on a disk, a write can have failed for want of room
 _FEW_ROWS = 100
-_VERSIONS = ("v1", "v2", "v3", "v4")  # folders of this version and of earlier ones
+_VERSIONS = ("v1", "v2", "v3", "v4", "v5")  # folders of this version and of earlier ones
 _MANY = 2000  # documents for which every core is used
 _REPORT = 200  # documents between two progress reports
 

@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDER = "v4/text"  # the number changes with the schema
-CHECKED = "v4/checked.json"
+FOLDER = "v5/text"  # the number changes with the schema
+CHECKED = "v5/checked.json"
 EXACT = tuple("kind role host session project branch label source tag speaker".split())
 MOST_TERMS = 32
 _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on

@@ -54,7 +54,7 @@ CLOSE = 0.35  # the least cosine that is shown as a reason
 _FEWEST = 2  # content words that a prompt needs
 _PAIR = 0.5  # a pair of CJK characters counts as half a word
 _MOST_PAIRS = 24
-_FIRST_CJK = "\u3040"
+_FIRST_UNSPACED = "\u0e01"  # of Thai: some scripts have no spaces between words
 _READ = 8  # candidates that are read, at most
 _ALIKE = 0.8  # share of common words of two texts that are repetitions
 
@@ -109,7 +109,7 @@ def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery |
         return None
     prompt = prompt_bm25.trim_prompt(prompt)
     inner: dict[str, None] = {}
-    if max(prompt, default="") >= _FIRST_CJK:
+    if max(prompt, default="") >= _FIRST_UNSPACED:
         from memfs.search import identifiers
 
         inner = dict.fromkeys(p for p in identifiers.extract_parts(prompt) if not p.isascii())

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-FOLDER = "v4/vectors"  # the number changes with the file formats
+FOLDER = "v5/vectors"  # the number changes with the file formats
 VECTORS, OWNERS, DOCUMENTS = "vectors.i8", "owners.u32", "documents.u32"
 # The columns: its first row, its session's group, its duplicate hash (`doc_json`), seconds since
 # 1970, weight in percent (0: deleted), the documents of its group before and after it.

@@ -13,7 +13,7 @@ TEXTS = [
     "- a list item",
     "-h is no help here",
     "--append is what it said",
-    '-x "quoted" \'twice\' `code` $HOME',
+    "-x \"quoted\" 'twice' `code` $HOME",
     "- one\n- two\n\n-- three",
     "-\tafter a tab",
     "— a dash, and no hyphen",
@@ -43,8 +43,11 @@ def test_a_text_may_begin_with_a_hyphen(place: Place, memfs: Run, text: str, fir
         assert "no such option" not in done.err
 
 
-def test_what_may_be_an_option_is_said_to_need_two_hyphens_before_it(memfs: Run) -> None:
+def test_what_may_be_an_option_is_said_to_need_two_hyphens_before_it(
+    place: Place, memfs: Run
+) -> None:
     done = memfs("search", "-foo")
     assert done.code == 2
     assert "what begins with - and is no option goes behind --" in done.err
+    assert place
     assert memfs("search", "--", "-foo").code == 0

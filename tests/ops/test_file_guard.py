@@ -101,7 +101,7 @@ def test_what_memfs_keeps_itself_and_read_only_blocks_are_refused(
 ) -> None:
     fixed = block_file("fixed", "---\nread_only: true\n---\nnever\n")
     assert "'fixed' is read-only" in before(repo, fixed).refusal
-    for name in ("journal.jsonl", "index/v4/text/meta.json", "recall/claude/s.jsonl"):
+    for name in ("journal.jsonl", "index/v5/text/meta.json", "recall/claude/s.jsonl"):
         refused = before(repo, f"{place.home.local}/{name}").refusal
         assert refused.startswith(f"local/{name} is kept by memfs itself")
     assert before(repo, ".agent-memory/local/../local/journal.jsonl").refusal

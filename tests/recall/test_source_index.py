@@ -177,7 +177,7 @@ def test_a_path_that_is_gone_empties_the_index_and_is_named(place: Place, docs: 
 def test_a_damaged_index_is_made_anew(place: Place, docs: Path) -> None:
     (docs / "a.md").write_text("gophers dig\n")
     sync(place)
-    for path in Path(source(place).index, "v4/text").glob("*.store"):
+    for path in Path(source(place).index, "v5/text").glob("*.store"):
         path.write_bytes(b"rubbish")
     (docs / "b.md").write_text("herons fish\n")
     assert sync(place).files == 2

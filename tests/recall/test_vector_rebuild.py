@@ -73,7 +73,7 @@ def test_few_documents_get_their_vectors_in_the_search(
     assert searched(indexed) == new == name(place)
     assert searched(IndexSession(place)) == new
     assert indexed.engine("hybrid").search("oven", mode="semantic").hits[0].text == TEXTS[0]
-    assert not Path(place.home.index, "v4/vectors", encoder.load_bundled().name).exists()
+    assert not Path(place.home.index, "v5/vectors", encoder.load_bundled().name).exists()
     assert not Path(place.home.local, vector_rebuild.LOCK).exists(), "nobody else was asked"
     configure(place, "bundled")
     assert searched(indexed) == encoder.load_bundled().name
@@ -162,7 +162,7 @@ def test_another_model_that_is_wanted_meanwhile_is_gone_on_with(
 
     assert vector_rebuild.run(place, tick)
     assert name(place) == model_files.read(str(two)).name
-    assert sorted(os.listdir(f"{place.home.index}/v4/vectors")) == sorted([name(place), "serving"])
+    assert sorted(os.listdir(f"{place.home.index}/v5/vectors")) == sorted([name(place), "serving"])
 
 
 def test_what_is_wrong_with_a_model_is_told_and_words_find(

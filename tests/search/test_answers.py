@@ -92,6 +92,27 @@ def test_names_paths_codes_typos_and_cjk_are_found(
     assert reason in hits[0].why
 
 
+@pytest.mark.parametrize(
+    ("sentence", "word"),
+    [
+        ("เซิร์ฟเวอร์ทำงานที่พอร์ตเจ็ดพันเมื่อคืน", "พอร์ต"),
+        ("ຖານຂໍ້ມູນຂອງພວກເຮົາຢຸດເຮັດວຽກ", "ຖານຂໍ້ມູນ"),
+        ("ម៉ាស៊ីនមេដំណើរការនៅលើច្រកប្រាំពីរពាន់", "ច្រក"),
+        ("ဆာဗာသည်ဆိပ်ကမ်းခုနစ်ထောင်တွင်အလုပ်လုပ်သည်", "ဆိပ်ကမ်း"),
+        ("データベースの接続に失敗しました", "接続"),
+        ("数据库连接失败请重试", "连接失败"),
+        ("데이터베이스비밀번호는매달바뀐다", "비밀번호"),
+    ],
+)
+def test_a_word_is_found_inside_a_sentence_of_a_script_without_spaces(
+    tmp_path: Path, sentence: str, word: str
+) -> None:
+    fillers = [document(f"f{n}", f"filler number {n} of nothing much") for n in range(20)]
+    hits = asked(tmp_path, [document("it", sentence), *fillers], word)
+    assert hits[0].id == "it"
+    assert word in hits[0].why[0]
+
+
 def test_a_mistyped_word_is_looked_for_in_the_beginning_of_a_tools_output(tmp_path: Path) -> None:
     long = "a line of nothing much " * 40
     documents = [

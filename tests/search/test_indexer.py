@@ -225,7 +225,7 @@ def test_a_source_that_is_listed_but_gone_is_no_trouble(corpus: Corpus) -> None:
     indexer.close()
 
 
-@pytest.mark.parametrize("lost", ["v4", "v4/text/meta.json", "catalog.sqlite"])
+@pytest.mark.parametrize("lost", ["v5", "v5/text/meta.json", "catalog.sqlite"])
 def test_an_index_that_lost_a_part_is_rebuilt(corpus: Corpus, lost: str) -> None:
     corpus.update(embed=True)
     path = f"{corpus.index}/{lost}"
@@ -242,11 +242,11 @@ def test_an_index_of_another_version_is_rebuilt(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus.update(embed=True)
-    monkeypatch.setattr("memfs.search.lexical.FOLDER", "v5/text")
+    monkeypatch.setattr("memfs.search.lexical.FOLDER", "v6/text")
     assert TextIndex.open(corpus.index) is None
     assert corpus.update(embed=True) == Indexed(4, 2)
     assert corpus.ids() == ["m0", "m1", "m2", "p1"]
-    assert not os.path.exists(f"{corpus.index}/v4/text")
+    assert not os.path.exists(f"{corpus.index}/v5/text")
     assert set(embedded(corpus).values()) == {1}
 
 
@@ -376,7 +376,7 @@ def test_a_file_that_is_damaged_while_an_index_is_open_does_not_count_as_verifie
     corpus.update()
     indexer = Indexer(corpus.index)
     corpus.append("log.jsonl", *said(3, 4))
-    store = max(Path(corpus.index).glob("v4/text/*.store"))
+    store = max(Path(corpus.index).glob("v5/text/*.store"))
     store.write_bytes(b"damage" + store.read_bytes()[6:])
     indexer.update(corpus.sources(), read)
     indexer.close()

@@ -49,12 +49,12 @@ def test_there_is_no_index_before_it_is_made(tmp_path: Path) -> None:
     opened = TextIndex.open(str(tmp_path))
     assert opened
     assert opened.searcher.num_docs == 0
-    assert os.stat(tmp_path / "v4/text").st_mode & 0o777 == 0o700
+    assert os.stat(tmp_path / "v5/text").st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("damage", ["meta.json", ".term"])
 def test_a_damaged_index_is_none(tmp_path: Path, index: TextIndex, damage: str) -> None:
-    for path in (tmp_path / "v4/text").glob(f"*{damage}"):
+    for path in (tmp_path / "v5/text").glob(f"*{damage}"):
         path.write_bytes(b"{}")
     assert TextIndex.open(str(tmp_path)) is None
 

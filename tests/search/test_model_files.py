@@ -126,12 +126,12 @@ def test_vectors_of_two_models_lie_beside_each_other(tmp_path: Path) -> None:
     assert now
     assert (now.model, now.source) == (one.name, str(tmp_path / "1"))
     assert vector_manifest.load_extent(index, two.name).documents == 0
-    assert sorted(os.listdir(f"{index}/v4/vectors")) == sorted([one.name, "serving"])
+    assert sorted(os.listdir(f"{index}/v5/vectors")) == sorted([one.name, "serving"])
 
 
 @pytest.mark.parametrize("text", ["", "../x", "a/b", ".", ".hidden", "gone", "\udc80", "x" * 9999])
 def test_a_pointer_to_nothing_is_none(tmp_path: Path, text: str) -> None:
-    folder = tmp_path / "v4/vectors"
+    folder = tmp_path / "v5/vectors"
     folder.mkdir(parents=True)
     (folder / "serving").write_bytes(text.encode("utf-8", "surrogateescape"))
     assert vector_manifest.load_active_extent(str(tmp_path)) is None
@@ -140,7 +140,7 @@ def test_a_pointer_to_nothing_is_none(tmp_path: Path, text: str) -> None:
 def test_what_lay_there_before_models_had_folders_is_removed(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.write("a.md", document("a", "baking bread"))
-    folder = Path(corpus.index, "v4/vectors")
+    folder = Path(corpus.index, "v5/vectors")
     corpus.update()
     folder.mkdir()
     (folder / "vectors.i8").write_bytes(b"\x01" * 256)

@@ -83,7 +83,7 @@ def test_an_empty_index_finds_nothing(tmp_path: Path) -> None:
     index = opened(tmp_path)
     assert (index.extent.rows, nearest(index, "bread")) == (0, [])
     assert not rows_of(index, 1).size
-    assert not (tmp_path / "v4").exists(), "looking makes no files"
+    assert not (tmp_path / "v5").exists(), "looking makes no files"
 
 
 def test_the_nearest_comes_first_each_document_once(tmp_path: Path) -> None:
