@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
@@ -107,6 +108,22 @@ def tags(*names: str) -> re.Pattern[str]:
 def remove_elements(injected: re.Pattern[str], text: str) -> str:
     """Return a text without elements (see `tags`)."""
     return "".join(part for tag, part in split_elements(injected, text) if not tag).strip()
+
+
+def remove_blocks(injected: re.Pattern[str], text: str) -> str:
+    """Return a text without the elements that a program put in; those within a line are typed.
+
+    A program's have several lines, or lines of their own.
+    """
+    found, at = "", 0
+    pieces = [*split_elements(injected, text), ("", "")]
+    for (tag, inside), (_, after) in pairwise(pieces):
+        end = text.index(f"</{tag}>", at) + len(tag) + 3 if tag else at + len(inside)
+        alone = not found.rpartition("\n")[2].strip() and not after.partition("\n")[0].strip()
+        if not tag or not (alone or "\n" in inside):
+            found += text[at:end]
+        at = end
+    return found.strip()
 
 
 def split_elements(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:

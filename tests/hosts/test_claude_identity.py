@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memfs.core.records import Identity
+from memfs.hosts.claude_transcript import read_transcript
 from tests.hosts.test_claude_transcript import IDENTITY, identify, read
 from tests.hosts.transcript_lines import SESSION, conversation, line, user
 
@@ -15,6 +16,8 @@ INJECTED = [
     "<local-command-stdout>Compacted</local-command-stdout>",
     "<bash-stdout>ok</bash-stdout>",
     "<task-notification>\n<task-id>b1</task-id>\n</task-notification>",
+    "<task-notification>\n<task-id>b1</task-id>\n</task-notification>\nRead the output file: /tmp/x",
+    "\n<task-notification><summary>done</summary></task-notification> Tell the user what it says.",
     "<command-name>/compact</command-name>\n<command-args>keep it</command-args>",
     "<command-name>/clear</command-name>\n            <command-message>clear</command-message>",
     "<command-message>init is running…</command-message>\n<command-name>/init</command-name>",
@@ -69,3 +72,27 @@ def test_identify_takes_the_agent_from_the_line_or_the_name() -> None:
 )
 def test_identify_leaves_other_files_alone(data: bytes) -> None:
     assert identify(data, "/x/y.jsonl") is None
+
+
+@pytest.mark.parametrize("kind", ["task-notification", "peer"])
+def test_what_a_program_wrote_in_the_users_name_is_left_out(kind: str) -> None:
+    said = "The background command has ended."
+    assert read(user(said, "u1", origin={"kind": kind})).messages == []
+    assert len(read(user(said, "u1", origin={"kind": "human"})).messages) == 1
+
+
+def test_what_the_agent_of_a_compaction_was_told_is_left_out() -> None:
+    data = conversation(3)
+    for agent, kept in (("acompact-ab12", False), ("a1", True)):
+        found = identify(data, f"/x/agent-{agent}.jsonl")
+        assert found
+        assert found.agent == agent
+        assert bool(read_transcript(data, found, start=0).messages) == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("/commit", True), ("/my:review", True), ("/clear", False), ("/cost", False)]
+)
+def test_a_bare_command_of_the_persons_own_is_kept(name: str, kept: bool) -> None:
+    text = f"<command-message>{name[1:]}</command-message>\n<command-name>{name}</command-name>"
+    assert [each.text for each in read(user(text, "u1")).messages] == [name] * kept

@@ -86,3 +86,27 @@ def test_until_attachments_were_written_the_queue_tells_what_was_typed() -> None
 )
 def test_the_queue_tells_nothing_more(data: bytes) -> None:
     assert texts(data) == [("user", "fix it")]
+
+
+NOTICE = "<task-notification>\n<task-id>b1</task-id>\n</task-notification>"
+
+
+@pytest.mark.parametrize("notice", [NOTICE, '{"task_id":"b1","description":"x"}'])
+@pytest.mark.parametrize("takes", ["", "dequeue"])
+def test_a_notification_in_the_queue_shifts_nobodys_prompts(notice: str, takes: str) -> None:
+    data = user("fix it", "u1") + queue("enqueue", notice)
+    data += queue(takes) + user(NOTICE, "n1") if takes else b""
+    data += queue("enqueue", "first", 1) + queue("enqueue", notice) + queue("enqueue", "second", 2)
+    data += queue("remove") + assistant("yes", "u2") + queue("remove")
+    wanted = [("user", "fix it"), ("user", "first"), ("assistant", "yes"), ("user", "second")]
+    assert texts(data) == wanted
+    for cut in range(0, len(data), 7):
+        assert in_steps(data, [cut]) == read(data)
+
+
+def test_a_prompt_that_waited_for_the_end_of_a_turn_is_said_once_beside_a_notification() -> None:
+    data = user("fix it", "u1") + queue("enqueue", NOTICE) + queue("enqueue", "then this", 1)
+    data += queue("dequeue") + user("then this", "u2") + queue("remove")
+    assert texts(data) == [("user", "fix it"), ("user", "then this")]
+    for cut in range(0, len(data), 7):
+        assert in_steps(data, [cut]) == read(data)

@@ -310,7 +310,16 @@ def test_attachments_and_bookkeeping_are_left_out() -> None:
 
 
 def test_what_stands_around_an_injection_is_kept() -> None:
-    assert texts(user("one <system-reminder>x</system-reminder> two")) == [("user", "one  two")]
+    for around in ("one\n{}\ntwo", "one{}two"):
+        said = around.format("<system-reminder>\nx\n</system-reminder>")
+        assert texts(user(said)) == [("user", around.format(""))]
+    for typed in (
+        "what is <system-reminder>x</system-reminder> for?",
+        'why is <system-reminder a="b">x</system-reminder> there, and <ide_selection>y</ide_selection>?',
+        "<command-palette> does not open",
+        "<command-name is a tag of theirs",
+    ):
+        assert texts(user(typed)) == [("user", typed)]
     assert texts(user("an open <system-reminder> tag")) == [
         ("user", "an open <system-reminder> tag")
     ]
