@@ -42,7 +42,8 @@ class Host(Protocol):
 
     `WINDOW` is the context of its usual model, in tokens.
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
-    tells of a session start after it compacted its context. `PLUGIN_VERB` is the word of its
+    tells of a session start after it compacted its context. `STRICT`: it ignores a whole settings
+    file for one comment or trailing comma. `PLUGIN_VERB` is the word of its
     `plugin` command that takes one from a marketplace ("": it has none). `CALLS_TOOLS` is the
     version from which its prompt hooks can call a tool of a server that runs already ("": none).
     """
@@ -54,6 +55,7 @@ class Host(Protocol):
     HOME: str
     PLUGIN_VERB: str
     RESTARTS: bool
+    STRICT: bool
     CALLS_TOOLS: str
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:

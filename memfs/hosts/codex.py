@@ -13,6 +13,7 @@ COMMAND = "codex"
 HOME = ".codex"
 PLUGIN_VERB = "add"
 RESTARTS = True
+STRICT = True
 CALLS_TOOLS = "0.169.0"  # the oldest that was tried
 
 _KINDS = {

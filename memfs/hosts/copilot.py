@@ -15,6 +15,7 @@ COMMAND = "copilot"
 HOME = ".copilot"
 PLUGIN_VERB = "install"
 RESTARTS = False
+STRICT = True
 CALLS_TOOLS = ""
 
 _KINDS = {

@@ -20,6 +20,7 @@ COMMAND = "cursor"
 HOME = ".cursor"
 PLUGIN_VERB = ""  # its command takes no plugins
 RESTARTS = False
+STRICT = False
 CALLS_TOOLS = ""
 
 _KINDS = {

@@ -13,6 +13,7 @@ COMMAND = "gemini"
 HOME = ".gemini"
 PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = False
+STRICT = False
 CALLS_TOOLS = ""
 
 _KINDS = {

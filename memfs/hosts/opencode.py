@@ -19,6 +19,7 @@ COMMAND = "opencode"
 HOME = ".config/opencode"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
 RESTARTS = True
+STRICT = False
 CALLS_TOOLS = ""
 
 _KINDS = {

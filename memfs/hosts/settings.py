@@ -5,6 +5,7 @@ A file that cannot be read back exactly is refused, not mended.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tomllib
@@ -92,6 +93,23 @@ def _read_files(
 ) -> list[WiredFile]:
     every = paths(host, home, top)
     return [WiredFile(scope, path, read(path) or "") for path, scope in every.items()]
+
+
+def find_ignored(host: Host, text: str, path: str) -> str:
+    """Return why a host ignores a settings file that can be read, "" if it does not."""
+    bare = text.removeprefix("\ufeff")
+    parse(text, path)
+    if host.STRICT and path.endswith(".json") and bare.strip():
+        try:
+            json.loads(bare)
+        except ValueError:
+            return f"{host.TITLE} ignores all of it, for a comment or a trailing comma is in it"
+    return ""
+
+
+def is_switched_off(text: str, path: str) -> bool:
+    """Tell whether a settings file has its host run no hook at all."""
+    return '"disableAllHooks"' in text and parse(text, path).get("disableAllHooks") is True
 
 
 def parse(text: str, path: str) -> Json:

@@ -41,28 +41,30 @@ LONG = '{"projects": {' + ", ".join(f'"/p/{n}": {{"history": ["{n}"]}}' for n in
 
 SAMPLES = {
     # Comments in odd places, and trailing commas.
-    "comment first": Sample(*CLAUDE, '// mine\n{\n  "model": "opus"\n}\n'),
-    "comment last": Sample(*CLAUDE, '{\n  "model": "opus"\n}\n// that is all\n'),
-    "comment before a comma": Sample(*CLAUDE, '{\n  "model": "opus" /* big */,\n  "a": 1\n}\n'),
-    "comment behind the last member": Sample(*CLAUDE, '{\n  "model": "opus" // big\n}\n'),
+    "comment first": Sample(*GEMINI_HERE, '// mine\n{\n  "model": "opus"\n}\n'),
+    "comment last": Sample(*GEMINI_HERE, '{\n  "model": "opus"\n}\n// that is all\n'),
+    "comment before a comma": Sample(
+        *GEMINI_HERE, '{\n  "model": "opus" /* big */,\n  "a": 1\n}\n'
+    ),
+    "comment behind the last member": Sample(*GEMINI_HERE, '{\n  "model": "opus" // big\n}\n'),
     "comment behind a trailing comma": Sample(
-        *CLAUDE_OWN, '{\n  "model": "opus", // big\n  // end\n}\n'
+        *GEMINI_HERE, '{\n  "model": "opus", // big\n  // end\n}\n'
     ),
     "comment for each of two lists": Sample(
-        *CLAUDE,
+        *GEMINI_HERE,
         '{\n  "permissions": {\n    // asks\n    "allow": [\n      // git\n      "Bash(git:*)", // all\n'
         "    ],\n  },\n}\n",
     ),
     "comment where a server was": Sample(
-        *MCP, '{\n  "mcpServers": {\n    // "pg": {"command": "x"}\n  }\n}\n'
+        *GEMINI_HERE, '{\n  "mcpServers": {\n    // "pg": {"command": "x"}\n  }\n}\n'
     ),
-    "comment in an empty list": Sample(*CLAUDE, '{"hooks": {"Stop": [ /* none yet */ ]}}'),
+    "comment in an empty list": Sample(*GEMINI_HERE, '{"hooks": {"Stop": [ /* none yet */ ]}}'),
     "comment in an empty object": Sample(*CURSOR_MCP, '{"mcpServers": {/* soon */}}\n'),
     "comment between key and value": Sample(
         *GEMINI, '{"theme": /* dark? */ "Dracula" /* yes */}\n'
     ),
     "comment with what looks like ours": Sample(
-        *CLAUDE, '{\n  // "command": "memfs_hook.py claude"\n  "a": "//x"\n}\n'
+        *GEMINI_HERE, '{\n  // "command": "memfs_hook.py claude"\n  "a": "//x"\n}\n'
     ),
     "block comment over lines": Sample(
         *OPENCODE_USER, '/* mine,\n * all "of" it {\n */\n{"theme": "x"} /* end\n*/\n'
@@ -72,7 +74,7 @@ SAMPLES = {
     "trailing commas everywhere": Sample(
         *GEMINI, '{\n  "mcpServers": {"x": {"args": ["a", "b",],},},\n}\n'
     ),
-    "a comma alone on its line": Sample(*CLAUDE, '{\n  "a": 1\n  ,\n  "b": 2\n  ,\n}\n'),
+    "a comma alone on its line": Sample(*GEMINI_HERE, '{\n  "a": 1\n  ,\n  "b": 2\n  ,\n}\n'),
     "commas that lead": Sample(*OPENCODE, '{\n    "theme": "x"\n  , "model": "a/b"\n}\n'),
     # White space.
     "tabs": Sample(*CLAUDE, '{\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{"hooks": []}\n\t\t]\n\t}\n}\n'),

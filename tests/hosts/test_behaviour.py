@@ -11,7 +11,9 @@ from typing import Final
 
 import pytest
 
-from tests.hosts.assistants import ALL, CODEX, COPILOT, GEMINI, HEAD, Assistant
+from memfs import hosts
+from memfs.hosts import settings
+from tests.hosts.assistants import ALL, CLAUDE, CODEX, COPILOT, GEMINI, HEAD, Assistant
 from tests.hosts.codex_cli import AppServer
 from tests.hosts.project import Project
 from tests.hosts.script import Scripted
@@ -247,3 +249,20 @@ class Faults:
                 folder.unlink()
                 folder.with_name("away").rename(folder)
         self._project.python.works()
+
+
+@pytest.mark.parametrize("host", [CLAUDE, CODEX], ids=lambda host: host.name)
+@pytest.mark.parametrize("broken", ["comment", "comma"])
+def test_a_file_that_we_say_is_ignored_is_ignored(
+    tmp_path: Path, host: Assistant, broken: str
+) -> None:
+    project = Project(tmp_path)
+    host.install(project, "--user")
+    path = Path(hosts.get(host.name).wiring("user", str(project.home), "")[0][0])
+    text = path.read_text().strip()
+    written = f"// mine\n{text}" if broken == "comment" else f"{text[:-1].rstrip()},\n}}\n"
+    path.write_text(written)
+    with ScriptedModel(["One."] * 3) as model:
+        assert host.start(project, model).run("hello", *host.args).code == 0
+    assert HEAD not in json.dumps(model.requests, ensure_ascii=False)
+    assert settings.find_ignored(hosts.get(host.name), written, str(path))

@@ -242,7 +242,7 @@ def test_a_link_to_a_file_of_the_project_stays_one(plain: File, repo: Path) -> N
     before = kept.read_text()
     plain.run()
     assert plain.path.is_symlink()
-    assert "memfs hook claude" in kept.read_text()
+    assert "memfs hook gemini" in kept.read_text()
     assert [path.name for path in kept.parent.iterdir()] == ["settings.json"]
     plain.run(remove=True)
     assert (plain.path.is_symlink(), kept.read_text()) == (True, before)

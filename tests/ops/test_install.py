@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.hosts import settings_merge
 from memfs.ops import install
+from memfs.ops.doctor import hosts as doctor_hosts
 from memfs.store.blocks import Place
 
 FOREIGN = """{
@@ -258,17 +260,38 @@ JSONC = """{
 """
 
 
-def test_comments_and_formatting_stay_and_the_diff_is_ours_alone(place: Place, path: Path) -> None:
-    path.parent.mkdir()
-    path.write_text(JSONC)
-    shown = wire(place, path, dry_run=True).diff
-    taken = [line for line in shown.splitlines() if line.startswith("-") and line[:3] != "---"]
-    assert len(taken) == 2, shown  # the lists that ours are added to
-    wire(place, path)
-    assert "// what I let it do" in path.read_text()
-    path.write_text(path.read_text().replace('"opus"', '"sonnet"'))  # it is no longer as we left it
-    wire(place, path, remove=True)
-    assert path.read_text() == JSONC.replace('"opus"', '"sonnet"')
+@pytest.mark.parametrize(
+    "text", [JSONC, "// mine\n{}\n", '{"a": 1,}', '{"a": /* b */ []}', "{}// x"]
+)
+@pytest.mark.parametrize("host", hosts.NAMES)
+def test_a_file_that_its_host_would_ignore_is_refused_and_named(
+    place: Place, home: Path, text: str, host: str
+) -> None:
+    path = Path(hosts.get(host).wiring("user", str(home), "")[0][0])
+    if path.suffix != ".json" or path.name == "memfs.json":
+        return  # a file of ours alone
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    if hosts.get(host).STRICT:
+        with pytest.raises(StoreError, match="ignores all of it"):
+            install.run(place, host, "user", str(home))
+        assert path.read_text() == text
+        path.write_text("{}")
+    install.run(place, host, "user", str(home))
+    path.write_text("// mine\n" + path.read_text())
+    named = [each.text for each in doctor_hosts.check_hosts(place, str(home))]
+    ignored = [each for each in named if "ignores all of it" in each]
+    assert len(ignored) == hosts.get(host).STRICT
+    install.run(place, host, "user", str(home), remove=True)
+    assert "// mine" in path.read_text()
+
+
+def test_hooks_that_are_all_switched_off_are_named(place: Place, home: Path) -> None:
+    install.run(place, "claude", "user", str(home))
+    path = home / ".claude/settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "disableAllHooks": True}))
+    named = [each.text for each in doctor_hosts.check_hosts(place, str(home))]
+    assert f"{path}: Claude Code runs no hook, for disableAllHooks is on" in named
 
 
 @pytest.mark.parametrize(

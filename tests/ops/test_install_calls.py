@@ -14,7 +14,9 @@ from memfs.hosts import settings_merge, version
 from memfs.ops import install
 from memfs.store.blocks import Place
 
-THEIRS = '{\n  // mine\n  "hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "x"}]}]}\n}\n'
+THEIRS = (
+    '{\n\n  "hooks": {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": "x"}]}]}\n}\n'
+)
 
 
 @pytest.fixture

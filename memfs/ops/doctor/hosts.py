@@ -95,12 +95,24 @@ def _check_programs(
         else:
             again = f"write it anew: memfs install {host.NAME}{flag}"
             yield Finding("error", f"{gone}gone", again)
+    yield from _check_reading(host, [*wired, *served])
     for found in wired:
         if not any(path == found.path for path, _ in missing):
             tools = "hooks and tools" if served else "hooks alone"
             if settings_merge.calls_tool(settings.parse(found.text, found.path)):
                 tools += "; prompts call a tool"
             yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
+
+
+def _check_reading(host: Host, files: list[settings.WiredFile]) -> Iterator[Finding]:
+    """Check with the host's own eyes that it reads the files, and runs hooks."""
+    for path, text in {each.path: each.text for each in files}.items():
+        if ignored := settings.find_ignored(host, text, path):
+            yield Finding("error", f"{path}: {ignored}", "take that out")
+        elif settings.is_switched_off(text, path):
+            hint = 'take "disableAllHooks" out, or uninstall memfs there'
+            wrong = f"{path}: {host.TITLE} runs no hook, for disableAllHooks is on"
+            yield Finding("error", wrong, hint)
 
 
 def _check_trust(host: Host, place: Place) -> Iterator[Finding]:

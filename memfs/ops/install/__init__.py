@@ -263,6 +263,11 @@ def _plan(
                 f"put it there (pipx install {DISTRIBUTION}), or wire yourself alone: "
                 f"memfs install {host} {own}",
             )
+        text = "" if remove else outside.read(path) or ""
+        if ignored := settings.find_ignored(hosts.get(host), text, path):
+            raise StoreError(
+                f"{path}: {ignored}", "take that out first; memfs does not rewrite what is yours"
+            )
         new = load(place, host, names, shared=bool(tracking))
         edits.append(SettingsEdit.plan(place, path, new, remove=remove))
     return edits
