@@ -217,13 +217,23 @@ def _list_roots(home: str) -> list[str]:
 
 
 def list_transcripts(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
+    """List the transcripts kept for a project ("": all) and the folders below it, oldest first.
+
+    Compressed ones are listed whosever they are: they are named, and not read.
+    """
     paths = [
         path
         for root in _list_roots(home)
         for folder in ("sessions", "archived_sessions")
         for path in transcript_files.list_files(f"{root}/{folder}", "rollout-", ".jsonl")
     ]
+    packed = [
+        path
+        for root in _list_roots(home)
+        for path in transcript_files.list_files(
+            f"{root}/sessions", "rollout-", transcript_files.COMPRESSED
+        )
+    ]
     return transcript_files.sort_by_age(
-        path for path in paths if transcript_files.mentions_project(path, project)
+        [*packed, *(path for path in paths if transcript_files.mentions_project(path, project))]
     )

@@ -12,6 +12,9 @@ _HEAD = 256 << 10  # bytes that are searched for the folder of a session
 _KEY = b'"cwd":"'  # as all of them write it
 
 
+COMPRESSED = ".jsonl.zst"  # the end of the names of Codex's compressed rollouts
+
+
 def list_files(root: str, prefix: str, suffix: str) -> Iterator[str]:
     """Yield the files below a folder whose names begin and end so."""
     for folder, _, names in os.walk(root):

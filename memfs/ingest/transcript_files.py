@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.files import outside
+from memfs.hosts.transcript_files import COMPRESSED, list_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "not a transcript of a known assistant"
 EMPTY = "empty"
+PACKED = "compressed; zstd -d unpacks a copy, which memfs ingest FILE reads"
 UNREADABLE = "cannot be read"
 _HEAD_LINES = 200  # that are looked at to tell whose transcript a file is
 _HEAD_BYTES = 4096  # that tell whether it is a file with several sessions
@@ -30,10 +32,9 @@ def side_chains(path: str) -> list[str]:
     """List the transcripts of a session's subagents, which Claude Code keeps in a folder beside."""
     folder = f"{path.removesuffix('.jsonl')}/subagents"
     try:
-        names = sorted(os.listdir(folder))
-    except (OSError, ValueError):  # ValueError: a null byte in a path that a host gave
+        return sorted(list_files(folder, "", ".jsonl"))
+    except ValueError:  # a null byte in a path that a host gave
         return []
-    return [f"{folder}/{name}" for name in names if name.endswith(".jsonl")]
 
 
 def measure_size(paths: list[str]) -> int:
@@ -62,7 +63,7 @@ def find(paths: list[str]) -> list[str]:
 def is_transcript_name(path: str) -> bool:
     """Tell whether a file is named like a transcript."""
     folder, name = os.path.split(path)
-    if name.endswith(".jsonl") or name in ("opencode.db", ".aider.chat.history.md"):
+    if name.endswith((".jsonl", COMPRESSED)) or name in ("opencode.db", ".aider.chat.history.md"):
         return True
     if name.endswith(".json"):  # Gemini's, until 2026
         return name.startswith("session-")
@@ -81,10 +82,17 @@ def identify_files(
             if some:
                 found[path] = some
             else:
-                others.append((path, UNKNOWN if os.path.getsize(path) else EMPTY))
+                others.append((path, explain(path)))
         except OSError as error:
             others.append((path, error.strerror or UNREADABLE))
     return found, others
+
+
+def explain(path: str) -> str:
+    """Return why a file without a session is skipped. Raises `OSError`."""
+    if path.endswith(COMPRESSED):
+        return PACKED
+    return UNKNOWN if os.path.getsize(path) else EMPTY
 
 
 def is_transcript(path: str) -> bool:

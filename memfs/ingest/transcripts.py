@@ -189,7 +189,7 @@ class _Work:
             )
         if not found:
             self._report_progress(size)
-            self._tally.skip(path, transcript_files.UNKNOWN if size else transcript_files.EMPTY)
+            self._tally.skip(path, transcript_files.explain(path))
         for place, (host, identity) in enumerate(found):
             yield from self._iter_session_parts(path, 0 if place else size, host, identity, later)
 

@@ -120,3 +120,20 @@ def test_nothing_to_read(place: Place, repo: Path, memfs: Run, tmp_path: Path) -
     )
     assert json.loads(memfs("ingest", "--json").out)["files"] == 0
     assert json.loads(memfs("ingest", "--all", "--json").out)["stores"] == []
+
+
+@pytest.mark.parametrize("words", [["--all"], [], ["FILE"], ["FOLDER"]])
+def test_a_compressed_transcript_is_named_with_what_to_do(
+    place: Place, home: Path, memfs: Run, words: list[str]
+) -> None:
+    path = home / ".codex/sessions/2026/08/01/rollout-2026-08-01T10-00-00-abc.jsonl.zst"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\x28\xb5\x2f\xfd\x24\x05")
+    named = {"FILE": str(path), "FOLDER": str(path.parent)}
+    shown = memfs("ingest", *(named.get(word, word) for word in words))
+    assert place
+    assert shown.err.startswith("! 0 new messages in 0 sessions, from 1 file\n")
+    assert (
+        "1 file skipped: compressed; zstd -d unpacks a copy, which memfs ingest FILE" in shown.err
+    )
+    assert path.name in shown.err

@@ -353,11 +353,14 @@ def test_what_hooks_left_word_of_is_read_once(store: Store, tmp_path: Path) -> N
     side.mkdir(parents=True)
     (side / "agent-a1.jsonl").write_bytes(user("find it", "a0", isSidechain=True, agentId="a1"))
     (side / "agent-a1.meta.json").write_text("{}")
+    nested = side / "workflows/w1/agent-a2.jsonl"
+    nested.parent.mkdir(parents=True)
+    nested.write_bytes(user("look deeper", "a9", isSidechain=True, agentId="a2"))
     for each in (str(path), str(tmp_path / "gone.jsonl"), "/x/\x00.jsonl", "", str(path)):
         spool.write_note(store, "claude", each)
     tally = Tally()
     ingest_transcripts.drain(store, tally)
-    assert (tally.files, tally.sessions, tally.messages) == (4, 2, 3)
+    assert (tally.files, tally.sessions, tally.messages) == (5, 3, 4)
     assert spool.list_notes(store) == []
     again = Tally()
     ingest_transcripts.drain(store, again)
