@@ -11,6 +11,7 @@ where git's folder is the repository's own (`check_folder`): git itself follows 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -331,6 +332,20 @@ def top_level(folder: str) -> str | None:
         if top == below:
             return None
     return None if f"{path}{os.sep}".startswith(os.path.join(top, ".git", "")) else top
+
+
+def find_refusal(folder: str) -> tuple[str, str]:
+    """Return why git does nothing for a working tree, and what to do; ("", "") if it works."""
+    top = top_level(folder)
+    if top is None:
+        return "", ""
+    done = start(folder, "rev-parse", "--git-dir")
+    if done is None:
+        return "git is not on the PATH: commits and what is pulled are not seen", "install git"
+    if b"safe.directory" in done.stderr:
+        hint = f"if you trust it: git config --global --add safe.directory {shlex.quote(top)}"
+        return f"git refuses {top}, for it belongs to another user", hint
+    return "", ""
 
 
 def prefix(folder: str) -> str:

@@ -360,7 +360,7 @@ def test_what_hooks_left_word_of_is_read_once(store: Store, tmp_path: Path) -> N
         spool.write_note(store, "claude", each)
     tally = Tally()
     ingest_transcripts.drain(store, tally)
-    assert (tally.files, tally.sessions, tally.messages) == (5, 3, 4)
+    assert (tally.files, tally.sessions, tally.messages) == (6, 3, 4)
     assert spool.list_notes(store) == []
     again = Tally()
     ingest_transcripts.drain(store, again)

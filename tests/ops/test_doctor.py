@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.body_edits import Append, Create, Delete, Describe, Edit, Rejected, Rename
+from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import archive, brief, doctor, edit, history, install
 from memfs.ops.doctor import Finding
@@ -334,3 +335,27 @@ def test_a_plugin_whose_hook_is_gone_is_an_error(place: Place, home: Path) -> No
     assert [(each.level, each.hint) for each in found] == [
         ("error", "write it anew: memfs install opencode --user")
     ]
+
+
+def test_a_git_that_refuses_the_folder_is_named_once_with_what_to_do(
+    place: Place, home: Path, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a folder away")
+    subprocess.run(["chown", "-R", "12345", str(repo / ".git")], check=True)
+    [found] = wrong(place, home)
+    assert found.text == f"git refuses {repo}, for it belongs to another user"
+    assert found.hint == f"if you trust it: git config --global --add safe.directory {repo}"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").symlink_to(str(shutil.which("git")))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin")  # no memfs that a committed file could name
+    with pytest.raises(StoreError, match=f"not known: git refuses {repo}"):
+        install.run(place, "claude", "project", str(home))
+
+
+def test_a_git_that_is_not_there_is_named_once(
+    place: Place, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = [each for each in wrong(place, home) if "git" in each.text]
+    assert [each.hint for each in found] == ["install git"]

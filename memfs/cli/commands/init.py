@@ -13,6 +13,7 @@ from memfs.cli import console, options
 from memfs.cli.commands.install import wire_host
 from memfs.ops import init as op
 from memfs.ops import install
+from memfs.store import git
 
 if TYPE_CHECKING:
     from memfs.store.blocks import Place
@@ -36,6 +37,8 @@ def command(yes: bool) -> None:
     console.print_done(
         f"the store is {_shorten_path(made.store)}" + ("" if made.created else " (as before)")
     )
+    if (refused := git.find_refusal(made.store))[0]:
+        console.talk(f"! {refused[0]}; {refused[1]}")
     if not made.trusted:
         console.talk("It was here before: hooks use nothing of it until you have run memfs trust.")
     place = options.place(untrusted=True)

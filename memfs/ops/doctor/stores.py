@@ -60,6 +60,10 @@ def merging(place: Place) -> Iterator[Finding]:
     project = place.project
     if project is None or git.top_level(project.root) is None:
         return
+    refused, hint = git.find_refusal(project.root)
+    if refused:
+        yield Finding("error", refused, hint)
+        return
     driver = merge_driver.get_driver(project.root)
     if merge_driver.get_merge_driver(project.root, "blocks/x.md") != "memfs" or not driver:
         yield Finding(

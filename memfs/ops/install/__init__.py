@@ -18,7 +18,7 @@ from memfs.files import outside
 from memfs.hosts import settings, settings_merge, version
 from memfs.ops.install import commands, git_state
 from memfs.ops.install.files import SettingsEdit, ShippedEntries, is_in_project, resolve_path
-from memfs.store import host_folders, resources
+from memfs.store import git, host_folders, resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -256,6 +256,9 @@ def _plan(
     for path, names in found:
         tracking = "" if remove or private else _describe(place, path)
         if tracking and not shutil.which(commands.PROGRAM):
+            refused, hint = git.find_refusal(os.path.dirname(path))
+            if refused:
+                raise StoreError(f"whether {path} is in commits is not known: {refused}", hint)
             own = "--local" if hosts.get(host).wiring("local", "", "") else "--user"
             raise StoreError(
                 f"{path} is {tracking}: it names no Python of this machine, but the memfs on the "
