@@ -9,6 +9,8 @@ TIERS = (SESSION, PROJECT, USER)  # a bare label resolves in this order
 WORKING = "working"  # of the session's scratch block
 
 MAX_LENGTH = 64
+# Syncthing and Resilio; Dropbox, Nextcloud and others, in some languages. No label has these signs.
+_COPY = r"\.(?:sync-)?conflict\b|\([^()]*(?:conflict|konflikt|conflit|conflitto|競合|冲突)[^()]*\)"
 MAX_DEPTH = 3
 
 _FIRST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
@@ -23,6 +25,15 @@ _DEVICES = frozenset(
 def normalise(text: str) -> str:
     """Lower-case `text` and turn its spaces into `_`, as is done with whatever an agent passes."""
     return text.strip().lower().replace(" ", "_")
+
+
+def is_conflicted_copy(name: str) -> bool:
+    """Tell whether a file is what a sync tool left of a conflict, as it names such copies."""
+    if "(" not in name and "." not in name.rpartition(".")[0]:
+        return False
+    import re  # nearly no file is named so
+
+    return bool(re.search(_COPY, name, re.IGNORECASE))
 
 
 def problem(label: str) -> str:

@@ -217,7 +217,8 @@ def is_block_file(name: str) -> bool:
     *folders, last = name.split("/")
     hidden = any(part.startswith(".") for part in (*folders, last))
     nested = len(folders) < labels.MAX_DEPTH and not any(each.endswith(SUFFIX) for each in folders)
-    return last.endswith(SUFFIX) and nested and not hidden
+    copy = labels.is_conflicted_copy(last)
+    return last.endswith(SUFFIX) and nested and not (hidden or copy)
 
 
 def label_of(name: str) -> str:
@@ -383,7 +384,7 @@ def _walk(folder: str, prefix: str, depth: int, found: list[tuple[str, str]]) ->
         if name.startswith("."):
             continue
         if not is_folder:
-            if name.endswith(SUFFIX):
+            if name.endswith(SUFFIX) and not labels.is_conflicted_copy(name):
                 label = prefix + labels.normalise(name[: -len(SUFFIX)])
                 found.append((label, f"{folder}/{name}"))
         elif depth > 1 and not name.endswith(SUFFIX):

@@ -359,3 +359,29 @@ def test_a_git_that_is_not_there_is_named_once(
     monkeypatch.setenv("PATH", str(tmp_path))
     found = [each for each in wrong(place, home) if "git" in each.text]
     assert [each.hint for each in found] == ["install git"]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        " (conflicted copy 2026-11-01)",
+        " (Anna's conflicted copy 2026-11-01)",
+        " (In Konflikt stehende Kopie von Anna 2026-11-01)",
+        " (copie en conflit de Anna)",
+        " (conflict on 2026-11-01)",
+        " (Anna のコンピュータの競合コピー)",
+        ".sync-conflict-20261101-120000-ABCDEFG",
+        ".Conflict",
+    ],
+)
+def test_a_conflicted_copy_of_a_sync_tool_is_named_and_not_used(
+    place: Place, home: Path, block_file: Write, mark: str
+) -> None:
+    block_file("topic/notes", "mine\n")
+    copy = block_file(f"topic/notes{mark}", "theirs\n")
+    assert [block.label for block in blocks.load(place) if "notes" in block.path] == ["topic/notes"]
+    assert "theirs" not in brief.start(Place(place.project, place.user, "s")).context
+    [found] = wrong(place, home)
+    assert found.text == f"{copy} is a conflicted copy that a sync tool left, and not used"
+    assert mended(place, home) == []
+    assert copy.read_text() == "theirs\n"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 _FIXED = "memfs doctor --fix mends it, and keeps the file as it was"
+_COPY = "a conflicted copy that a sync tool left, and not used"
 _UNREAD, _PERMISSIONS = "cannot be read", "see its permissions and those of its folder"
 
 
@@ -52,6 +53,9 @@ def check_blocks(place: Place) -> Iterator[Finding]:
             )
         read.add(block.path)
     for path, what in _list_left_out(place, read):
+        if what == _COPY:
+            yield Finding("error", f"{path} is {what}", "take over what is missing, and delete it")
+            continue
         if what.startswith(_UNREAD):
             yield Finding("error", f"{path}: {what}", _PERMISSIONS)
             continue
@@ -111,5 +115,8 @@ def _list_left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
             if each.path not in read:
                 deep = each.name.count("/") >= labels.MAX_DEPTH or blocks.SUFFIX + "/" in each.name
                 is_deep = each.path.endswith(blocks.SUFFIX) and deep
-                found.append((each.path, "a file too deep" if is_deep else "not named .md"))
+                what = "a file too deep" if is_deep else "not named .md"
+                if labels.is_conflicted_copy(os.path.basename(each.path)):
+                    what = _COPY
+                found.append((each.path, what))
     return sorted(each for each in found if not os.path.basename(each[0]).startswith("."))
