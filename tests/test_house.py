@@ -146,7 +146,7 @@ ELSEWHERE = {
         "os.chmod",
     },  # in a folder that was looked at
     "ingest/transcripts.py": {"os.stat"},  # a transcript
-    "ingest/transcript_files.py": {"os.listdir", "os.walk"},  # transcripts
+    "ingest/transcript_files.py": {"os.walk"},  # transcripts
     "ops/service.py": {"os.remove"},  # the service's socket
     "ops/doctor/temp_files.py": {"os.listdir"},  # beside settings
     "ops/init.py": {"os.makedirs"},  # a folder of its own

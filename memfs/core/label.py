@@ -9,8 +9,9 @@ TIERS = (SESSION, PROJECT, USER)  # a bare label resolves in this order
 WORKING = "working"  # of the session's scratch block
 
 MAX_LENGTH = 64
-# Syncthing and Resilio; Dropbox, Nextcloud and others, in some languages. No label has these signs.
-_COPY = r"\.(?:sync-)?conflict\b|\([^()]*(?:conflict|konflikt|conflit|conflitto|競合|冲突)[^()]*\)"
+# Of Syncthing and Resilio; of Dropbox, Nextcloud and others, in some languages, in parentheses.
+_COPIES = (".sync-conflict-", ".conflict")
+_CONFLICTS = ("conflict", "konflikt", "conflit", "競合", "冲突")
 MAX_DEPTH = 3
 
 _FIRST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
@@ -29,11 +30,9 @@ def normalise(text: str) -> str:
 
 def is_conflicted_copy(name: str) -> bool:
     """Tell whether a file is what a sync tool left of a conflict, as it names such copies."""
-    if "(" not in name and "." not in name.rpartition(".")[0]:
-        return False
-    import re  # nearly no file is named so
-
-    return bool(re.search(_COPY, name, re.IGNORECASE))
+    low = name.lower()
+    inside = low[low.find("(") : low.rfind(")") + 1]
+    return any([sign in low for sign in _COPIES] + [sign in inside for sign in _CONFLICTS])
 
 
 def problem(label: str) -> str:

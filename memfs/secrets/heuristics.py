@@ -51,7 +51,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 _UUID_IN = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}")
 # The name of a file or a note: words with hyphens between them, and at most a short hash.
 _SLUG = re.compile(
-    r"(?:[a-z0-9_]+/)*+(?:[a-z]{1,14}[0-9]{0,2}-|[0-9]{1,4}-){2,20}+[0-9a-f]{6,12}\Z"
+    r"(?:[a-z0-9_]++/){0,9}(?:[a-z]{1,14}+[0-9]{0,2}-|[0-9]{1,4}-){2,20}[0-9a-f]{6,12}\Z"
 )
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w{0,60}(?:\??\.[A-Za-z_]\w{0,60})+[!?]?\Z")
 _HEX = re.compile(r"(?:(?=[a-fA-F]*[0-9])(?=[0-9]*[a-fA-F])[0-9a-fA-F]+|[a-f]{32,})\Z")
