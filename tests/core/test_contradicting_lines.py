@@ -22,6 +22,9 @@ from memfs.core.contradicting_lines import Contradiction, find_contradictions
         ("8080\n9090\n", []),
         ("port 8080 of api\nport 9090 of web\n", []),
         ("range 10 to 20\nrange 10 to 30\n", []),
+        ("# API\n- port: 8080\n# Web\n- port: 9090\n", []),
+        ("# API\n- port: 8080\ntext\n- port: 9090\n", [("8080", "9090")]),
+        ("```\nlex: word1\nlex: word2\n```\n", []),
         ("", []),
     ],
 )
