@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 TOOL_CAP = 3072  # bytes of one tool call or result
 _VALUE_CAP = 1000  # characters of one value that a tool is given
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z", re.ASCII)
-_SPACE = re.compile(r"[ \t\r\n\f\v\ufeff]*")
+_BLANK = " \t\r\n\f\v\ufeff\0"  # a crash leaves NULs
+_SPACE = re.compile(f"[{_BLANK}]*")
+_MOST_TRIES = 500  # places of a damaged line at which an object may begin
 _DECODER = json.JSONDecoder()
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
@@ -54,13 +56,14 @@ class JsonLines(Generic[Shape]):
         malformed = left_out = 0
         position = end = start
         for line in data.split(b"\n"):
-            found, rest = objects(line)
+            is_last = position + len(line) >= start + len(data)  # it may still be being written
+            found, rest = objects(line, has_end=not is_last)
             for offset, each in found.items():
                 new = list(parse(each, identity, position + offset))
                 left_out += not new
                 for message in new:
                     messages.setdefault(message.id, message)
-            if position + len(line) >= start + len(data):  # the last one may still be being written
+            if is_last:
                 end = position + rest
                 break
             malformed += rest < len(line)
@@ -72,11 +75,12 @@ class JsonLines(Generic[Shape]):
         for line in lines:
             yield from self.objects(line)[0].values()
 
-    def objects(self, line: bytes) -> tuple[dict[int, Shape], int]:
+    def objects(self, line: bytes, *, has_end: bool = False) -> tuple[dict[int, Shape], int]:
         """Return the objects that a line begins with, by byte offset, and where the rest begins.
 
         One, as a rule; a writer that was killed before the line end leaves two on a line. Only what
-        stands behind the last whole object is read again when a line grows.
+        stands behind the last whole object is read again when a line grows. Of a damaged line that
+        `has_end`, the object at its end is one of them.
         """
         if line[:1] == b"{":  # as nearly every line is: one object, and nothing else
             with suppress(ValueError, RecursionError, msgspec.MsgspecError):
@@ -90,14 +94,45 @@ class JsonLines(Generic[Shape]):
                 return found, len(line)
             offset += len(text[behind:at].encode("utf-8", "surrogateescape"))
             behind = at
-            if text[at] != "{":
+            value, end = _decode_object(text, at)
+            if not end:
+                at, value = _find_last_object(text, at) if has_end else (0, {})
+                if at:
+                    begin = offset + len(text[behind:at].encode("utf-8", "surrogateescape"))
+                    found[begin] = self._make(value)
                 return found, offset
-            try:
-                value, at = _DECODER.raw_decode(text, at)
-            except (ValueError, RecursionError):
-                return found, offset
-            named = {self._names[key]: value[key] for key in self._names.keys() & value.keys()}
-            found[offset] = self._shape(**named)
+            found[offset] = self._make(value)
+            at = end
+
+    def _make(self, value: dict[str, object]) -> Shape:
+        return self._shape(
+            **{self._names[key]: value[key] for key in self._names.keys() & value.keys()}
+        )
+
+
+def _decode_object(text: str, at: int) -> tuple[dict[str, object], int]:
+    """Return the object that begins at a place of a text, and where it ends; 0 for none."""
+    if text[at] == "{":
+        with suppress(ValueError, RecursionError):
+            value, end = _DECODER.raw_decode(text, at)
+            return value, end
+    return {}, 0
+
+
+def _find_last_object(text: str, at: int) -> tuple[int, dict[str, object]]:
+    """Return where the object begins with which a damaged line ends, and the object; 0 for none.
+
+    A writer that was killed in the middle of an object leaves its beginning before the next one.
+    """
+    end = len(text.rstrip(_BLANK))
+    for _ in range(_MOST_TRIES):
+        at = text.find("{", at + 1)
+        if at < 0:
+            break
+        value, stop = _decode_object(text, at)
+        if stop == end:
+            return at, value
+    return 0, {}
 
 
 def tags(*names: str) -> re.Pattern[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
+from memfs import files
 from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.files import signatures
 from memfs.ingest import transcripts
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 LOCK = "graph.lock"
 Result = TypeVar("Result")
+
+
+_ONLY_READ = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class IndexSession:
@@ -61,11 +66,8 @@ class IndexSession:
             model = self._load_model()
             if model.off:
                 mode = "text"
-            if spool.list_notes(self.place.home):
-                self._ingest()
-            current = self._sync(model, embed=mode != "text")
+            notice = self._update(model, embed=mode != "text")
             found = self._refresh_engine(model, mode)
-            notice = "" if current else "another process is indexing: the newest may be missing"
             self.note = "; ".join(filter(None, (self._note, notice)))
             return found
 
@@ -126,6 +128,18 @@ class IndexSession:
                     vectors.warm(tick=tick)
             except LockedError:  # another process builds it
                 vectors.warm(build=False)
+
+    def _update(self, model: WantedModel, *, embed: bool) -> str:
+        """Ingest and index what is new; return why something may be missing, else ""."""
+        try:
+            if spool.list_notes(self.place.home):
+                self._ingest()
+            current = self._sync(model, embed=embed)
+        except OSError as error:
+            if error.errno not in _ONLY_READ or not files.is_folder(self.place.home.index):
+                raise
+            return "the store can only be read: what is new since it was indexed is not found"
+        return "" if current else "another process is indexing: the newest may be missing"
 
     def _ingest(self) -> None:
         with suppress(LockedError):  # another process ingests: search the current index

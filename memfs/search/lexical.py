@@ -3,7 +3,9 @@
 Queries are built from analysed words, never parsed: a user's text is no query language.
 """
 
+import errno
 import math
+import os
 
 import tantivy
 from tantivy import FieldType, Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
@@ -77,6 +79,7 @@ class TextIndex:
         index.config_reader("manual")  # else a thread opens every new commit, and may panic
         self.searcher = index.searcher()
         self._writer: tantivy.IndexWriter | None = None
+        self._links: object = None  # the folder that it is open in, while it is
         self.stands_for: tuple[int, dict[str, int]] = 0, {}  # see `team.candidate_search`
 
     @property
@@ -99,10 +102,27 @@ class TextIndex:
                     return None
             return cls(tantivy.Index.open(path))
         except BaseException as error:
-            missing = isinstance(error, OSError) or find_refusal(error, path)
+            refusal = find_refusal(error, path)
+            if refusal and refusal.errno == errno.EROFS:
+                return cls._open_links(path)
+            missing = isinstance(error, OSError) or refusal
             if missing or is_damage(error):
                 return None
             raise
+
+    @classmethod
+    def _open_links(cls, path: str) -> "TextIndex":
+        """Open an index on a read-only disk: tantivy makes a lock beside its files, so by links."""
+        import tempfile  # nearly no disk is read-only
+
+        links = tempfile.TemporaryDirectory(prefix="memfs-")
+        for name in os.listdir(path):
+            if name.endswith(".lock"):
+                continue
+            os.symlink(f"{path}/{name}", f"{links.name}/{name}")
+        found = cls(tantivy.Index.open(links.name))
+        found._links = links
+        return found
 
     @classmethod
     def create(cls, folder: str) -> "TextIndex":

@@ -128,3 +128,25 @@ def test_nobody_reads_the_output(repo: Path, place: Place, words: list[str]) -> 
         shown = process.stderr.read().decode()
         process.wait()
     assert (process.returncode, shown) == (0, "")
+
+
+def test_a_current_index_answers_on_a_read_only_disk(place: Place, memfs: Run, repo: Path) -> None:
+    memfs("archive", "add", "The zephyr gateway listens on port 7741.")
+    assert "7741" in memfs("search", "zephyr").out
+    program = f"exec {sys.executable} -P -m memfs search zephyr"
+    script = (
+        'mkdir "$1/disk" && mount -t tmpfs none "$1/disk" && cp -a "$1/repo/." "$1/disk"'
+        f' && mount --bind "$1/disk" "$1/repo" && mount -o remount,ro,bind "$1/repo" && cd "$1/repo" && {program}'
+    )
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script, "sh", str(repo.parent)],
+        env={"PATH": os.environ["PATH"], "HOME": str(Path.home()), "MEMFS_SERVICE_MODE": "off"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "mount" in done.stderr or "unshare" in done.stderr:
+        pytest.skip("this account may mount nothing")
+    assert place
+    assert "7741" in done.stdout, done.stderr
+    assert "the store can only be read" in done.stderr

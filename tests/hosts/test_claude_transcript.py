@@ -147,6 +147,21 @@ def test_what_stands_behind_an_object_on_its_line_takes_nothing_with_it(garbage:
         assert in_steps(data, [cut]) == found
 
 
+@pytest.mark.parametrize("half", [1, 9, 40, -2], ids=str)
+@pytest.mark.parametrize("nuls", [0, 3, 4096])
+def test_what_a_crash_left_takes_nothing_with_it(half: int, nuls: int) -> None:
+    """A writer was killed in the middle of a line, and the next one goes on behind it."""
+    broken, empty = user("lost", "u2")[:-1][:half], b"\0" * nuls
+    data = user("one", "u1") + broken + empty + user("two", "u3") + empty + b"\n"
+    data += empty + user("three", "u4")[:-1] + user("four", "u5") + user("five", "u6")
+    found = read(data)
+    wanted = ["one", "two", "three", "four", "five"]
+    assert [message.text for message in found.messages] == wanted
+    assert found.malformed == 1
+    for cut in range(0, len(data), max(1, len(data) // 40)):
+        assert [message.text for message in in_steps(data, [cut]).messages] == wanted
+
+
 def test_two_objects_on_one_line_are_two_lines() -> None:
     one, two = user("né 1")[:-1], user("né 2")
     found = read(one + b" \t" + two)
