@@ -11,7 +11,7 @@ WORKING = "working"  # of the session's scratch block
 MAX_LENGTH = 64
 # Of Syncthing and Resilio; of Dropbox, Nextcloud and others, in some languages, in parentheses.
 _COPIES = (".sync-conflict-", ".conflict")
-_CONFLICTS = ("conflict", "konflikt", "conflit", "競合", "冲突")
+_CONFLICTS = ("confli", "konflikt", "競合", "冲突")
 MAX_DEPTH = 3
 
 _FIRST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")

@@ -121,7 +121,7 @@ class BlockImport:
             theirs = head + other.body
         if mine.problem:
             return f"cannot import '{label}': its front matter here cannot be read ({mine.problem})"
-        base = ours if self._is_untouched(label, ours) else None
+        base = ours if self._is_untouched(label, ours) else self._find_imported(label, other)
         merged = self._parse(label, path, merge.merge(base, ours, theirs))
         if base is None and not merge_lines.list_added_lines(mine.body, other.body):
             merged = self._parse(label, path, merged.head + mine.body)  # they add nothing
@@ -140,6 +140,20 @@ class BlockImport:
         head = journal_query.get_head(self._place, self._tier, label)
         last = journal.entry_at(self._store, head.offset) if head else None
         return bool(last and last.op == "create" and last.actor == "system" and last.after == ours)
+
+    def _find_imported(self, label: str, other: Block) -> str | None:
+        """Return the text that the newest import from the same source gave a block, if any did."""
+        source = other.meta.get("source")
+        if not source:
+            return None
+        entries = [each for each in journal.read(self._store) if each.label == label]
+        texts = [each.after for each in entries if each.op == OP and each.tier == self._tier]
+        same = [
+            text
+            for text in texts
+            if text and self._parse(label, "", text).meta.get("source") == source
+        ]
+        return same[-1] if same else None
 
     def _find_refusal(self, label: str, path: str, ours: str | None, after: Block) -> str:
         """Return the message of what forbids a change, or ""."""

@@ -70,7 +70,7 @@ class ImportItem:
 
 
 BLOCKS = ("blocks/", ".md")
-_PASSAGES = ("archive/", archive.SUFFIX)
+PASSAGES = ("archive/", archive.SUFFIX)
 _FACTS = ("facts/", ".jsonl")
 _STATIC = ("static/", ".md")
 _SAID = ("local/recall/", recall.SUFFIX)
@@ -85,7 +85,7 @@ def items(store: Store, found: Mapping[str, bytes]) -> list[ImportItem]:
     Raises `LinkError` where something would be written behind a link.
     """
     planned = [
-        *_plan_passages(store, list_files(found, _PASSAGES)),
+        *_plan_passages(store, list_files(found, PASSAGES)),
         *_plan_facts(store, list_files(found, _FACTS)),
         *_plan_static(store, list_files(found, _STATIC)),
         *_plan_sessions(store, list_files(found, _SAID)),
@@ -111,7 +111,7 @@ def list_files(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[
 
 def memory(found: Mapping[str, bytes]) -> int:
     """Count the files of known kinds."""
-    kinds = (BLOCKS, _PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE, _WINDOWS, _OUTCOMES)
+    kinds = (BLOCKS, PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE, _WINDOWS, _OUTCOMES)
     return sum(len(list_files(found, kind)) for kind in kinds)
 
 

@@ -17,7 +17,14 @@ from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError, UsageError
 from memfs.files import account
 from memfs.hosts import foreign_memory
-from memfs.ingest import import_merge, import_plan, importers, tool_members, transcripts
+from memfs.ingest import (
+    import_merge,
+    import_plan,
+    import_updates,
+    importers,
+    tool_members,
+    transcripts,
+)
 from memfs.ingest.import_blocks import OP, BlockImport
 from memfs.ingest.import_merge import ImportItem
 from memfs.store import (
@@ -324,23 +331,26 @@ def _import_members(
             store_writer = stack.enter_context(writer.writing(store, place))
         merging = BlockImport(place, store, tier, store_writer)
         items = merging.merge_blocks(found) + import_merge.items(store, found)
+        outdated = import_updates.find_outdated(store, found, _name_source(origin))
         entries, note, noted = [], "", ""
         if store_writer:
             ident = ident or import_records.make_id()
             noted = _note_import(store, items, [], origin, ident)  # also of what a kill interrupts
             for item in items:
                 import_merge.write(store, item)
+            import_updates.remove(store, outdated)
             changes = [merging.make_change(change, origin) for change in merging.changes]
             entries = store_writer.commit(changes, origin) if changes else []
             if entries:
                 noted = _note_import(store, items, entries, origin, ident)
     if store_writer:
         paths = [change.path for change in merging.changes]
-        paths += [item.path for item in items if item.text]
+        paths += [item.path for item in items if item.text] + [*outdated.replaced]
         subject = f"memory: import {origin.reason}".rstrip()
         notes = [autocommit.commit_files(place, store, paths, OP, subject, origin)]
         notes += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
         note = "; ".join(each for each in notes if each)
+    note = "; ".join(filter(None, (outdated.describe(), note)))
     unpinned = tuple(c.label for c in merging.changes if c.label in merging.unpinned)
     return Imported(tuple(items), tuple(entries), False, 0, 0, unpinned, note, id=noted)
 
@@ -353,6 +363,10 @@ def _note_import(
     added += [AddedPart("block", entry.label, (entry.id,)) for entry in entries]
     if not added:
         return ""
-    source = origin.reason.removeprefix("from ")
-    import_records.save(store, ImportRecord(ident, clock.now(), source, tuple(added)))
+    record = ImportRecord(ident, clock.now(), _name_source(origin), tuple(added))
+    import_records.save(store, record)
     return ident
+
+
+def _name_source(origin: Origin) -> str:
+    return origin.reason.removeprefix("from ")

@@ -1,0 +1,117 @@
+"""What is imported again: it reads here as it does at its source now, and nobody's edit is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memfs.core.block import Block
+from memfs.core.body_edits import Append
+from memfs.core.records import Origin
+from memfs.ops import edit, import_
+from memfs.ops.import_ import Imported
+from memfs.store import archive, blocks
+from memfs.store.blocks import Place
+
+LONG = "".join(f"## Part {n}\n\n{f'word{n} ' * 150}\n\n" for n in range(9))
+
+
+def run(place: Place, folder: Path, home: Path) -> Imported:
+    by = Origin("user", reason=f"from {folder}")
+    if tool := import_.find_tool((str(folder),), str(home)):
+        return import_.import_tool(place, tool, by, user=False, project="", dry_run=False)
+    return import_.import_files(
+        place, (str(folder),), by, home=str(home), user=False, pin=False, dry_run=False
+    )
+
+
+def texts(place: Place) -> list[str]:
+    assert place.project
+    found = (archive.read(path) for path in archive.sources(place.project))
+    return [each.text for each in found if each]
+
+
+@pytest.fixture(params=["folder of notes", "AGENTS.md", "copilot"])
+def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Where a short text and a long one come from, as `short` and `long` below it."""
+    made = tmp_path / "source"
+    names = {
+        "folder of notes": ("port.md", "guide.md"),
+        "AGENTS.md": ("AGENTS.md", "api/AGENTS.md"),
+        "copilot": (".github/copilot-instructions.md", ".github/instructions/a.instructions.md"),
+    }[request.param]
+    for name, text in zip(names, ("The port is 7741.\n", f"# Guide\n\n{LONG}"), strict=True):
+        (made / name).parent.mkdir(parents=True, exist_ok=True)
+        (made / name).write_text(text)
+    return made
+
+
+def find(folder: Path, word: str) -> Path:
+    return next(path for path in folder.rglob("*.md") if word in path.read_text())
+
+
+def find_block(place: Place, word: str) -> Block:
+    return next(block for block in blocks.load(place) if word in block.value)
+
+
+def test_what_changed_at_its_source_is_replaced(place: Place, home: Path, folder: Path) -> None:
+    run(place, folder, home)
+    before = texts(place)
+    for path, old, new in (
+        (find(folder, "7741"), "7741", "9000"),
+        (find(folder, "word3"), "word3", "now3"),
+    ):
+        path.write_text(path.read_text().replace(old, new))
+    done = run(place, folder, home)
+    assert find_block(place, "The port is").value == "The port is 9000."
+    after = texts(place)
+    assert len(after) == len(before)
+    assert not any("word3" in text for text in after)
+    assert any("now3" in text for text in after)
+    assert "1 replaced" in done.note
+    assert place.project
+    copies = [path.read_text() for path in Path(place.project.local, "backup").iterdir()]
+    assert any("word3" in text for text in copies)
+    assert "replaced" not in run(place, folder, home).note
+
+
+def test_what_a_person_changed_since_stays(place: Place, home: Path, folder: Path) -> None:
+    run(place, folder, home)
+    label = find_block(place, "7741").label
+    edit.run(place, [Append(label, "Mine stays.")], Origin())
+    assert place.project
+    own = next(path for path in archive.sources(place.project) if "word3" in Path(path).read_text())
+    Path(own).write_text(Path(own).read_text() + "My own line.\n")
+    for path, old, new in (
+        (find(folder, "7741"), "7741", "9000"),
+        (find(folder, "word3"), "word3", "now3"),
+    ):
+        path.write_text(path.read_text().replace(old, new))
+    done = run(place, folder, home)
+    assert blocks.get(place, label).value == "The port is 9000.\nMine stays."
+    assert "1 changed at their source and here: both are kept" in done.note
+    assert "My own line." in Path(own).read_text()
+    assert any("now3" in text for text in texts(place))
+
+
+def test_what_its_source_deleted_is_told_and_stays(place: Place, home: Path, folder: Path) -> None:
+    run(place, folder, home)
+    before = texts(place)
+    find(folder, "word3").unlink()
+    done = run(place, folder, home)
+    assert f"{len(before):,} no longer there, and kept" in done.note
+    assert texts(place) == before
+
+
+def test_another_source_replaces_nothing(
+    place: Place, home: Path, folder: Path, tmp_path: Path
+) -> None:
+    run(place, folder, home)
+    other = folder.rename(tmp_path / "other")
+    path = find(other, "word3")
+    path.write_text(path.read_text().replace("word3", "now3"))
+    run(place, other, home)
+    found = texts(place)
+    assert any("word3" in text for text in found)
+    assert any("now3" in text for text in found)
