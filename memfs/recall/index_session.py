@@ -30,9 +30,6 @@ LOCK = "graph.lock"
 Result = TypeVar("Result")
 
 
-_ONLY_READ = (errno.EROFS, errno.EACCES, errno.EPERM)
-
-
 class IndexSession:
     """Provides an engine over the current index. Unchanged files are not read again.
 
@@ -136,9 +133,9 @@ class IndexSession:
                 self._ingest()
             current = self._sync(model, embed=embed)
         except OSError as error:
-            if error.errno not in _ONLY_READ or not files.is_folder(self.place.home.index):
+            if error.errno != errno.EROFS or not files.is_folder(self.place.home.index):
                 raise
-            return "the store can only be read: what is new since it was indexed is not found"
+            return "the disk is read-only: what is new since it was indexed is not found"
         return "" if current else "another process is indexing: the newest may be missing"
 
     def _ingest(self) -> None:

@@ -116,7 +116,7 @@ class TextIndex:
         import tempfile  # nearly no disk is read-only
 
         links = tempfile.TemporaryDirectory(prefix="memfs-")
-        for name in os.listdir(path):
+        for name in files.names(path):
             if name.endswith(".lock"):
                 continue
             os.symlink(f"{path}/{name}", f"{links.name}/{name}")

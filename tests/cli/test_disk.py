@@ -149,4 +149,4 @@ def test_a_current_index_answers_on_a_read_only_disk(place: Place, memfs: Run, r
         pytest.skip("this account may mount nothing")
     assert place
     assert "7741" in done.stdout, done.stderr
-    assert "the store can only be read" in done.stderr
+    assert "the disk is read-only" in done.stderr
