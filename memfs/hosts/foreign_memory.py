@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
@@ -69,6 +70,7 @@ _TEXTS = (".md", ".mdc", ".markdown", ".txt")
 _OTHER = "it is of no tool that memfs knows: name the file itself"
 _DEEPEST = 3  # folders from a project to the files of a kind
 _CUT = 40  # characters of a name that is too long for a label
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")  # activeContext
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
@@ -239,10 +241,17 @@ def make_label(kind: str, *names: str) -> str:
 
 
 def _clean(name: str) -> str:
-    slug = "".join(c if c in _ALLOWED else "-" for c in labels.normalise(name))
+    bare = _strip_accents(_HUMP.sub("-", name))
+    slug = "".join(c if c in _ALLOWED else "-" for c in labels.normalise(bare))
     slug = re.sub("[_-]*-[_-]*", "-", slug).strip("-_")
-    lost = any(not c.isascii() for c in name) or not slug
+    lost = any(not c.isascii() for c in bare) or not slug
     return f"{slug or 'x'}-{_hash_name(name)}" if lost else slug
+
+
+def _strip_accents(name: str) -> str:
+    """Return a name with the letters of ASCII that its others are made of: Übersicht, straße."""
+    parts = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
+    return "".join(each for each in parts if not unicodedata.combining(each))
 
 
 def _hash_name(name: str) -> str:

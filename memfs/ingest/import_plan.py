@@ -94,7 +94,8 @@ def plan_import(
     What is private comes into the user's store alone. The same text is taken once.
     """
     bringing = _Bringing(limit, user=user, pin=pin)
-    return [bringing.plan_file(source) for source in sources]
+    listed = sorted(sources, key=lambda source: os.path.islink(source.path))  # a file before links
+    return [bringing.plan_file(source) for source in listed]
 
 
 class _Bringing:

@@ -181,10 +181,12 @@ def _make_block(
     It holds what its tool had, but for line ends at the end. Of `others` that are made already none
     is written over.
     """
-    label = labels.normalise(item.label)
+    label = item.label
     if labels.problem(label):
         label = foreign_memory.make_label("", item.label) or tool
     text, about = public(item.text).rstrip("\n"), public(item.description)
+    if not (about or label.isascii() == item.label.isascii()):  # a title that no label can hold
+        about = item.label.rpartition("/")[2]
     found = {"limit": item.limit or None, "read_only": item.read_only, "pinned": item.pinned}
     tags = {"tags": list(item.tags) or None}
     described = {"description": " ".join(about.split()) or None}

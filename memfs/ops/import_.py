@@ -33,6 +33,7 @@ from memfs.store import (
     clock,
     config,
     export_format,
+    git,
     import_records,
     lock,
     store_paths,
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
     from memfs.store.store_paths import Store
 
 _JOURNAL = "local/journal.jsonl"
+_INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")  # that assistants read in any folder, too
+_MOST_NESTED = 200
+_LINK = "120000"  # the mode of a link in git
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,8 @@ def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[F
             )
         for source in foreign_memory.find(path, place.home.top, home):
             found.setdefault(source.path, source)
+        for source in _find_nested(place, path, home):
+            found.setdefault(source.path, source)
         for source in foreign_memory.find_others(path, place.home.top, home):
             found.setdefault(source.path, source)
     return list(found.values())
@@ -204,7 +210,26 @@ def _discover_files(place: Place, home: str) -> list[ForeignFile]:
     for folder in (top, *foreign_memory.auto_memory(home, [top, main])):
         with suppress(NotFoundError):
             found |= {source.path: source for source in foreign_memory.find(folder, top, home)}
+    for source in _find_nested(place, top, home):
+        found.setdefault(source.path, source)
     return list(found.values())
+
+
+def _find_nested(place: Place, path: str, home: str) -> list[ForeignFile]:
+    """Find the instruction files deeper in the project that git knows; `path` has to be its top."""
+    top = place.project.top if place.project else ""
+    if not top or os.path.realpath(path) != top:
+        return []
+    listed = (git.run(top, "ls-files", "-s", "-z") or "").split("\0")
+    entries = (line.partition("\t") for line in listed)
+    names = [name for about, _, name in entries if not about.startswith(_LINK)]
+    nested = [name for name in names if "/" in name and os.path.basename(name) in _INSTRUCTIONS]
+    return [
+        source
+        for name in nested[:_MOST_NESTED]
+        if os.path.isfile(f"{top}/{name}")
+        for source in foreign_memory.find(f"{top}/{name}", top, home)
+    ]
 
 
 def _mark_own(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:

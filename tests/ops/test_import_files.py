@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_every_tool_s_files_are_found_and_named_and_nothing_is_written(
         ".clinerules/tests.md": "cline/tests",
         ".windsurfrules": "windsurf",
         ".windsurf/rules/go.md": "windsurf/go",
-        "memory-bank/activeContext.md": "memory-bank/activecontext",
+        "memory-bank/activeContext.md": "memory-bank/active-context",
         ".serena/memories/style.md": "serena/style",
         ".claude/memory/MEMORY.md": "claude-memory",
     }
@@ -391,3 +392,57 @@ def test_the_limit_is_the_one_of_the_label(place: Place, repo: Path, block_file:
     put(repo, "CLAUDE.md", LONG)
     bring(place, "CLAUDE.md")
     assert blocks.get(place, "claude").limit == 20_000
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("Übersicht.md", "ubersicht"),
+        ("Straße nach Süden.md", "strasse_nach_suden"),
+        ("activeContext.md", "active-context"),
+        ("APIGuide v2.md", "apiguide_v2"),
+        ("naïve-façade.md", "naive-facade"),
+        ("plain.md", "plain"),
+    ],
+)
+def test_a_label_is_what_an_owner_recognises(
+    place: Place, tmp_path: Path, name: str, label: str
+) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / name).write_text("One line.\n")
+    (folder / "项目规则.md").write_text("Another line.\n")
+    by = Origin("user", reason=f"from {folder}")
+    tool = import_.find_tool((str(folder),), str(tmp_path))
+    import_.import_tool(place, tool, by, user=False, project="", dry_run=False)
+    assert blocks.get(place, label).value == "One line."
+    assert "项目规则" in [block.description for block in blocks.load(place)]
+
+
+def test_instruction_files_in_deeper_folders_are_offered(
+    place: Place, repo: Path, home: Path
+) -> None:
+    for name, text in (
+        ("AGENTS.md", "Root."),
+        ("api/AGENTS.md", "Api."),
+        ("a/b/CLAUDE.md", "Deep."),
+    ):
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text(f"{text}\n")
+    (repo / "CLAUDE.md").symlink_to("AGENTS.md")
+    (repo / "node_modules/x").mkdir(parents=True)
+    (repo / "node_modules/x/AGENTS.md").write_text("Somebody's.\n")
+    subprocess.run(
+        ["git", "-C", str(repo), "add", "AGENTS.md", "CLAUDE.md", "api", "a"], check=True
+    )
+    by = Origin("user", reason="from .")
+    found = import_.import_files(
+        place, (), by, home=str(home), user=False, pin=False, dry_run=False
+    ).files
+    told = {each.path: each.left or each.label for each in found}
+    assert told == {
+        "AGENTS.md": "agents",
+        "CLAUDE.md": "it says the same as AGENTS.md",
+        "api/AGENTS.md": "agents/api",
+        "a/b/CLAUDE.md": "claude/a/b",
+    }
