@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.errors import UNREADABLE, NotFoundError, StoreError
-from memfs.files import archive_members, atomic, outside
+from memfs.files import archive_members, atomic, database, outside
 from memfs.files.archive_members import MeteredStream, UnpackMeter
 from memfs.store import store_paths
 
@@ -32,6 +32,8 @@ MANIFEST = "manifest.json"
 MOST_BYTES = 512 << 20  # unpacked
 LONGEST_NAME = 300  # characters
 _SPARSE = ("GNU.sparse.", "SCHILY.realsize", "SCHILY.filetype")  # its bytes are not those in it
+_LARGEST_JSON = 64 << 20  # bytes that are looked at to say what is wrong
+_KNOWN = "memfs import --help, and docs/importers.md, name what is read"
 _FIRST = (1980, 1, 1, 0, 0, 0)  # the time of every member: the same memory is the same bytes
 
 
@@ -133,10 +135,46 @@ def read(path: str) -> Bundle:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         what = " ".join(str(error).split())[:120] or type(error).__name__
-        hint = "it is damaged, or no zip or tar of a store"
-        raise StoreError(f"{path} cannot be read: {what}", hint) from None
+        raise StoreError(f"{path} cannot be read: {_describe_file(path, what)}", _KNOWN) from None
     inside, left_out = _select_store_files(found, path)
     return Bundle(inside, _check_manifest(inside, path), left_out)
+
+
+def _describe_file(path: str, what: str) -> str:
+    """Say what a file is that is no archive, as far as its content tells."""
+    with outside.open_stream(path) as handle:
+        head = handle.read(64)
+        if not head:
+            return "it is empty"
+        if head.startswith(database.MAGIC):
+            return _describe_database(path)
+        if head.startswith((b"PK", b"\x1f\x8b")):
+            return f"it is a damaged archive ({what})"
+        if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+            handle.seek(0)
+            return _describe_json(handle.read(_LARGEST_JSON))
+    return "it is no file of memfs or of a tool that memfs knows"
+
+
+def _describe_database(path: str) -> str:
+    try:
+        with database.open_database(path) as base:
+            named = ", ".join(base.list_tables()[:5])
+    except OSError as error:
+        return f"it is a damaged database ({error.strerror})"
+    return f"it is a database of no tool that memfs knows (tables: {named or 'none'})"
+
+
+def _describe_json(data: bytes) -> str:
+    wrong: Exception | None = None
+    for part in (data, data.partition(b"\n")[0]):  # or an object on each line
+        try:
+            json.loads(part)
+        except UNREADABLE as error:
+            wrong = error
+        else:
+            return "it is JSON of no tool that memfs knows"
+    return f"it is JSON that is cut short or damaged ({wrong})"
 
 
 def _read_members(handle: IO[bytes], packed: int) -> Iterator[tuple[str, bytes]]:

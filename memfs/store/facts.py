@@ -47,6 +47,17 @@ def read(path: str) -> dict[str, Fact]:
     return found
 
 
+def list_damage(store: Store) -> list[tuple[str, list[int]]]:
+    """List the files with lines that are no fact, and the numbers of these lines from 1."""
+    found = []
+    for path in sources(store):
+        lines = enumerate(_read_text(path).splitlines(), 1)
+        wrong = [number for number, line in lines if line.strip() and not _parse_line(line)]
+        if wrong:
+            found.append((path, wrong))
+    return found
+
+
 def make_cache() -> FileCache[dict[str, Fact]]:
     """Return a cache of facts, for a process that loads them often."""
     return FileCache(read)

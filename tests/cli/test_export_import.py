@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,7 +112,7 @@ def test_what_was_no_export_is_said(memfs: Run, place: Place, tmp_path: Path) ->
     path.write_text("no zip")
     assert memfs("import", str(path)).code == 1
     assert memfs("import", str(path)).err.endswith(
-        "hint: it is damaged, or no zip or tar of a store\n"
+        "hint: memfs import --help, and docs/importers.md, name what is read\n"
     )
 
 
@@ -161,3 +163,48 @@ def test_memory_moves_to_another_tool_and_back(
     assert memfs("import", str(beside)).code == 0
     assert memfs("show", "api").out == "Timeouts are 5 seconds.\n"
     assert "Green tea at 70 degrees." in memfs("archive", "list").out
+
+
+def make_database(path: Path) -> bytes:
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("CREATE TABLE things (id, text)")
+        base.executemany("INSERT INTO things VALUES (?, ?)", [(n, "x" * 200) for n in range(500)])
+        base.commit()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("whole.db", "it is a database of no tool that memfs knows (tables: things)"),
+        ("cut.db", "it is a damaged database"),
+        ("cut.zip", "it is a damaged archive"),
+        ("cut.json", "it is JSON that is cut short or damaged"),
+        ("cut.jsonl", "it is JSON of no tool that memfs knows"),
+        ("other.json", "it is JSON of no tool that memfs knows"),
+        ("list.json", "it is JSON of no tool that memfs knows"),
+        ("empty.zip", "it is empty"),
+        ("noise.bin", "it is no file of memfs or of a tool that memfs knows"),
+    ],
+)
+def test_what_cannot_be_imported_is_named_as_what_it_is(
+    place: Place, memfs: Run, tmp_path: Path, name: str, told: str
+) -> None:
+    memfs("export", str(tmp_path / "whole.zip"))
+    data = {
+        "whole.db": (database := make_database(tmp_path / "made.db")),
+        "cut.db": database[:9000],
+        "cut.zip": (tmp_path / "whole.zip").read_bytes()[:200],
+        "cut.json": b'{"a": [1, 2',
+        "cut.jsonl": b'{"a": 1}\n{"b": 2',
+        "other.json": b'\n {"a": 1}\n',
+        "list.json": b"[]",
+        "empty.zip": b"",
+        "noise.bin": bytes(range(255, 0, -1)) * 9,
+    }[name]
+    path = tmp_path / name
+    path.write_bytes(data)
+    done = memfs("import", str(path))
+    assert place
+    assert done.code == 1
+    assert done.err.startswith(f"error: {path} cannot be read: {told}")

@@ -385,3 +385,17 @@ def test_a_conflicted_copy_of_a_sync_tool_is_named_and_not_used(
     assert found.text == f"{copy} is a conflicted copy that a sync tool left, and not used"
     assert mended(place, home) == []
     assert copy.read_text() == "theirs\n"
+
+
+def test_lines_that_are_no_facts_are_named(place: Place, home: Path) -> None:
+    assert place.project
+    path = Path(place.project.root, "facts/2026-05.jsonl")
+    path.parent.mkdir()
+    fact = (
+        '{"id":"f","statement":"The port is 7741","confidence":0.9,"category":"config","at":""}\n'
+    )
+    path.write_bytes(
+        fact.encode() + b"no json\n\n" + fact[:20].encode() + b"\n[1]\n\xff\n" + fact.encode()
+    )
+    [found] = wrong(place, home)
+    assert found.text == f"{path}: not read as facts: lines 2, 4, 5, 6"

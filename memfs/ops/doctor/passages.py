@@ -1,4 +1,4 @@
-"""Check the files of passages. Search reads what it can of a damaged one."""
+"""Check the files of passages and facts. Search reads what it can of a damaged one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memfs import files
 from memfs.core import block_problems, frontmatter
 from memfs.ops.doctor.finding import Finding
 from memfs.search.message_documents import epoch
-from memfs.store import archive, blocks
+from memfs.store import archive, blocks, facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 _BY_HAND = "mend it in an editor"
 _LEAST, _MOST = 1, 10  # importance
+_SHOWN = 5  # numbers of lines
 
 
 def check_passages(place: Place) -> Iterator[Finding]:
-    """Check every passage file of the stores of a place."""
+    """Check every passage file of the stores of a place, and the lines of their facts."""
     for store in place.stores():
+        for path, lines in facts.list_damage(store):
+            named = ", ".join(map(str, lines[:_SHOWN])) + (" …" if len(lines) > _SHOWN else "")
+            what = f"{path}: not read as facts: line{'s' * (len(lines) > 1)} {named}"
+            yield Finding("error", what, "mend them in an editor, or take them out")
         for path in archive.sources(store):
             try:
                 raw = files.read(path)
