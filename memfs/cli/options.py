@@ -12,7 +12,7 @@ from memfs.cli import console
 from memfs.cli.wording import shorten_path
 from memfs.core.records import Origin
 from memfs.hosts import caller
-from memfs.store import blocks
+from memfs.store import blocks, store_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,12 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
             "If it is yours (made for another home folder, in a container): memfs trust --local"
         )
     return found
+
+
+def hides_content(place: Place) -> bool:
+    """Tell whether nothing of the project's store is shown: it is not trusted, and nobody looks."""
+    store = place.project
+    return store is not None and not store_paths.is_trusted(store) and bool(caller.find_obstacle())
 
 
 def get_origin(reason: str = "", session: str = "") -> Origin:

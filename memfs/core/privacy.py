@@ -6,12 +6,17 @@ The secret detector (15 ms) is loaded with the first text.
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memfs.core.records import Message
 
+# What hosts number their messages with, as a rule: a uuid, a place in a file.
+_ID = re.compile(
+    r"(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|@[0-9]+|[a-z]{0,4}[0-9]{0,9})(?:\.[0-9]+)?"
+)
 _TAG = re.compile(r"<(/?)private(?:\s[^<>]*)?>", re.IGNORECASE)  # with attributes, if it has some
 
 
@@ -51,14 +56,22 @@ def excerpt(text: str, most: int) -> str:
 
 
 def redact_names(message: Message) -> Message:
-    """Return a message without secrets in the names of session, folder, branch, tool, speaker."""
+    """Return a message without secrets in the names of session, folder, branch, tool, speaker.
+
+    An id that holds one is a hash of it: it still tells messages apart.
+    """
     return message._replace(
+        id=message.id if _ID.fullmatch(message.id) else _hash_secret(message.id),
         session=_redact_name(message.session),
         project=_redact_name(message.project),
         branch=_redact_name(message.branch),
         tool=_redact_name(message.tool),
         speaker=_redact_name(message.speaker),
     )
+
+
+def _hash_secret(ident: str) -> str:
+    return ident if _redact(ident) == ident else hashlib.sha256(ident.encode()).hexdigest()[:16]
 
 
 @functools.lru_cache(1024)  # they come again with every message

@@ -89,7 +89,7 @@ def add(
     label = labels.normalise(name)
     if wrong := data_sources.check_name(label):
         raise UsageError(f"{name!r} is no name of a source: {wrong}", "for example: docs, api-docs")
-    if odd := body_edits.check_metadata("the source", "\n".join([*paths, *globs, *excludes])):
+    if odd := body_edits.check_metadata("the source", "\n".join([name, *paths, *globs, *excludes])):
         raise RejectedError(odd.message, odd.hint)
     value: dict[str, object] = {"paths": [_write_path(store, each) for each in paths]}
     for key, given in (("glob", list(globs)), ("exclude", list(excludes))):

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memfs.core import body_edits
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, StoreError, UsageError
 from memfs.core.text_patterns import matches_everything
 from memfs.ipc.team_client import TeamClient, check_token, parse_address
@@ -240,6 +241,8 @@ def set_pattern(place: Place, pattern: str, origin: Origin, *, remove: bool) -> 
     user = place.store("user")
     if matches_everything(pattern):
         raise UsageError("that pattern is in every message", "memfs team unshare shares nothing")
+    if not remove and (odd := body_edits.check_secret("keep", "the pattern", pattern)):
+        raise RejectedError(odd.message, "secrets are never shared: name what is beside it")
     with team_membership.hold_membership(user):
         before = team_membership.load_patterns(user)
         if remove and pattern not in before:

@@ -45,11 +45,25 @@ _RULES = (
     mnemonics,
 )
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
 _SPACE = re.compile(r"[ \n\t]")
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """Return the secrets in `text`, in order and without overlap."""
+    """Return the secrets in `text`, in order and without overlap.
+
+    What nobody sees between their characters hides none.
+    """
+    if text.isascii() or not _INVISIBLE.search(text):
+        return _find_secrets(text)
+    places = [at for at, character in enumerate(text) if not _INVISIBLE.match(character)]
+    found = _find_secrets("".join([text[at] for at in places]))
+    return [each._replace(start=places[each.start], end=places[each.end - 1] + 1) for each in found]
+
+
+def _find_secrets(text: str) -> list[Secret]:
     bare = _blank_markers(text)
     places = scan_text(bare)
     public = without_public(bare, places)

@@ -132,7 +132,8 @@ def find(start: str) -> Store | None:
     home = ""
     user = user_root()
     if os.environ.get("MEMFS_HOME") or files.is_below(user, folder):
-        _check_own(user, folder)
+        for each in {folder, os.path.realpath(os.getcwd())}:  # a hook may be told of another one
+            _check_own(user, each)
     while True:
         root = f"{folder}/{NAME}" if folder != "/" else f"/{NAME}"
         if root == user:

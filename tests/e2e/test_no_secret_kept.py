@@ -314,3 +314,42 @@ def test_a_purge_takes_it_everywhere(edited: list[Path], begun: Place, repo: Pat
     told = [ways.go_through(door, repo)[1] for door in (*ways.EVENTS, *ways.COMMANDS)]
     assert "[redacted:github-token]" in "".join(told)
     assert TOKEN not in "".join(told)
+
+
+SMALL = "shp" + "at_" + "3f9a1c7e5b2d8064" * 2
+UNSEEN = "\u200b".join((TOKEN[:9], TOKEN[9:20], "\u00ad" + TOKEN[20:]))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("source", "add", SMALL, "docs"),
+        ("team", "never", SMALL),
+        ("create", SMALL, "x", "--description", SMALL),
+        ("static", "add", SMALL, SMALL),
+        ("archive", "add", f"the key is {SMALL}", "--tag", SMALL),
+        ("archive", "add", f"the key is {UNSEEN}"),
+        ("edit", "human", "--append", f"the key is {UNSEEN}"),
+    ],
+    ids=str,
+)
+def test_no_spelling_of_a_token_is_kept(begun: Place, repo: Path, words: tuple[str, ...]) -> None:
+    ways.go_through(Door("cli", words), repo)
+    index_sources.sync(begun, embed=False)
+    for path in (path for store in begun.stores() for path in Path(store.root).rglob("*")):
+        assert SMALL not in str(path)
+        text = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+        assert SMALL not in text
+        assert TOKEN[:9] not in text.replace("\u200b", "")
+
+
+def test_the_id_of_a_message_is_no_place_for_it(begun: Place, repo: Path) -> None:
+    lines = (FIXTURES / "claude/basic.jsonl").read_text().splitlines()
+    found = [json.loads(line) for line in lines]
+    for number, line in enumerate(found):
+        line |= {"uuid": f"{TOKEN}{number}", "sessionId": "another"}
+    (repo / "ids.jsonl").write_text("".join(json.dumps(line) + "\n" for line in found))
+    before = len([path for path in Path(begun.home.local).rglob("*.jsonl") if path.is_file()])
+    assert ways.go_through(cli("ingest ids.jsonl"), repo)[0] == 0
+    assert len(list(Path(begun.home.local).rglob("*.jsonl"))) > before
+    check(begun)

@@ -87,8 +87,10 @@ def clone(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     store = folder / ".agent-memory"
     for number, (inner, name) in enumerate(product(FOLDERS, NAMES)):
         write(store / inner / name, f"M{number}x")
+    for inner in ("blocks", "archive/2026-01", "static", "facts"):
+        (store / inner / "named-mark.md").write_text("---\nlimit: x\n---\nport 1 a\nport 2 a\n")
     (store / "config.yaml").write_text(
-        "memfs: 1\nmax_blocks: 90\n"
+        "memfs: 1\nmax_blocks: 90\nsources:\n  named-mark:\n    paths: [docs]\n"
         "tools:\n  describe:\n    core_memory_read: M900xshown <private>M900xhidden</private>\n"
     )
     git(folder, "init", "-q", "-b", "main")
@@ -157,7 +159,7 @@ def test_nothing_is_shown_without_a_terminal(clone: Path) -> None:
     for line in PRINTING:
         code, said = run(clone, *line.split())
         assert code in (0, 1, 2), (line, said)
-        assert not re.search(r"M\d+x", said), (line, said)
+        assert not re.search(r"M\d+x|named-mark", said), (line, said)
         if line in ("show", "archive list"):
             assert "the project's store is not trusted" in said, line
     assert {line.split()[0] for line in PRINTING} == {*COMMANDS} - OTHERS

@@ -202,3 +202,16 @@ def test_a_users_folder_that_moved_is_found_a_second_later(
     named.symlink_to(other)
     now += 1.0
     assert store_paths.user_root() == str(other)
+
+
+def test_a_users_folder_beside_the_process_is_refused_whatever_an_event_names(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(repo)
+    worked = tmp_path / "tree/src"
+    worked.mkdir(parents=True)
+    (tmp_path / "tree/.evil").mkdir()
+    monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "tree/.evil"))
+    monkeypatch.chdir(worked)
+    with pytest.raises(StoreError, match="a project could have set it|shares a folder"):
+        store_paths.find(str(repo))

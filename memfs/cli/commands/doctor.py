@@ -49,7 +49,9 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
         _run_scan(place, purge=purge, yes=yes, as_json=as_json)
         return
     home = options.home()
-    found = [*(op.fix(place, home) if fix else ()), *op.run(place, home)]
+    content = not options.hides_content(place)
+    fixed = op.fix(place, home) if fix and content else []
+    found = [*fixed, *op.run(place, home, content=content)]
     if as_json:
         console.as_json([asdict(finding) for finding in found])
     else:

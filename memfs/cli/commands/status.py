@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +12,7 @@ from memfs import hosts
 from memfs.agent import configured_model
 from memfs.cli import console, layout, options
 from memfs.cli.wording import format_size
+from memfs.core import label as labels
 from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
@@ -39,6 +40,9 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         return
     place = options.place(session, untrusted=True)
     found = op.run(place, options.home())
+    if options.hides_content(place):
+        own = tuple(each for each in found.blocks if each.block.tier == labels.USER)
+        found = replace(found, blocks=own, contradictions=(), refused=(), sources=())
     if as_json:
         states = [
             {

@@ -26,21 +26,25 @@ if TYPE_CHECKING:
 __all__ = ["Finding", "fix", "run"]
 
 
-def run(place: Place, home: str) -> list[Finding]:
-    """Check stores, configuration, blocks, passages, journal and hooks. Fixes nothing."""
+def run(place: Place, home: str, *, content: bool = True) -> list[Finding]:
+    """Check stores, configuration, blocks, passages, journal and hooks. Fixes nothing.
+
+    Without `content` nothing is said that names a part of the project's store.
+    """
     place = stored.without_quarantine(place)
+    named = place if content else stored.Place(None, place.user)
     return [
         *stores.check_stores(place),
         *disk.check_disks(place),
         *stores.check_variables(),
-        *blocks.check_blocks(place),
-        *passages.check_passages(place),
+        *blocks.check_blocks(named),
+        *passages.check_passages(named),
         *stores.merging(place),
         *hosts.check_hosts(place, home),
-        *sections.check_sections(place),
+        *sections.check_sections(named),
         *model.check_model(place),
-        *kinds.check_kinds(place),
-        *sources.check_sources(place),
+        *kinds.check_kinds(named),
+        *sources.check_sources(named),
         *team.check_team(place),
         *stores.calls(place),
     ]
