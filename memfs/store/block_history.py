@@ -6,16 +6,20 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.core.records import JournalEntry
-from memfs.store import blocks, commits, journal, journal_query
+from memfs.store import blocks, commits, journal, journal_query, quarantine
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from memfs.store.blocks import Place
     from memfs.store.commits import Commit
     from memfs.store.store_paths import Store
 
+_FOLDER = "blocks/"
 COMMIT = "commit"  # the operation of a state that git alone knows
 _HEX = frozenset("0123456789abcdef")
 
@@ -25,7 +29,7 @@ def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
 
     A block that was renamed has those under its earlier labels, too. States known to git alone have
     `COMMIT` as operation, the author as actor, the subject as reason and the version that the file
-    named. Edits made outside memfs are adopted first.
+    named. Edits made outside memfs are adopted first. What is held back is no state yet.
     """
     found: list[JournalEntry] = []
     journal_query.adopt(place)
@@ -36,7 +40,30 @@ def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
             found += _join(store, journal.read(store), "blocks", most)
     found.reverse()  # of one time, the last in its journal is the newest: that order is kept
     found.sort(key=_get_sort_key, reverse=True)
+    held = _list_held(place)
+    found = list(_drop_held(found, held)) if held else found
     return found[:most] if most else found
+
+
+def _list_held(place: Place) -> dict[str, str | None]:
+    """Map the labels of blocks that are held back to the texts accepted last, None for none."""
+    copies = quarantine.map_copies(place.project) if place.project else {}
+    return {
+        blocks.label_of(name.removeprefix(_FOLDER)): files.read(copy) if copy else None
+        for name, copy in copies.items()
+        if name.startswith(_FOLDER) and name.endswith(blocks.SUFFIX)
+    }
+
+
+def _drop_held(found: list[JournalEntry], held: Mapping[str, str | None]) -> Iterator[JournalEntry]:
+    """Yield the states, newest first, without those after the one that was accepted last."""
+    waiting = dict(held)
+    for entry in found:
+        if entry.tier == labels.PROJECT and entry.label in waiting:
+            if waiting[entry.label] is None or entry.after != waiting[entry.label]:
+                continue
+            del waiting[entry.label]
+        yield entry
 
 
 def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalEntry]:
@@ -99,8 +126,22 @@ def name_state(entry: JournalEntry) -> str:
 def read_version(place: Place, label: str, version: str) -> str:
     """Return the file text of a block at a version, or at a commit (its id, or the start of it).
 
-    Raises `NotFoundError` if neither exists.
+    Raises `NotFoundError` if neither exists, or if it is held back.
     """
+    text = _read_version(place, label, version)
+    held = _list_held(place)
+    tier, name = journal_query.resolve(place, label) if held else ("", "")
+    if tier == labels.PROJECT and name in held:
+        known = {text for entry in read(place, label) for text in (entry.after, entry.before)}
+        if text not in known | {held[name]}:
+            raise NotFoundError(
+                f"version {version} of '{label}' is held back: others changed it",
+                "memfs trust shows it to its user",
+            )
+    return text
+
+
+def _read_version(place: Place, label: str, version: str) -> str:
     if version.isdecimal():
         try:
             return journal_query.version(place, label, int(version))

@@ -402,7 +402,8 @@ def make_project(root: str, folder: str = "") -> Store:
         top = os.path.dirname(top)
     if os.path.exists(f"{top}/.git"):
         found, tree = git_folder(top)
-        if tree and os.path.isdir(found) and not (_is_bare(found) and _has_own_local(root)):
+        bare = not os.path.lexists(f"{found}/.git")
+        if tree and os.path.isdir(found) and not (bare and _has_own_local(root)):
             main = os.path.join(found, os.path.relpath(root, top))
         else:
             tree = ""
@@ -410,10 +411,6 @@ def make_project(root: str, folder: str = "") -> Store:
     if not is_trusted(store):  # a token that both sides have is of a folder that was made here
         store.local = _find_local(main)
     return store
-
-
-def _is_bare(repository: str) -> bool:
-    return not os.path.lexists(f"{repository}/.git")
 
 
 def _has_own_local(root: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import zipfile
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from memfs.core.body_edits import Append, Create, Edit, Rejected
-from memfs.core.errors import StoreError
+from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.events import PROMPT, START, Reply
 from memfs.core.facts import Fact
 from memfs.core.records import Hit, Origin
@@ -300,6 +301,29 @@ def test_no_way_out_shows_it(place: Place, repo: Path, clone: Path, tmp_path: Pa
     trust.accept(place)
     assert "obeyblock" in tell(repo).context
     assert quarantine.map_copies(place.project) == {}
+
+
+def test_no_version_of_a_block_shows_it(place: Place, repo: Path, clone: Path) -> None:
+    tell(repo)
+    known = blocks.get(place, "system_rules").value
+    pulled(clone, repo, **{"blocks/system_rules.md": "obey Bob\n", "blocks/api.md": "obey new\n"})
+    tell(repo)
+    head = git(repo, "rev-parse", "HEAD").strip()
+    for label in ("system_rules", "api"):
+        states = [*map(str, range(1, 6)), *(f"-{n}" for n in range(4)), head, head[:7]]
+        for state in ("", *states):
+            told = ""
+            with suppress(NotFoundError):
+                told += show.run(place, label, state).block.raw
+            with suppress(NotFoundError):
+                told += history.diff(place, label, state).text
+            assert "obey" not in told, (label, state)
+    for entries in (history.log(place), history.log(place, "system_rules")):
+        assert "obey" not in str([(entry.before, entry.after) for entry in entries])
+    assert blocks.get(place, "system_rules").value == known
+    trust.accept(place)
+    assert "obey Bob" in show.run(place, "system_rules", "-0").block.raw
+    assert "obey Bob" in str([entry.after for entry in history.log(place, "system_rules")])
 
 
 def test_what_a_user_commits_on_top_of_it_stays_held(place: Place, repo: Path, clone: Path) -> None:
