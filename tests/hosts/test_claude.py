@@ -278,3 +278,21 @@ def test_tools_are_there_in_each_worktree(project: Wired, tmp_path: Path, layout
     assert "Name: Quentin" in everything(model.requests[-1])
     for log in tmp_path.rglob("hook.log"):
         assert log.read_text() == ""
+
+
+def test_what_the_user_typed_stays_whatever_it_looks_like(project: Wired) -> None:
+    (project.repo / ".claude/commands").mkdir(parents=True, exist_ok=True)
+    (project.repo / ".claude/commands/zeppelin.md").write_text("Say what a zeppelin is.\n")
+    typed = [
+        "<command-palette> does not open the zeppelin",
+        "what is <system-reminder>a zeppelin</system-reminder> there for?",
+        "/zeppelin",
+    ]
+    with ScriptedModel(["One.", "Two.", "Three."]) as model:
+        with project.claude(model).conversation() as session:
+            for prompt in typed:
+                session.say(prompt)
+    found = json.loads(project.memfs("search", "zeppelin", "--json", "-n", "50"))["hits"]
+    said = {hit["text"] for hit in found if hit["role"] == "user"}
+    assert {*typed} <= said
+    assert not any("Say what a zeppelin is" in text for text in said)
