@@ -19,8 +19,11 @@ from memfs.core.invisible_characters import reveal_hidden
 
 _state = {"code": 0, "quiet": 0, "paged": 0}
 # What moves the cursor or writes elsewhere, where a text meets a terminal behind a pipe. It is
-# printed as JSON has it, since some of these texts are JSON.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
+# printed as JSON has it, since some of these texts are JSON. So is what turns the text there, and
+# letters that nobody sees.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]|\r(?!\n)"
+)
 # Halves of characters but for those that stand for a byte, which is written as it is.
 _HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
@@ -36,11 +39,19 @@ def print_piece(text: str) -> None:
     sys.stdout.flush()
 
 
+def _escape_character(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
+
+
 def print_text(text: str) -> None:
-    """Print a file's text, byte by byte but for control characters where no terminal shows it."""
+    """Print a file's text, byte by byte where no terminal shows it.
+
+    What moves the cursor, turns the text, or is a letter that nobody sees is escaped even there.
+    """
     if sys.stdout.isatty():
         text = reveal_hidden(make_plain(text.rstrip("\n"))) + "\n"
-    text = _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", _HALF.sub("?", text))
+    text = _CONTROL.sub(_escape_character, _HALF.sub("?", text))
     encoding = sys.stdout.encoding or "utf-8"
     errors = "surrogateescape" if encoding.lower().replace("-", "") == "utf8" else "replace"
     sys.stdout.flush()

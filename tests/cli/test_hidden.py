@@ -57,12 +57,14 @@ def test_whatever_is_printed_is_made_visible(
     assert "\u202e" not in out + err
 
 
-def test_data_is_made_visible_on_a_terminal_alone(
+def test_data_is_made_visible_and_in_a_pipe_what_turns_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    console.data(TURNED)
+    kept = "\u05e9\u200f \u200b\U0001f469\u200d\U0001f4bb\ufe0f"
+    piped = r"safe-\u202etxt.live\u202c\udb40\udc41"  # as JSON has it
+    console.data(TURNED + kept)
     console.print_text(TURNED)
-    assert capsys.readouterr().out == f"{TURNED}\n{TURNED}"
+    assert capsys.readouterr().out == f"{piped}{kept}\n{piped}"
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     console.data(TURNED)
     console.print_text(TURNED)
