@@ -25,7 +25,7 @@ class ConnectionLimits(NamedTuple):
 DEFAULT_LIMITS = ConnectionLimits()
 
 
-class Listener(socket.socket):
+class CountedListener(socket.socket):
     """Bounds the connections of an address whose TLS handshake is not done; the first ones go.
 
     A protocol learns of a connection only when the handshake is done.
@@ -52,7 +52,7 @@ class Listener(socket.socket):
         self._begun.pop(client, None)
 
 
-def make_protocol(limits: ConnectionLimits, listener: Listener) -> type[H11Protocol]:
+def make_protocol(limits: ConnectionLimits, listener: CountedListener) -> type[H11Protocol]:
     """Return the protocol of a server with these limits."""
     return type(
         "LimitedProtocol",
@@ -65,7 +65,7 @@ class _LimitedProtocol(H11Protocol):
     """Ends a connection whose request is not there in time, however slowly its bytes come."""
 
     limits: ClassVar[ConnectionLimits]
-    listener: ClassVar[Listener]
+    listener: ClassVar[CountedListener]
     open: ClassVar[defaultdict[str, dict[_LimitedProtocol, None]]]  # by address, the first first
     _address, _phase = "", ""  # of the request: header, body, or "" while none is awaited
     _timer: asyncio.TimerHandle | None = None

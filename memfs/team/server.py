@@ -12,7 +12,7 @@ import uvicorn
 from memfs.core.errors import UsageError
 from memfs.team import candidate_search
 from memfs.team.application import TeamService, make_application
-from memfs.team.connections import DEFAULT_LIMITS, ConnectionLimits, Listener, make_protocol
+from memfs.team.connections import DEFAULT_LIMITS, ConnectionLimits, CountedListener, make_protocol
 from memfs.team.database import TeamDatabase
 from memfs.team.index_folders import IndexFolders
 
@@ -46,7 +46,7 @@ class TeamServer:
         _check_certificate(settings.certificate, settings.key)
         self._database = TeamDatabase(settings.database, connections=16)
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-        self._listener = Listener(
+        self._listener = CountedListener(
             socket.create_server((settings.host, settings.port), family=family),
             settings.limits.connections,
         )
