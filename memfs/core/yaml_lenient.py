@@ -24,7 +24,7 @@ def read(text: str) -> dict[str, object]:
         protected = protected or (key == "read_only" and value is True)
     if protected:
         found["read_only"] = True
-    return found
+    return restore_words(found, text)
 
 
 def restore_words(meta: dict[str, object], text: str) -> dict[str, object]:
