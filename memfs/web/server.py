@@ -43,8 +43,8 @@ class PageServer:
         """Serve until Ctrl-C or `stop`, or until nobody has looked for `idle` seconds."""
         try:
             asyncio.run(self._run(idle))
-        except KeyboardInterrupt:
-            return
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            return  # the second for a Ctrl-C that comes while asyncio begins
         finally:
             self._listener.close()
 
