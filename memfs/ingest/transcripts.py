@@ -280,9 +280,12 @@ class _Work:
 
     def _extend(self, job: _Job, found: workers.TranscriptRead) -> None:
         job.state = job.state or checkpoint.ReadState()
-        untold, places = job.log.extend(job.state, job.path, found.rows, found.mark)
+        untold, places, merged = job.log.extend(job.state, job.path, found.rows, found.mark)
         job.new += untold + len(places)
         self._unsettled[job.log.path] = job.log, job.state
+        if merged:  # the index reads the file again
+            job.fed = False
+            self._fed.pop(job.log.path, None)
         if not job.fed or not self._index:
             return
         if len(places) < len(found.documents):

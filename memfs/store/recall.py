@@ -47,10 +47,14 @@ class RecallRows(NamedTuple):
 
 
 class RecallExtension(NamedTuple):
-    """New messages: how many a killed run had left, and the places of the new rows."""
+    """New messages: how many a killed run had left, and the places of the new rows.
+
+    They are at the end of the recall file, unless they were `merged` into it.
+    """
 
     untold: int
     places: list[int]
+    merged: bool = False
 
 
 class RecallLog:
@@ -79,7 +83,8 @@ class RecallLog:
     def extend(self, state: ReadState, path: str, rows: RecallRows, mark: str) -> RecallExtension:
         """Add the messages of a transcript that grew, those that are new.
 
-        Nothing of it is durable, and the state is not written, before `flush`.
+        Nothing of it is durable, and the state is not written, before `flush`. What comes late in
+        a file of several transcripts is put in its place, which is durable at once.
         """
         untold = 0
         if not self._mended:
@@ -93,18 +98,31 @@ class RecallLog:
                 end += len(line)
                 new.append(line)
                 places.append(place)
+        malformed = state.malformed + rows.malformed
+        if new and state.versions and self._is_late(new[0]):
+            self._replace(state, path, rows, mark)
+            state.malformed = malformed
+            return RecallExtension(untold, places, merged=True)
         if new:
             files.make_folder(self.folder, private=True)
             state.kept = logs.append(self.path, b"".join(new), durable=False)
         state.path, state.offset, state.print = path, rows.end, mark
-        state.malformed += rows.malformed
+        state.malformed = malformed
         return RecallExtension(untold, places)
+
+    def _is_late(self, line: bytes) -> bool:
+        """Tell whether a new message was said before one that is stored."""
+        new = message_codec.read(line)
+        return bool(new and new.at) and any(new.at < each.at for each in messages(self.path))
 
     def replace(self, state: ReadState | None, path: str, read: Transcript, mark: str) -> int:
         """Keep the messages of a transcript read whole (see `RecallDraft.keep`)."""
+        return self._replace(state, path, encode_rows(read), mark)
+
+    def _replace(self, state: ReadState | None, path: str, rows: RecallRows, mark: str) -> int:
         draft = RecallDraft(self)
         try:
-            draft.add(encode_rows(read))
+            draft.add(rows)
             return draft.keep(state, path, mark)
         finally:
             draft.discard()
@@ -206,9 +224,13 @@ class RecallDraft:
         log._known, log._mended = None, False  # noqa: SLF001 - it is another file
         self._made = False
         files.sync_folder(log.folder)
-        versions = [*state.versions, (state.offset, state.print)] if state else []
-        recent = versions[-_KEPT_VERSIONS:]
-        log.save(checkpoint.ReadState(path, self._end, mark, self._size, self._malformed, recent))
+        if state is None:
+            state = checkpoint.ReadState()
+        else:
+            state.versions = [*state.versions, (state.offset, state.print)][-_KEPT_VERSIONS:]
+        state.path, state.offset, state.print = path, self._end, mark
+        state.kept, state.malformed = self._size, self._malformed
+        log.save(state)
         return new
 
     def _merge(self) -> None:

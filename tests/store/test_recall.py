@@ -46,7 +46,7 @@ def kept(log: RecallLog) -> list[str]:
 
 
 def extend(log: RecallLog, state: ReadState, path: str, read: Transcript, mark: str) -> int:
-    untold, places = log.extend(state, path, recall.encode_rows(read), mark)
+    untold, places, _ = log.extend(state, path, recall.encode_rows(read), mark)
     recall.flush([(log, state)])
     return untold + len(places)
 
