@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.cli import console, layout
 from memfs.core.escaping import flatten_text
+from memfs.core.local_time import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,7 @@ def print_messages(said: Iterable[SessionMessage], *, full: bool = False, marked
         message = each.message
         if each.turn != turn:
             turn = each.turn
-            head = f"turn {turn}  {message.at[:16].replace('T', ' ')}"
+            head = f"turn {turn}  {format_time(message.at)}"
             console.echo("\n" + console.style(flatten_text(head), "bright_black"))
         who = f"{message.who} {message.tool}".strip()
         arrow = "→ " if message.id == marked else "  "

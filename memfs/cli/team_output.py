@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from memfs.cli import console, layout
-from memfs.cli.wording import format_age, format_day, format_size
+from memfs.cli.wording import format_age, format_size
 from memfs.core.counts import format_count
+from memfs.core.local_time import format_day
 from memfs.ops.team_status import describe_sharing, describe_waiting
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from memfs.core.counts import format_count
 from memfs.core.distribution import name_extra
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.escaping import flatten_text
+from memfs.core.local_time import format_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -203,7 +204,7 @@ def list_members(database: str) -> None:
     with _administer(database) as admin:
         for each in _load("membership").list_members(admin):
             projects = ", ".join(f"{name} ({role})" for name, role in sorted(each.projects.items()))
-            valid = f"{format_count(each.tokens, 'token')} until {each.expires[:10]}"
+            valid = f"{format_count(each.tokens, 'token')} until {format_day(each.expires)}"
             state = "revoked" if each.revoked else valid if each.tokens else "no valid token"
             console.data(flatten_text(f"{each.login}  {state}  {projects or 'no project'}"))
 

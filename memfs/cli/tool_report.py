@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from memfs.cli import console, import_report, layout
 from memfs.cli.edit_output import format_remainder
-from memfs.cli.wording import format_day
 from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
+from memfs.core.local_time import format_day
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

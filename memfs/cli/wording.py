@@ -36,15 +36,6 @@ def format_age(at: str) -> str:
     return moment.astimezone().strftime("%Y-%m-%d")
 
 
-def format_day(at: str) -> str:
-    """Return the local day of a time in UTC; other text is cut to its first ten characters."""
-    try:
-        moment = datetime.fromisoformat(at)
-    except ValueError:
-        return at[:10]
-    return moment.astimezone().strftime("%Y-%m-%d") if moment.tzinfo else at[:10]
-
-
 def format_size(count: float) -> str:
     """Write a number of bytes for people."""
     value = float(count)

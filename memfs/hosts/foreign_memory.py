@@ -71,7 +71,6 @@ _OTHER = "it is of no tool that memfs knows: name the file itself"
 _DEEPEST = 3  # folders from a project to the files of a kind
 _CUT = 40  # characters of a name that is too long for a label
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")  # activeContext
-_ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 def auto_memory(home: str, projects: list[str]) -> list[str]:
@@ -241,10 +240,13 @@ def make_label(kind: str, *names: str) -> str:
 
 
 def _clean(name: str) -> str:
-    bare = _strip_accents(_HUMP.sub("-", name))
-    slug = "".join(c if c in _ALLOWED else "-" for c in labels.normalise(bare))
+    from anyascii import anyascii  # what a project rule in Chinese or Cyrillic is called aloud
+
+    bare = _HUMP.sub("-", _strip_accents(name))
+    spelled = labels.normalise(_HUMP.sub("-", anyascii(bare)))
+    slug = re.sub("[^a-z0-9_-]", "-", spelled)
     slug = re.sub("[_-]*-[_-]*", "-", slug).strip("-_")
-    lost = any(not c.isascii() for c in bare) or not slug
+    lost = not bare.isascii() or not slug  # two names may be spelled alike
     return f"{slug or 'x'}-{_hash_name(name)}" if lost else slug
 
 

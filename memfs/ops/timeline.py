@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.core import tokens
+from memfs.core.local_time import format_day
 from memfs.store import blocks, clock, journal_query, prompt_log, sessions
 
 if TYPE_CHECKING:
@@ -21,12 +22,11 @@ if TYPE_CHECKING:
 DAYS = 371  # that are shown: 53 weeks
 _ENTRIES = 5000  # of the journal, the last ones
 _PROMPTS = 2000  # the last ones
-_DAY = 86400  # seconds
 
 
 @dataclass(frozen=True)
 class DayActivity:
-    """One day (UTC, 2026-05-03): messages in sessions, and edits of blocks."""
+    """One day (here, 2026-05-03): messages in sessions, and edits of blocks."""
 
     day: str
     messages: int
@@ -80,18 +80,13 @@ def run(index: IndexSession, days: int = DAYS) -> Timeline:
 
 
 def _count_days(
-    said: dict[int, int], entries: Sequence[JournalEntry], days: int
+    messages: Counter[str], entries: Sequence[JournalEntry], days: int
 ) -> Iterable[DayActivity]:
-    messages = Counter({_format_day(second): count for second, count in said.items()})
-    edits = Counter(entry.at[:10] for entry in entries)
-    last = int(clock.seconds()) // _DAY * _DAY
+    edits = Counter(format_day(entry.at) for entry in entries)
+    last = date.fromisoformat(format_day(clock.seconds()))
     for number in range(days - 1, -1, -1):
-        day = _format_day(last - number * _DAY)
+        day = (last - timedelta(days=number)).isoformat()
         yield DayActivity(day, messages[day], edits[day])
-
-
-def _format_day(second: int) -> str:
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime("%Y-%m-%d")
 
 
 def _measure_growth(place: Place, entries: Sequence[JournalEntry]) -> Iterable[tuple[str, int]]:
@@ -99,7 +94,7 @@ def _measure_growth(place: Place, entries: Sequence[JournalEntry]) -> Iterable[t
     size = sum(block.chars for block in blocks.load(place))
     found: dict[str, int] = {}
     for entry in reversed(entries):
-        found.setdefault(entry.at[:10], size)
+        found.setdefault(format_day(entry.at), size)
         size -= len(entry.after or "") - len(entry.before or "")
     return ((day, max(0, size)) for day, size in reversed(found.items()))
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import time
+from collections import Counter
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
+from memfs.core.local_time import format_day
 from memfs.core.records import Hit, SessionHit  # pages are read back from JSON by their types
 from memfs.search import hit_builder, query_parser, ranking
 from memfs.search.lexical import Occur, Query, TextIndex
@@ -27,7 +29,7 @@ AnyHit = TypeVar("AnyHit", Hit, SessionHit)
 Mode = Literal["hybrid", "text", "semantic"]
 LIMIT = 5  # hits on a page
 TURNS = 3  # shown of each session
-_DAY = 86400  # seconds
+_SPAN = 900  # seconds: every zone's day begins at one
 
 
 @dataclass(frozen=True)
@@ -165,12 +167,14 @@ class Engine:
         )
 
     @convert_damage
-    def count_by_day(self) -> dict[int, int]:
-        """Count the messages of each day (UTC), by the second that it begins with."""
-        days = {"days": {"histogram": {"field": "at", "interval": _DAY, "min_doc_count": 1}}}
+    def count_by_day(self) -> Counter[str]:
+        """Count the messages of each day, as 2026-05-03 in the zone of this machine."""
+        spans = {"spans": {"histogram": {"field": "at", "interval": _SPAN, "min_doc_count": 1}}}
         query = self.text.term_query("kind", "message")
-        found = self.text.searcher.aggregate(query, days)["days"]["buckets"]
-        return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in found}
+        days: Counter[str] = Counter()
+        for bucket in self.text.searcher.aggregate(query, spans)["spans"]["buckets"]:
+            days[format_day(bucket["key"])] += int(bucket["doc_count"])
+        return days
 
     @convert_damage
     def rank(

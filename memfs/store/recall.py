@@ -113,7 +113,9 @@ class RecallLog:
     def _is_late(self, line: bytes) -> bool:
         """Tell whether a new message was said before one that is stored."""
         new = message_codec.read(line)
-        return bool(new and new.at) and any(new.at < each.at for each in messages(self.path))
+        if new is None or not new.at:
+            return False
+        return any(new.at < each.at for each in messages(self.path))
 
     def replace(self, state: ReadState | None, path: str, read: Transcript, mark: str) -> int:
         """Keep the messages of a transcript read whole (see `RecallDraft.keep`)."""

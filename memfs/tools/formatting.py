@@ -147,7 +147,7 @@ def _format_head(hit: Hit) -> str:
 def _describe_hit(hit: Hit) -> str:
     if hit.kind == "message":
         where = team_search.describe_sharer(hit) or f"session {hit.session}"
-        return f"{hit.at[:16]} {hit.who}, {where} ({hit.host})"
+        return f"{hit.at[:16]}{'Z' * (len(hit.at) > 16)} {hit.who}, {where} ({hit.host})"
     if hit.location:
         heading = hit.metadata.get("heading")
         return f"{hit.location}, source {hit.label}" + (f": {heading}" if heading else "")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import re
 import string
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from memfs.core import local_time
 from memfs.core.counts import format_count
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.invisible_characters import reveal_hidden, split_visible
@@ -163,24 +163,14 @@ def _make_environment() -> Environment:
 
 
 def _format_day(at: str) -> str:
-    found = _parse(at)
-    return found.strftime("%Y-%m-%d") if found else (at[:10] if at else "date unknown")
+    return local_time.format_day(at) or "date unknown"
 
 
 def _format_time(at: str) -> Markup:
     """Return a time as an element that says it whole."""
-    found = _parse(at)
-    if found is None:
+    if local_time.parse(at) is None:
         return escape(at or "date unknown")
-    text = found.strftime("%Y-%m-%d %H:%M")
-    return Markup('<time datetime="{}">{}</time>').format(at, text)
-
-
-def _parse(at: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(at).astimezone()
-    except ValueError:
-        return None
+    return Markup('<time datetime="{}">{}</time>').format(at, local_time.format_time(at))
 
 
 def show_raw(text: str) -> Markup:

@@ -31,12 +31,12 @@ def test_a_session_and_a_topic(memfs: Run, place: Place, tmp_path: Path) -> None
     shown = memfs("graph", "on").out
     assert shown.splitlines()[:3] == [
         "session one (claude)",
-        "  \u2713 2026-05-01 09:00  1  problem",
+        "  \u2713 2026-05-01 09:00 UTC  1  problem",
         "        The retry test of the payment client fails with a timeout",
     ]
     assert "test! > edit > test; the user thanked; #" in shown
     assert memfs("graph", "retry").out.startswith(
-        "topic retry\n  \u2713 2026-05-01 09:00  session one 1"
+        "topic retry\n  \u2713 2026-05-01 09:00 UTC  session one 1"
     )
     drawn = tmp_path / "flow.svg"
     assert "2 turns drawn into" in memfs("graph", "one", "--svg", str(drawn)).err

@@ -68,7 +68,7 @@ def test_each_assistant_that_is_here_has_its_version_and_last_run(
     ran(place, "claude", 0)
     last = sessions.last_run(place.home, "claude")
     assert last
-    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(last[1]))
+    when = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(last[1]))
     assert about(place, home)[0].text == (
         f"Claude Code 2.1.328; our last hook in it: Stop at {when}, 31 ms"
     )

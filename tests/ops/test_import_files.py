@@ -341,7 +341,7 @@ def test_a_folder_full_of_files_is_taken(place: Place, repo: Path) -> None:
     [
         ("packages/api/CLAUDE.md", "claude/packages/api"),
         ("memory-bank/a/b/c/d.md", "memory-bank/a-b-c/d"),
-        ("memory-bank/\u8a2d\u8a08.md", "memory-bank/x-19f4b2"),
+        ("memory-bank/\u8a2d\u8a08.md", "memory-bank/she-ji-19f4b2"),
         ("memory-bank/con.md", "memory-bank/con-1143da"),
         (f"memory-bank/{'a' * 90}.md", f"memory-bank/{'a' * 40}-6b2ec7"),
         ("docs/Run Book.md", "notes/docs/run_book"),

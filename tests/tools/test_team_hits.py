@@ -48,10 +48,10 @@ def do(place: Place) -> Do:
 def test_others_are_named_with_project_and_date(do: Do, table: TeamTable) -> None:
     assert re.sub(r"; meaning [\d.]+", "", do(team=True).text) == (
         "showing 1-2 of 2 hits\n"
-        "1. 2026-05-01T09:00 user, session s-1 (claude)\n"
+        "1. 2026-05-01T09:00Z user, session s-1 (claude)\n"
         f"   {MINE}\n"
         "   (words: stale, lease, pool)\n"
-        "2. 2026-05-03T10:00 user, shared by ana in shop (claude)\n"
+        "2. 2026-05-03T10:00Z user, shared by ana in shop (claude)\n"
         f"   {THEIRS}\n"
         "   (words)"
     )
@@ -60,7 +60,7 @@ def test_others_are_named_with_project_and_date(do: Do, table: TeamTable) -> Non
 def test_pages_are_of_both(do: Do, table: TeamTable) -> None:
     assert do(team="true", limit=1).text.startswith("showing 1-1 of 2 hits; more with page=2\n")
     second = do(team=True, limit=1, page=2).text
-    assert second.startswith("showing 2-2 of 2 hits\n2. 2026-05-03T10:00 user, shared by ana")
+    assert second.startswith("showing 2-2 of 2 hits\n2. 2026-05-03T10:00Z user, shared by ana")
 
 
 def test_nobody_is_asked_unless_it_is_wanted(do: Do, table: TeamTable) -> None:

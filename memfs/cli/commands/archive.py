@@ -14,8 +14,8 @@ from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import format_remainder, text_of
 from memfs.cli.editor import open_editor
 from memfs.cli.pager import paged
-from memfs.cli.wording import format_day
 from memfs.core.errors import UsageError
+from memfs.core.local_time import format_day
 from memfs.ops import archive as op
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
-from memfs.cli.wording import format_day
 from memfs.core.counts import format_count
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
+from memfs.core.local_time import format_day
 from memfs.knowledge.facts import selection
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import facts as op

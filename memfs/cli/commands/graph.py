@@ -12,6 +12,7 @@ from memfs.cli.pager import paged
 from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
+from memfs.core.local_time import format_time
 from memfs.ops import graph as op
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _print_paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:
 def _print_flow(flow: Flow, topics: tuple[str, ...] = (), *, session: bool) -> None:
     mark, colour = _MARKS[flow.outcome]
     where = f"session {flow.session[:_ID]} " if session else ""
-    head = f"{flow.at[:16].replace('T', ' ')}  {where}{flow.number}  {flow.intent}"
+    head = f"{format_time(flow.at)}  {where}{flow.number}  {flow.intent}"
     console.echo(f"  {console.style(mark, colour)} {layout.format_head(head)}")
     console.echo(layout.wrap(_shorten(flow.prompt), 8))
     more = [" > ".join(flow.steps), flow.why, " ".join(f"#{name}" for name in topics)]

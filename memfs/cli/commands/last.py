@@ -10,6 +10,7 @@ import click
 from memfs.cli import console, layout, options
 from memfs.cli.pager import paged
 from memfs.core.escaping import flatten_text, make_plain
+from memfs.core.local_time import format_time
 from memfs.ops import recent_prompts as op
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def command(number: int, as_json: bool) -> None:
 
 
 def _show(found: RecentPrompt) -> None:
-    head = f"{found.at}  {found.host}  session {found.session}"
+    head = f"{format_time(found.at)}  {found.host}  session {found.session}"
     console.echo(layout.format_head(head))
     prompt = flatten_text(found.prompt)[:_PROMPT] or "(its session is not in recall yet)"
     console.echo(f"prompt: {prompt}")

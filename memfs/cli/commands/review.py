@@ -17,12 +17,12 @@ from memfs.cli.command_group import CommandGroup
 from memfs.cli.diff import show
 from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.cli.review_prompt import ReviewItem, ask_about
-from memfs.cli.wording import format_day
 from memfs.core import changes
 from memfs.core.body_edits import Append
 from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.facts import ACCEPTED, REJECTED
+from memfs.core.local_time import format_day, format_time
 from memfs.ops import edit, facts, standing_rules
 from memfs.ops import reflect as op
 from memfs.store import config, reviews
@@ -266,7 +266,9 @@ def _list(place: Place) -> None:
 
 def _show_reviews(place: Place) -> None:
     for each in reviews.list_reviews(place.home):
-        console.echo(f"{console.style(each.at, 'bright_black')} {flatten_text(each.render())}")
+        console.echo(
+            f"{console.style(format_time(each.at), 'bright_black')} {flatten_text(each.render())}"
+        )
 
 
 def _show_rule(rule: StandingRule) -> None:
@@ -286,7 +288,7 @@ def _show_fact(offer: FactOffer) -> None:
 def show_proposal(found: Proposal) -> None:
     """Print a proposal: its diffs, new passages, and the model's note."""
     sessions = format_count(len(found.sessions), "session")
-    console.talk(f"proposed by {found.model} of {sessions}, {found.at} ({found.id})")
+    console.talk(f"proposed by {found.model} of {sessions}, {format_time(found.at)} ({found.id})")
     if found.branch:
         console.talk(f"in git, it is the branch {found.branch}")
     for each in found.changes:

@@ -13,10 +13,10 @@ from memfs.cli import console, layout, options
 from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
 from memfs.cli.session_output import print_messages
-from memfs.cli.wording import format_day
 from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
+from memfs.core.local_time import format_day
 from memfs.core.records import Hit
 from memfs.ops import search as op
 from memfs.ops import sessions, source_lines, team_search

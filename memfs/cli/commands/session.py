@@ -11,9 +11,10 @@ from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.pager import paged
 from memfs.cli.session_output import print_messages
-from memfs.cli.wording import format_age, format_day, format_size
+from memfs.cli.wording import format_age, format_size
 from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
+from memfs.core.local_time import format_day
 from memfs.ops import forget as forgetting
 from memfs.ops import graph
 from memfs.ops import sessions as op

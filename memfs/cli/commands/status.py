@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from memfs.core import label as labels
 from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
+from memfs.core.local_time import format_time
 from memfs.ops import status as op
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         facts.append(("model", model))
     for name, path in found.wired:
         ran = found.ran.get(name)
-        last = f", last hook {_format_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
+        last = f", last hook {format_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     for label, one, other in found.contradictions:
         facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
@@ -139,10 +139,6 @@ def _format_share(place: Place, found: Status) -> str:
     window, used = usage.window.budget.window, usage.window.used
     whose = f"of {hosts.get(usage.host).TITLE}'s" if usage.host else "of"
     return f"{used:,} tokens at a session's start, {used / window:.1%} {whose} {window:,}"
-
-
-def _format_time(when: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
 
 
 def of_service(found: ServiceStatus | None) -> list[str]:

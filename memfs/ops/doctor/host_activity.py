@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import TYPE_CHECKING
 
 from memfs import files, hosts
+from memfs.core.local_time import format_time
 from memfs.ops.doctor.finding import Finding
 from memfs.store import sessions, store_paths
 
@@ -26,7 +26,7 @@ def check_activity(place: Place, host: Host, version: str) -> Finding:
     if found is None:
         text += "; no hook of ours ran in it yet"
     else:
-        text += f"; our last hook in it: {found[0]} at {_format(found[1])}, {found[2]:,.0f} ms"
+        text += f"; our last hook in it: {found[0]} at {format_time(found[1])}, {found[2]:,.0f} ms"
     failed = _find_last_failure(place, host.NAME)
     return Finding("ok", text + (f"; the last that failed: {failed}" if failed else ""))
 
@@ -46,8 +46,10 @@ def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> 
     ]
     newest = max(map(_get_mtime, transcripts), default=0.0)
     if since and newest > since + _DAY:
-        what = "no hook ever ran" if last is None else f"no hook ran since {_format(since)}"
-        text = f"{host.TITLE} is wired, but {what}; its last session here is of {_format(newest)}"
+        what = "no hook ever ran" if last is None else f"no hook ran since {format_time(since)}"
+        text = (
+            f"{host.TITLE} is wired, but {what}; its last session here is of {format_time(newest)}"
+        )
         yield Finding(
             "warning", text, "look whether it trusts this folder and runs hooks (most have /hooks)"
         )
@@ -57,10 +59,6 @@ def _find_last_failure(place: Place, host: str) -> str:
     """Return the last line about a host in the log of failed hook calls, "" if there is none."""
     lines = (files.read(f"{place.home.local}/hook.log") or "").splitlines()
     return next((line for line in reversed(lines) if line.split(" ")[1:2] == [host]), "")
-
-
-def _format(when: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when))
 
 
 def _get_mtime(path: str) -> float:
