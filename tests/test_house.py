@@ -22,7 +22,11 @@ from memfs.store.blocks import Place
 
 ROOT = Path(memfs.__file__).parent.parent
 SOURCES = sorted([*(ROOT / "memfs").rglob("*.py"), *(ROOT / "hooks").rglob("*.py")])
-ALL = [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
+ALL = [
+    *SOURCES,
+    *sorted((ROOT / "benchmarks").rglob("*.py")),
+    *sorted((ROOT / "tests").rglob("*.py")),
+]
 
 
 def test_imports_go_down_only() -> None:

@@ -46,7 +46,7 @@ PLUMBING = (
     ("hook mcp", "what assistants call: their events, and our tools"),
     ("merge-driver", "what git calls to merge blocks"),
     ("apply tools", "do a model's tool calls; list the tools"),
-    ("bench eval", "measure memfs here; measure a model's memory work"),
+    ("eval", "measure a model's memory work"),
     ("completion", "print the completion script for a shell"),
     ("help", "show the help of a command, or about a topic"),
 )

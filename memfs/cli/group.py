@@ -128,13 +128,14 @@ class ClosedPipeError(Exception):
     """Whoever read what a command prints has gone. Click would end with exit code 1."""
 
 
-def run(command: click.Group) -> int:
-    """Run the command line; return its exit code: 0 done, 1 refused, 2 usage, 70 a bug of ours.
+def run(command: click.Command, name: str = "memfs") -> int:
+    """Run the command line of a program and return its exit code.
 
+    0: done, 1: refused, 2: usage, 70: a bug of ours.
     Where whoever reads the output has gone, as in `memfs log | head -1`, it ends quietly with 0.
     """
     try:
-        return _run(command)
+        return _run(command, name)
     except (ClosedPipeError, BrokenPipeError):
         null = os.open(os.devnull, os.O_WRONLY)  # for what is still to be flushed
         for stream in (sys.stdout, sys.stderr):
@@ -143,9 +144,9 @@ def run(command: click.Group) -> int:
         return 0
 
 
-def _run(command: click.Group) -> int:
+def _run(command: click.Command, name: str) -> int:
     try:
-        code = command.main(prog_name="memfs", standalone_mode=False)
+        code = command.main(prog_name=name, standalone_mode=False)
     except MemfsError as error:
         console.error(error.message, error.hint)
         return error.code

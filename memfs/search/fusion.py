@@ -4,8 +4,9 @@ BM25 is scaled by its maximum, cosine and MaxSim min-max over the candidates. A 
 conversation is scored by its neighbours and its session, too; a passage or a block by itself.
 All candidates are ranked by words and vectors, and the best of them again by late interaction
 (MaxSim), which costs more: a turn with those before it, since an answer follows a question.
-`memfs bench retrieval` measures the weights. They are round numbers: for turns and long documents,
-near the values that each half of the LoCoMo conversations chose for the other half; for single
+`benchmarks/retrieval.py` measures the weights. They are round numbers: for turns and long
+documents, near the values that each half of the LoCoMo conversations chose for the other half; for
+single
 documents, from the middle of the range where they make no difference.
 """
 

@@ -20,7 +20,7 @@ ELSEWHERE: Final = {
     "codex plugin": "tests/hosts/test_plugin.py",
     "copilot plugin": "tests/hosts/test_plugin.py",
     "createdb": "tests/team/postgres.py",
-    "memfs bench": "tests/bench",  # with what takes less long
+    "python -m benchmarks": "tests/benchmarks",  # with what takes less long
     "memfs eval": "tests/agent/test_evaluation.py",
     "memfs install claude --plugin": "tests/hosts/test_plugin.py",
     "memfs model fetch": "tests/cli/test_model.py",  # from a server on loopback

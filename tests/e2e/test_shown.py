@@ -51,10 +51,7 @@ PRINTING = (  # commands that print what is in a store, or send it to somebody
 )
 # What prints nothing of a store: what it is given, its help, or a folder of its own. The page wants
 # a ticket that a person has, and hooks are looked at everywhere else.
-OTHERS = {
-    *("apply", "bench", "completion", "create", "demo", "eval", "help", "hook", "merge-driver"),
-    "web",
-}
+OTHERS = {*("apply", "completion", "create", "demo", "eval", "help", "hook", "merge-driver"), "web"}
 VARIABLES = (
     *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_CLI"),
     *("COPILOT_AGENT_SESSION_ID", "OPENCODE", "CURSOR_AGENT", "AI_AGENT", "CODEX_SANDBOX"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.bench import ingest as bench
+from benchmarks import ingest as bench
 from memfs.ops import init
 from memfs.search import encoder
 from memfs.search.lexical import TextIndex

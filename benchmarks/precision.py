@@ -7,10 +7,14 @@ the stores they belong to, found by the kind of facts.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from memfs.bench import project, retrieval
+import click
+
+from benchmarks import command as runner
+from benchmarks import project, retrieval
+from memfs.cli import console, layout, options, progress
 from memfs.core.facts import REJECTED, Fact
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds.facts import Facts
@@ -136,3 +140,29 @@ def _search_facts(stores: Mapping[str, Facts], query: Mapping[str, object]) -> l
 
 def _as_texts(value: object) -> list[str]:
     return [str(each) for each in value] if isinstance(value, list) else []
+
+
+@click.command("precision", cls=runner.Measurement)
+@click.argument("corpus", type=click.Path())
+@click.argument("queries", type=click.Path())
+@options.json_option
+def command(corpus: str, queries: str, as_json: bool) -> None:
+    """Measure what must not come back: what is superseded, resolved, or of another project.
+
+    Facts in the stores they belong to against plain search over all of them (JSONL).
+    """
+    with progress.show_progress(0, "asking") as tick:
+        found = run(corpus, queries, tick)
+    if as_json:
+        console.as_json([asdict(row) for row in found])
+        return
+    rows = [("MEMORY", f"RECALL@{DEPTH}", "MUST NOT COME", "CAME", "FACTS A QUERY")]
+    rows += [
+        (row.name, f"{row.recall:.1%}", str(row.excluded), str(row.came), f"{row.found:.1f}")
+        for row in found
+    ]
+    console.echo(layout.table(rows, right=(1, 2, 3, 4)))
+
+
+if __name__ == "__main__":
+    runner.run(command)

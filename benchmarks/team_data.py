@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memfs.bench import passages
+from benchmarks import passages
 from memfs.ipc.team_protocol import (
     MOST_MESSAGES,
     PushRequest,

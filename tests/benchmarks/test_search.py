@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memfs.bench import passages, search
-from memfs.cli.commands.bench.search import parse_sizes
-from memfs.cli.group import group
+from benchmarks import hook, passages, retrieval, search
+from benchmarks.search import parse_sizes
 from memfs.core.errors import MemfsError
 
 NAMES = [
@@ -65,15 +64,15 @@ def test_each_size_is_timed_against_its_floors(tmp_path: Path) -> None:
 def test_the_command_prints_a_table_json_and_a_figure_and_keeps_what_it_made(
     tmp_path: Path,
 ) -> None:
-    common = ["search", "--sizes", "30", "--rounds", "5", "--cold", "1", "--cache", str(tmp_path)]
+    common = ["--sizes", "30", "--rounds", "5", "--cold", "1", "--cache", str(tmp_path)]
     run = CliRunner()
-    done = run.invoke(group(), ["bench", *common, "--plot", str(tmp_path / "f.svg")])
+    done = run.invoke(search.command, [*common, "--plot", str(tmp_path / "f.svg")])
     assert done.exit_code == 0, done.output
     assert "memfs search --mode text" in done.stdout
     assert "MEMORY COLD" in done.stdout
     assert "memfs, warm" in (tmp_path / "f.svg").read_text()
     made = (tmp_path / "30/built.json").stat().st_mtime_ns
-    found = json.loads(run.invoke(group(), ["bench", *common, "--json"]).stdout)
+    found = json.loads(run.invoke(search.command, [*common, "--json"]).stdout)
     assert [timing["name"] for timing in found["timings"]] == NAMES
     assert found["space"][0]["passages"] == 30
     assert (tmp_path / "30/built.json").stat().st_mtime_ns == made, "what is cached is used"
@@ -94,12 +93,10 @@ def test_the_hook_and_retrieval_benchmarks_draw_figures(tmp_path: Path) -> None:
     corpus.write_text('{"id": "a", "text": "baking bread"}\n{"id": "b", "text": "a flaky test"}\n')
     queries.write_text('{"query": "bread", "relevant": ["a"], "category": "<food>"}\n')
     figure = tmp_path / "f.svg"
-    command = ["retrieval", str(corpus), str(queries), "--plot", str(figure)]
-    done = CliRunner().invoke(group(), ["bench", *command])
+    command = [str(corpus), str(queries), "--plot", str(figure)]
+    done = CliRunner().invoke(retrieval.command, command)
     assert done.exit_code == 0, done.output
     assert "&lt;food&gt;" in figure.read_text()
-    from memfs.bench import hook
-
     assert "2.0 ms, x 2.0" in hook.figure(
         [hook.HookTiming("bare", 1, 1, 1), hook.HookTiming("h", 2, 2, 2)]
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memfs.bench import program
+from benchmarks import program
 from memfs.ipc.team_protocol import HEADER, PROTOCOL
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`memfs bench ingest`: its set is read by us as by the floor, and its figures are shown."""
+"""`benchmarks.ingest`: its set is read by us as by the floor, and its figures are shown."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memfs.bench import ingest as bench
-from memfs.cli.group import group
+from benchmarks import ingest
 from memfs.core.errors import NotFoundError
 
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_a_small_run_gives_every_figure(as_json: bool) -> None:
-    done = CliRunner().invoke(
-        group(), ["bench", "ingest", "--size", "1", *(["--json"] if as_json else [])]
-    )
+    done = CliRunner().invoke(ingest.command, ["--size", "1", *(["--json"] if as_json else [])])
     assert done.exit_code == 0, done.output
     floors = [f"json.loads and bare tantivy, {what}" for what in ("every line", "texts alone")]
     names = [*floors, "recall and index", "again, nothing is new", "vectors"]
@@ -40,13 +37,13 @@ def test_a_small_run_gives_every_figure(as_json: bool) -> None:
 
 def test_transcripts_of_a_folder_are_read_where_they_are(tmp_path: Path) -> None:
     folder = tmp_path / "said"
-    bench.write(str(folder), 1_000_000, lambda _: None)
+    ingest.write(str(folder), 1_000_000, lambda _: None)
     (folder / "notes.jsonl").write_text('{"no": "transcript"}\n')
     [session, *_] = sorted(folder.glob("5e*.jsonl"))
     strange = '{"message": {"content": [1, {"type": "image"}, {"text": "caf\\ud800"}]}}'
     session.write_text(f"{session.read_text()}broken\n[]\n{strange}\n")
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    done = CliRunner().invoke(group(), ["bench", "ingest", "--json", "--from", str(folder)])
+    done = CliRunner().invoke(ingest.command, ["--json", "--from", str(folder)])
     assert done.exit_code == 0, done.output
     lines, texts, ours, *_ = json.loads(done.stdout)
     read = [before[path] for path in folder.glob("5e*.jsonl")]
@@ -57,5 +54,5 @@ def test_transcripts_of_a_folder_are_read_where_they_are(tmp_path: Path) -> None
 
 
 def test_a_folder_without_transcripts_is_refused(tmp_path: Path) -> None:
-    done = CliRunner().invoke(group(), ["bench", "ingest", "--from", str(tmp_path)])
+    done = CliRunner().invoke(ingest.command, ["--from", str(tmp_path)])
     assert isinstance(done.exception, NotFoundError)

@@ -10,11 +10,15 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memfs.bench import program, project, scenarios
+import click
+
+from benchmarks import command as runner
+from benchmarks import program, project, scenarios
+from memfs.cli import console, layout, options, progress
 from memfs.core.brief_layout import units
 from memfs.ops.install import commands
 from memfs.store import scratch_store
@@ -22,7 +26,7 @@ from memfs.store import scratch_store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memfs.bench.scenarios import Scenario, ScenarioPrompt
+    from benchmarks.scenarios import Scenario, ScenarioPrompt
     from memfs.recall.index_sources import Stage
 
 _OFF = "service:\n  mode: off"
@@ -151,3 +155,41 @@ def _summarize(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
         sum(each.reply for each in outcomes) / most,
         times[len(times) // 2],
     )
+
+
+@click.command("recall", cls=runner.Measurement)
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE.json…")
+@click.option("--no-service", is_flag=True, help="Without the service: by words alone.")
+@options.json_option
+def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
+    """Measure how often the answer reaches the prompt: scenarios, end to end.
+
+    Each file holds the past sessions of a project and prompts of later sessions, with what must
+    reach them (benchmarks/scenarios.py describes the form). The sessions are ingested, and each
+    prompt goes through the hook. BRIEF and REPLY are mean sizes in UTF-16 units.
+    """
+    played = [scenarios.read(path) for path in files]
+    with progress.show_stages() as stage:
+        outcomes = run(played, stage, service=not no_service)
+    if as_json:
+        console.as_json([asdict(outcome) for outcome in outcomes])
+        return
+    rows = [("KIND", "PROMPTS", "ANSWERED", "MISLED", "SILENT", "BRIEF", "REPLY", "TIME")]
+    rows += [
+        (
+            row.kind,
+            str(row.prompts),
+            f"{row.answered / max(1, row.prompts):.0%}",
+            str(row.misled),
+            f"{row.silent / max(1, row.prompts):.0%}",
+            f"{row.brief:,.0f}",
+            f"{row.reply:,.0f}",
+            f"{row.milliseconds:.1f} ms",
+        )
+        for row in by_kind(outcomes)
+    ]
+    console.echo(layout.table(rows, right=tuple(range(1, 8))))
+
+
+if __name__ == "__main__":
+    runner.run(command)

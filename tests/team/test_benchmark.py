@@ -1,4 +1,4 @@
-"""`memfs bench team` with a real server and a real database, at a tiny size: nothing is timed."""
+"""`benchmarks.team` with a real server and a real database, at a tiny size: nothing is timed."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections.abc import Callable
 import pytest
 from click.testing import CliRunner
 
-from memfs.bench import team, team_data
-from memfs.bench.team import TeamSizes
-from memfs.cli.group import group
+from benchmarks import team, team_data
+from benchmarks.team import TeamSizes
 from memfs.core.errors import UsageError
 from tests.team.postgres import Postgres
 
@@ -52,13 +51,13 @@ def test_a_team_is_filled_searched_and_loaded(postgres: Postgres) -> None:
 
 @pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
 def test_the_command_says_what_it_measured(postgres: Postgres) -> None:
-    words = ["bench", "team", "--database", postgres.make_database(), "--messages", "300"]
+    words = ["--database", postgres.make_database(), "--messages", "300"]
     words += ["--projects", "2", "--queries", "5", "--rate", "10", "--seconds", "1", "--folders"]
-    done = CliRunner().invoke(group(), [*words, "--json"])
+    done = CliRunner().invoke(team.command, [*words, "--json"])
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     assert {"bare SQL, words and vectors", "memfs team, folders"} < {
         each["name"] for each in found["timings"]
     }
-    again = CliRunner().invoke(group(), words)
+    again = CliRunner().invoke(team.command, words)
     assert again.exit_code != 0

@@ -13,8 +13,8 @@ import sysconfig
 from functools import cache
 from typing import TYPE_CHECKING
 
+from benchmarks import project
 from memfs import files
-from memfs.bench import project
 from memfs.core.records import Message
 from memfs.store import blocks, recall
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.cli.conftest import Run
-from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+from click.testing import CliRunner
+
+from benchmarks import precision
 
 
 def belief(ident: str, text: str, scope: str = "domain:shop", **more: object) -> dict[str, object]:
@@ -39,17 +40,15 @@ QUERIES = [
 ]
 
 
-def test_it_is_measured(memfs: Run, tmp_path: Path) -> None:
+def test_it_is_measured(tmp_path: Path) -> None:
     for name, rows in (("corpus", BELIEFS), ("queries", QUERIES)):
         (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    shown = memfs(
-        "bench", "precision", str(tmp_path / "corpus"), str(tmp_path / "queries"), "--json"
-    )
-    plain, facts = json.loads(shown.out)
+    words = [str(tmp_path / "corpus"), str(tmp_path / "queries")]
+    plain, facts = json.loads(CliRunner().invoke(precision.command, [*words, "--json"]).stdout)
     assert (plain["name"], plain["excluded"], plain["came"]) == ("plain search", 4, 4)
     assert (facts["name"], facts["excluded"], facts["came"], facts["recall"]) == ("facts", 4, 0, 1)
     assert facts["found"] < plain["found"]
-    table = memfs("bench", "precision", str(tmp_path / "corpus"), str(tmp_path / "queries")).out
+    table = CliRunner().invoke(precision.command, words).stdout
     assert table.splitlines()[0].split() == [
         "MEMORY",
         "RECALL@10",

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memfs.bench import recall, scenarios
-from memfs.cli.group import group
+from benchmarks import recall, scenarios
 from memfs.core.errors import MemfsError
 
 FOLDER = Path(__file__).parent / "scenarios"
@@ -64,7 +63,7 @@ def test_an_answer_and_what_misleads_are_told_apart() -> None:
 def test_a_scenario_is_played_end_to_end(tmp_path: Path) -> None:
     path = tmp_path / "small.json"
     path.write_text(json.dumps(SMALL))
-    done = CliRunner().invoke(group(), ["bench", "recall", str(path), "--no-service", "--json"])
+    done = CliRunner().invoke(recall.command, [str(path), "--no-service", "--json"])
     assert done.exit_code == 0, done.output
     known, unrelated = json.loads(done.stdout)
     assert (known["id"], known["kind"], known["misled"]) == ("p1", "fix", False)

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from memfs.bench import baseline, retrieval
-from memfs.cli.group import group
+from benchmarks import baseline, retrieval
 
 TEXTS = {
     "bread": "We are baking bread with rye flour.",
@@ -29,13 +28,13 @@ def written(tmp_path: Path) -> list[str]:
     corpus, queries = tmp_path / "corpus", tmp_path / "queries"
     corpus.write_text("".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in TEXTS.items()))
     queries.write_text("".join(json.dumps(query) + "\n" for query in QUERIES))
-    return ["retrieval", str(corpus), str(queries)]
+    return [str(corpus), str(queries)]
 
 
 def test_search_is_held_against_words_alone_and_vectors_alone_in_the_same_run(
     tmp_path: Path,
 ) -> None:
-    done = CliRunner().invoke(group(), ["bench", *written(tmp_path), "--json"])
+    done = CliRunner().invoke(retrieval.command, [*written(tmp_path), "--json"])
     found = json.loads(done.stdout)
     assert found["queries"] == 4
     recall = {name: score["recall"]["1"] for name, score in found["by_category"].items()}
@@ -55,7 +54,7 @@ def test_a_search_by_one_of_both_is_held_against_the_bare_engines(
 ) -> None:
     figure = tmp_path / "f.svg"
     command = [*written(tmp_path), "--mode", mode, "--plot", str(figure)]
-    done = CliRunner().invoke(group(), ["bench", *command])
+    done = CliRunner().invoke(retrieval.command, command)
     assert done.exit_code == 0, done.output
     held = done.stdout.split("\n\n")[1].splitlines()
     assert [line.split("  ")[0] for line in held[1:]] == [
@@ -77,7 +76,7 @@ def test_the_bare_engines_find_stems_and_the_nearest_window() -> None:
 
 
 def test_a_run_without_texts_finds_nothing(tmp_path: Path) -> None:
-    corpus, queries = written(tmp_path)[1:]
+    corpus, queries = written(tmp_path)
     Path(corpus).write_text("")
     report = retrieval.run(corpus, queries, "hybrid", lambda _: None)
     assert report.overall.record()["mrr"] == 0

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.bench import plot
-from memfs.bench.plot import Bar, PlotLine
+from benchmarks import plot
+from benchmarks.plot import Bar, PlotLine
 
 SVG = "{http://www.w3.org/2000/svg}"
 

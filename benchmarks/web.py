@@ -9,12 +9,16 @@ import sys
 import tempfile
 import time
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 from urllib.request import url2pathname
 
-from memfs.bench import passages, program, project
+import click
+
+from benchmarks import command as runner
+from benchmarks import passages, program, project
+from memfs.cli import console, layout, options, progress
 from memfs.core.body_edits import Create
 from memfs.core.records import Origin
 from memfs.ops import edit, search, sessions, show, timeline
@@ -155,3 +159,29 @@ def _ask(port: int, path: str, headers: dict[str, str], form: str = "") -> tuple
             raise RuntimeError(f"{path}: {answer.status} {text[:200]}")
         given = answer.getheader("set-cookie", "").partition(";")[0]
         return text, given or answer.getheader("location", "")
+
+
+@click.command("web", cls=runner.Measurement)
+@options.number_option("--rounds", help="Times that each page is asked for.", default=20, least=5)
+@options.number_option("--items", help="Messages in the store.", default=20000)
+@options.json_option
+def command(rounds: int, items: int, as_json: bool) -> None:
+    """Time the pages of `memfs web` against reading what they show.
+
+    A store of sessions of 100 messages and 10 blocks; a second run with --items 1000000 says how
+    the pages grow.
+    """
+    with progress.show_stages() as stage:
+        timings = run(rounds, items, stage)
+    if as_json:
+        console.as_json([asdict(timing) for timing in timings])
+        return
+    rows = [("PAGE", "MEDIAN", "P95", "ITS ROWS", "RATIO")]
+    for each in timings:
+        floor = (f"{each.rows:.1f} ms", f"{each.ratio:.1f}") if each.rows else ("-", "-")
+        rows.append((each.name, f"{each.median:.1f} ms", f"{each.p95:.1f} ms", *floor))
+    console.echo(layout.table(rows, right=(1, 2, 3, 4)))
+
+
+if __name__ == "__main__":
+    runner.run(command)

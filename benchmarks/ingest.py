@@ -16,11 +16,15 @@ import sys
 import sysconfig
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import click
 import tantivy
 
+from benchmarks import command as runner
+from memfs.cli import console, layout, options, progress
+from memfs.cli.wording import format_size
 from memfs.core.errors import NotFoundError
 from memfs.ingest import transcript_files
 from memfs.ingest import transcripts as ingest_transcripts
@@ -35,6 +39,10 @@ _TURNS = 60  # of a session
 _OUTPUT = 6000  # characters of a tool's output
 _SOURCES = 2 << 20  # bytes of Python's sources that are used
 _HEAP = 64 << 20
+_STEP = f"""import sys
+sys.path.append({os.path.dirname(os.path.dirname(__file__))!r})
+from benchmarks import ingest
+ingest.measure_step(*sys.argv[1:])"""
 
 
 @dataclass(frozen=True)
@@ -185,7 +193,7 @@ def _load_text() -> _Text:
 
 def _run_child(folder: str, *arguments: str) -> dict[str, float]:
     """Run one step in a process of its own, so that its memory can be measured."""
-    command = [sys.executable, "-P", "-m", "memfs.bench.ingest", *arguments]
+    command = [sys.executable, "-P", "-c", _STEP, *arguments]
     env = {**os.environ, "HOME": folder, "MEMFS_HOME": f"{folder}/user"}
     done = subprocess.run(command, capture_output=True, env=env, check=False)  # noqa: S603
     if done.returncode:
@@ -268,7 +276,7 @@ def _measure_memory() -> int:
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + workers) * unit
 
 
-def main(step: str, source: str, where: str) -> None:
+def measure_step(step: str, source: str, where: str) -> None:
     """Run one step, and print its seconds, documents and memory as JSON."""
     extract = {"lines": _yield_line, "texts": _yield_texts}.get(step)
     paths = _list_transcripts(source) if extract else []
@@ -279,5 +287,45 @@ def main(step: str, source: str, where: str) -> None:
     sys.stdout.write(json.dumps(found))
 
 
+@click.command("ingest", cls=runner.Measurement)
+@options.number_option("--size", help="Megabytes of transcripts.", default=200)
+@click.option(
+    "--from",
+    "folder",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="Read the transcripts in a folder, and make none.",
+)
+@options.json_option
+def command(size: int, folder: str | None, as_json: bool) -> None:
+    """Time ingestion against json.loads and bare tantivy over the same bytes.
+
+    RATIO is to a floor that indexes every line as it is, OF TEXTS to one that indexes only the
+    texts in it. The transcripts are made of Python's own sources and docstrings, or are your own.
+    """
+    length = size * 1_000_000
+    with progress.show_stages(in_bytes=("writing transcripts",)) as stage:
+        tick = _ignore_progress if folder else stage("writing transcripts", length)
+        speeds = run(length, tick, folder or "")
+    if as_json:
+        console.as_json([asdict(speed) for speed in speeds])
+        return
+    rows = [("STEP", "TIME", "SPEED", "DOCUMENTS/S", "MEMORY", "RATIO", "OF TEXTS")]
+    for each in speeds:
+        speed = f"{format_size(each.bytes / each.seconds)}/s"
+        documents = f"{each.documents / each.seconds:,.0f}"
+        row = (each.name, f"{each.seconds:.2f} s", speed, documents)
+        rows.append((*row, format_size(each.memory), _format(each.ratio), _format(each.of_texts)))
+    console.echo(layout.table(rows, right=(1, 2, 3, 4, 5, 6)))
+
+
+def _format(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio else "-"
+
+
+def _ignore_progress(_: int) -> None:
+    pass
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    runner.run(command)

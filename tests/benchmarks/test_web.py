@@ -1,8 +1,8 @@
-"""`memfs bench web` asks the real page."""
+"""`benchmarks.web` asks the real page."""
 
 from __future__ import annotations
 
-from memfs.bench import web
+from benchmarks import web
 
 
 def test_each_page_is_timed_against_its_rows() -> None:

@@ -1,12 +1,13 @@
-"""`memfs bench`: a module for each benchmark, imported when it is run."""
+"""A measurement as a command of its own: `python -m benchmarks.NAME`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from memfs.cli.group import LazyGroup
+from memfs.cli import group
 from memfs.core.errors import UsageError
 from memfs.store import scratch_store
 
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class _BenchGroup(LazyGroup):
+class Measurement(click.Command):
+    """A command that leaves the user's own store alone."""
+
     def invoke(self, context: click.Context) -> object:
-        context.with_resource(scratch_store.home())
-        return super().invoke(context)
+        """Measure with an empty store in the user's place."""
+        with scratch_store.home():
+            return super().invoke(context)
 
 
-command = _BenchGroup(
-    "bench",
-    __name__,
-    ("hook", "retrieval", "recall", "precision", "ingest", "search", "web", "team"),
-    "Measure memfs on this machine, each figure against its floor in the same run.",
-)
+def run(command: click.Command) -> NoReturn:
+    """Run a measurement with the words of the command line; exit as commands of memfs do."""
+    sys.exit(group.run(command, f"python -m benchmarks.{command.name}"))
 
 
 def plot_option(function: Callable[..., object]) -> Callable[..., object]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memfs.bench import hook
+from benchmarks import hook
 
 
 def test_it_times_the_floor_and_hooks_that_have_something_to_show() -> None:

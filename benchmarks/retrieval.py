@@ -11,7 +11,11 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.bench import baseline, plot, project
+import click
+
+from benchmarks import baseline, plot, project
+from benchmarks import command as runner
+from memfs.cli import console, layout, options, progress
 from memfs.core.errors import UsageError
 from memfs.core.records import Identity, Message, Transcript
 from memfs.recall.index_session import IndexSession
@@ -196,3 +200,50 @@ def _read_lines(path: str, keys: tuple[str, ...]) -> Iterator[dict[str, object]]
             if missing:
                 raise UsageError(f"{path}:{number}: {', '.join(missing)} missing")
             yield item
+
+
+@click.command("retrieval", cls=runner.Measurement)
+@click.argument("corpus", type=click.Path())
+@click.argument("queries", type=click.Path())
+@click.option(
+    "--mode",
+    type=click.Choice(["hybrid", "text", "semantic"]),
+    default="hybrid",
+    show_default=True,
+    help="By words and meaning, or by one of them.",
+)
+@runner.plot_option
+@options.json_option
+def command(corpus: str, queries: str, mode: str, plot: str, as_json: bool) -> None:
+    """Measure recall and MRR on a corpus and queries with known answers (JSONL).
+
+    Held against the bare engines, and by words and meaning also against each of them alone.
+    """
+    chosen: Mode = "text" if mode == "text" else "semantic" if mode == "semantic" else "hybrid"
+    total = count_queries(queries)
+    with progress.show_progress(total, "searching") as tick:
+        report = run(corpus, queries, chosen, tick)
+    runner.write_plot(plot, figure(report))
+    if as_json:
+        console.as_json(report.record())
+        return
+    depths = [f"R@{depth}" for depth in DEPTHS]
+    rows = [("CATEGORY", "QUERIES", *depths, "MRR")]
+    rows += [_render_row(*each) for each in sorted(report.by_category.items())]
+    rows += [_render_row("overall", report.overall)]
+    right = tuple(range(1, 7))
+    console.echo(layout.table(rows, right=right))
+    compared = [("SEARCH", "QUERIES", *depths, "MRR")]
+    compared.append(_render_row(f"memfs, {chosen}", report.overall))
+    compared += [_render_row(*each) for each in report.alone.items()]
+    console.echo("\n" + layout.table(compared, right=right))
+
+
+def _render_row(name: str, score: RetrievalScore) -> tuple[str, ...]:
+    most = max(1, score.queries)
+    shares = [f"{total / most:.1%}" for total in score.recall.values()]
+    return (name or "-", str(score.queries), *shares, f"{score.reciprocal / most:.3f}")
+
+
+if __name__ == "__main__":
+    runner.run(command)

@@ -1,0 +1,1 @@
+"""Measurements of memfs, each against its floor in the same run."""

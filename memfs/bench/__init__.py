@@ -1,1 +1,0 @@
-"""Floor 10: measurements, each against its floor in the same run."""
