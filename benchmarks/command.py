@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
 import click
 
 from memfs.cli import group
 from memfs.core.errors import UsageError
 from memfs.store import scratch_store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Measurement(click.Command):

@@ -8,9 +8,10 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -19,12 +20,8 @@ from benchmarks import passages, plot, program, project
 from memfs.cli import console, layout, options, progress
 from memfs.ops.install import commands
 from memfs.recall import index_sources
+from memfs.recall.index_sources import Stage
 from memfs.store import scratch_store, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.recall.index_sources import Stage
 
 BLOCKS, BLOCK_CHARS = 10, 3900
 _FLOOR = [sys.executable, "-I", "-S", "-E", "-c", "pass"]

@@ -16,8 +16,9 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 import tantivy
@@ -31,9 +32,6 @@ from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest import workers as ingest_workers
 from memfs.recall import index_sources
 from memfs.store import blocks, lock, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _TURNS = 60  # of a session
 _OUTPUT = 6000  # characters of a tool's output

@@ -10,16 +10,13 @@ import os
 import random
 import re
 import sysconfig
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from benchmarks import project
 from memfs import files
 from memfs.core.records import Message
 from memfs.store import blocks, recall
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SESSION = 500  # messages
 _LEFT_OUT = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "turtledemo"}

@@ -7,8 +7,8 @@ the stores they belong to, found by the kind of facts.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 import click
 
@@ -20,9 +20,6 @@ from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.protocol import Query, State
 from memfs.recall.index_session import IndexSession
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 DEPTH = 10
 _EVERYWHERE = "user:universal"

@@ -7,12 +7,9 @@ import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memfs.store import store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PAUSE = 0.3  # seconds
 _LONGEST = 3600.0

@@ -10,24 +10,20 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
 from benchmarks import command as runner
 from benchmarks import program, project, scenarios
+from benchmarks.scenarios import Scenario, ScenarioPrompt
 from memfs.cli import console, layout, options, progress
 from memfs.core.brief_layout import units
 from memfs.ops.install import commands
+from memfs.recall.index_sources import Stage
 from memfs.store import scratch_store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from benchmarks.scenarios import Scenario, ScenarioPrompt
-    from memfs.recall.index_sources import Stage
 
 _OFF = "service:\n  mode: off"
 _ON = "service:\n  mode: auto\n  pause: off"

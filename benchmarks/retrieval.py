@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,14 +19,10 @@ from memfs.cli import console, layout, options, progress
 from memfs.core.errors import UsageError
 from memfs.core.records import Identity, Message, Transcript
 from memfs.recall.index_session import IndexSession
+from memfs.search.engine import Engine, Mode
 from memfs.store import blocks, recall
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from memfs.search.engine import Engine, Mode
-
-    Search = Callable[[str], list[str]]  # from a query to the names of its hits, the best first
+Search = Callable[[str], list[str]]  # from a query to the names of its hits, the best first
 
 DEPTHS = (1, 5, 10, 20)
 

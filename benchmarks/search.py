@@ -14,9 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -30,15 +30,11 @@ from memfs.cli.wording import format_size
 from memfs.core.errors import UsageError
 from memfs.recall.index_session import IndexSession
 from memfs.search.candidates import POOL
+from memfs.search.engine import Engine
 from memfs.search.lexical import Occur, Query
+from memfs.search.semantic import VectorIndex
 from memfs.store import blocks, scratch_store, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from memfs.search.engine import Engine
-    from memfs.search.semantic import VectorIndex
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 SIZES = (1_000, 10_000, 100_000)
 _BARE = "bare tantivy + usearch"

@@ -13,10 +13,10 @@ import secrets
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -26,19 +26,15 @@ from psycopg.conninfo import conninfo_to_dict
 from benchmarks import command as runner
 from benchmarks import team_data, team_load, team_program
 from benchmarks.team_baseline import BareTable
+from benchmarks.team_data import BenchProject
+from benchmarks.team_load import LoadTiming
 from benchmarks.team_program import LoopbackMember
 from memfs.cli import console, layout, options, progress
 from memfs.core.errors import UsageError
 from memfs.ipc.team_protocol import PREFIX, PushRequest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from benchmarks.team_data import BenchProject
-    from benchmarks.team_load import LoadTiming
-
-    Stage = Callable[[str, int], Callable[[int], object]]
-    Searches = dict[str, Callable[[int, str], int]]  # by name: project and query to hits
+Stage = Callable[[str, int], Callable[[int], object]]
+Searches = dict[str, Callable[[int, str], int]]  # by name: project and query to hits
 
 _UPLOADERS = 4
 _MEMBERS, _SHARED = 20, 10  # members at least; projects for each of them

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 import psycopg
 
 from memfs.search import text_vectors
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _TOGETHER = 200  # rows of an upload
 _TABLE = """

@@ -7,10 +7,10 @@ sentences of their docstrings and comments (see `passages`), and now and then of
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,9 +22,6 @@ from memfs.ipc.team_protocol import (
     SharedSession,
     compute_id,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MONTHS = 6
 _SKEW = 0.9  # exponent of the sizes

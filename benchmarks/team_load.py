@@ -8,19 +8,15 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from benchmarks import team_data
+from benchmarks.team_data import BenchProject
 from benchmarks.team_program import LoopbackMember
 from memfs.ipc.team_protocol import PushRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from benchmarks.team_data import BenchProject
 
 MIX = {"push": 40, "me": 40, "recall": 10, "search": 10}  # percent of the requests
 _CONNECTIONS = 64

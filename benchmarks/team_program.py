@@ -8,16 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from benchmarks import program
 from memfs.ipc.team_protocol import HEADER, PROTOCOL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _IDLE = 3.0  # seconds after which a connection is opened anew: the server closes it after five
 _LONGEST = 60.0  # seconds of a request, and of the server's start

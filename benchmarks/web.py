@@ -8,9 +8,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
 from urllib.request import url2pathname
 
@@ -24,14 +24,10 @@ from memfs.core.records import Origin
 from memfs.ops import edit, search, sessions, show, timeline
 from memfs.recall import index_sources
 from memfs.recall.index_session import IndexSession
+from memfs.recall.index_sources import Stage
 from memfs.search.engine import Filter
 from memfs.store import scratch_store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from memfs.recall.index_sources import Stage
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _LENGTH = 100  # messages of a session
 _BLOCKS, _CHARS = 10, 3900

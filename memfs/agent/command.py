@@ -13,10 +13,17 @@ import re
 import shlex
 import subprocess
 from itertools import count
-from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.agent.model import ModelAnswer, ModelError, SystemNote, UserPrompt
+from memfs.agent.model import (
+    Message,
+    ModelAnswer,
+    ModelError,
+    ModelRequest,
+    SystemNote,
+    Tell,
+    UserPrompt,
+)
 from memfs.core.errors import UsageError
 from memfs.core.privacy import storable
 from memfs.files import account
@@ -24,9 +31,6 @@ from memfs.ipc.client import INSIDE
 from memfs.store import store_paths
 from memfs.tools import provider_formats
 from memfs.tools.calls import Result, ToolCall
-
-if TYPE_CHECKING:
-    from memfs.agent.model import Message, ModelRequest, Tell
 
 _CALL = "TOOL_CALL"
 _CALL_START = re.compile(rf"^[ \t]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memfs.agent import endpoint, usage_limits
 from memfs.agent.command import Command
+from memfs.agent.model import Model
 from memfs.agent.usage_limits import MeteredModel
 from memfs.core.errors import MemfsError, UsageError
+from memfs.core.settings import Settings
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from memfs.agent.model import Model
-    from memfs.core.settings import Settings
 
 
 def settings() -> Settings:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NoReturn, get_args
+from typing import Literal, NoReturn, get_args
 
 from memfs.agent.expectations import Expectation, SavedWords
 from memfs.core import label as labels
@@ -16,9 +17,6 @@ from memfs.core import yaml_edit
 from memfs.core.errors import UsageError
 from memfs.files import outside
 from memfs.store import resources
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Kind = Literal["personal", "preference", "decision", "detail", "topic", "trivia", "forbidden"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

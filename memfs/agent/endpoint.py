@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from memfs.agent.model import (
+    Message,
     ModelAnswer,
     ModelError,
+    ModelRequest,
     RefusedError,
     SystemNote,
+    Tell,
     TokenUsage,
     UserPrompt,
 )
@@ -21,14 +25,9 @@ from memfs.agent.sse import StreamedAnswer
 from memfs.core.distribution import name_extra
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.privacy import excerpt
+from memfs.core.settings import Settings
 from memfs.tools import provider_formats
 from memfs.tools.calls import Result, ToolCall
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.agent.model import Message, ModelRequest, Tell
-    from memfs.core.settings import Settings
 
 _WAITS = (1.0, 2.0, 4.0, 8.0, 16.0)  # seconds before asking again, where the endpoint names none
 _LONGEST_WAIT = 60.0

@@ -6,30 +6,25 @@ Each is played in stores of its own, with the brief as system prompt and the too
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from memfs.agent import expectations, loop, memory_snapshot, scores
-from memfs.agent.model import ModelError, RefusedError, TokenUsage
+from memfs.agent.conversations import ScriptedConversation
+from memfs.agent.expectations import Miss
+from memfs.agent.loop import AgentTurn
+from memfs.agent.memory_snapshot import MemorySnapshot
+from memfs.agent.model import Model, ModelError, RefusedError, TokenUsage
+from memfs.agent.scores import ScoreRow
 from memfs.context import brief_contents
 from memfs.core.body_edits import Create, Edit, Rejected, Rethink
 from memfs.core.errors import UsageError
 from memfs.core.records import Origin
 from memfs.ops import edit, init
+from memfs.store.blocks import Place
 from memfs.tools import registry
 from memfs.tools.tool_context import ToolContext
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memfs.agent.conversations import ScriptedConversation
-    from memfs.agent.expectations import Miss
-    from memfs.agent.loop import AgentTurn
-    from memfs.agent.memory_snapshot import MemorySnapshot
-    from memfs.agent.model import Model
-    from memfs.agent.scores import ScoreRow
-    from memfs.store.blocks import Place
 
 _SESSION = "eval"
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from memfs.agent import configured_model
-from memfs.agent.model import ModelAnswer, ModelError, ModelRequest, UserPrompt
+from memfs.agent.model import Model, ModelAnswer, ModelError, ModelRequest, UserPrompt
 from memfs.context import window_budget
 from memfs.core.escaping import quote_turn
+from memfs.core.facts import Fact
+from memfs.core.records import Message
 from memfs.core.tokens import estimate
 from memfs.knowledge.facts.extraction import extractor
 from memfs.knowledge.facts.extraction.candidate import (
@@ -24,18 +26,11 @@ from memfs.knowledge.facts.extraction.candidate import (
     clean_names,
 )
 from memfs.ops import facts as op
+from memfs.ops.facts import Extracted
+from memfs.recall.index_sources import Stage
 from memfs.recall.own_words import own_words
 from memfs.store import resources
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from memfs.agent.model import Model
-    from memfs.core.facts import Fact
-    from memfs.core.records import Message
-    from memfs.ops.facts import Extracted
-    from memfs.recall.index_sources import Stage
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _PART_TOKENS = 6000  # tokens of messages that are asked about at a time
 _MESSAGE_TOKENS = 1500  # tokens of one message

@@ -6,19 +6,23 @@ could not be done: then the model is told why, and asked again, a few times.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from memfs.agent.model import ModelRequest, TokenUsage, UserPrompt
+from memfs.agent.model import (
+    Message,
+    Model,
+    ModelAnswer,
+    ModelRequest,
+    Tell,
+    TokenUsage,
+    UserPrompt,
+)
 from memfs.tools import calls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from memfs.agent.model import Message, Model, ModelAnswer, Tell
-    from memfs.tools.calls import Result
-    from memfs.tools.definition import Tool
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.calls import Result
+from memfs.tools.definition import Tool
+from memfs.tools.tool_context import ToolContext
 
 STEPS = 16  # answers for one turn at most
 RETRIES = 3  # answers in a row with calls that cannot be done

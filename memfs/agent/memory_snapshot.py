@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
+from memfs.core.records import JournalEntry
 from memfs.store import archive, blocks, journal
-
-if TYPE_CHECKING:
-    from memfs.core.records import JournalEntry
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol, TypeAlias
 
 from memfs.core.errors import MemfsError
-from memfs.tools.calls import Result
+from memfs.tools.calls import Result, ToolCall
+from memfs.tools.definition import Tool
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
-
-    from memfs.tools.calls import ToolCall
-    from memfs.tools.definition import Tool
-
-    Tell: TypeAlias = Callable[[str], object]  # gets the text of an answer, piece by piece
+Tell: TypeAlias = Callable[[str], object]  # gets the text of an answer, piece by piece
 
 
 @dataclass(frozen=True)

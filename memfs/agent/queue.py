@@ -9,23 +9,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.agent.model import ModelAnswer, SystemNote, UserPrompt
+from memfs.agent.model import Message, ModelAnswer, SystemNote, UserPrompt
 from memfs.core.errors import UNREADABLE, StoreError
 from memfs.core.privacy import storable
 from memfs.files import logs
 from memfs.hosts import OWN
 from memfs.store import clock, local_folder, store_paths
+from memfs.store.store_paths import Store
 from memfs.tools.calls import Result, ToolCall
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.agent.model import Message
-    from memfs.store.store_paths import Store
 
 FOLDER = "agent"
 SUFFIX = ".jsonl"

@@ -6,26 +6,19 @@ What it changes there is a proposal, which a person takes or drops (`ops.reflect
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memfs import files
 from memfs.agent import reviewer
-from memfs.agent.model import ModelError
+from memfs.agent.model import Model, ModelError
 from memfs.core.errors import NotFoundError
-from memfs.core.records import Origin
+from memfs.core.records import Message, Origin
 from memfs.files import atomic
 from memfs.hosts import OWN
 from memfs.store import clock, config, recall, resources
-from memfs.store.proposals import StoreDraft
+from memfs.store.blocks import Place
+from memfs.store.proposals import Proposal, StoreDraft
 from memfs.tools.tool_context import ToolContext
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.agent.model import Model
-    from memfs.core.records import Message
-    from memfs.store.blocks import Place
-    from memfs.store.proposals import Proposal
 
 _SINCE = "reflected"  # local file: mtime of the newest recall file that was reviewed
 MOST = 8  # sessions of one run

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from memfs.agent.model import ModelError, ModelRequest, UserPrompt
+from memfs.agent.model import Model, ModelError, ModelRequest, UserPrompt
 from memfs.context import consolidate
 from memfs.ops import show
 from memfs.store import resources
-
-if TYPE_CHECKING:
-    from memfs.agent.model import Model
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 

@@ -6,13 +6,12 @@ model reads the brief and the conversation, and has the memory tools; it is aske
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs import files
 from memfs.agent import configured_model, reviewer
+from memfs.agent.model import Model
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.privacy import excerpt
-from memfs.core.records import Origin
+from memfs.core.records import JournalEntry, Origin
 from memfs.hosts import OWN
 from memfs.ingest import transcripts
 from memfs.ipc import client
@@ -28,13 +27,9 @@ from memfs.store import (
     reviews,
     sessions,
 )
+from memfs.store.blocks import Place
 from memfs.store.reviews import SessionReview
 from memfs.tools.tool_context import ToolContext
-
-if TYPE_CHECKING:
-    from memfs.agent.model import Model
-    from memfs.core.records import JournalEntry
-    from memfs.store.blocks import Place
 
 
 def run_detached(folder: str, host: str, session: str) -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from memfs.agent import loop
+from memfs.agent.model import Model
 from memfs.context import brief_contents
 from memfs.context import window_budget as budgets
 from memfs.core.escaping import quote_turn
+from memfs.core.records import Message
 from memfs.core.tokens import estimate
 from memfs.store import config
+from memfs.store.blocks import Place
 from memfs.tools import registry, tool_budget
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.agent.model import Model
-    from memfs.core.records import Message
-    from memfs.store.blocks import Place
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.tool_context import ToolContext
 
 _TOOL_TOKENS = 200  # tokens of a tool's message
 _MESSAGE_TOKENS = 1500  # tokens of any other message

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from memfs.agent import loop
 from memfs.agent import queue as queues
-from memfs.agent.model import SystemNote, UserPrompt
+from memfs.agent.loop import AgentTurn
+from memfs.agent.model import Model, SystemNote, Tell, UserPrompt
 from memfs.agent.queue import Queue
 from memfs.agent.summaries import Summaries
 from memfs.agent.window import AgentWindow
@@ -21,16 +23,10 @@ from memfs.ipc import spawn
 from memfs.ops import ingest, page
 from memfs.ops import review as session_review
 from memfs.store import blocks, clock, config, lock, sessions, spool
+from memfs.store.blocks import Place
 from memfs.tools import registry
+from memfs.tools.calls import Result
 from memfs.tools.tool_context import ToolContext
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.agent.loop import AgentTurn
-    from memfs.agent.model import Model, Tell
-    from memfs.store.blocks import Place
-    from memfs.tools.calls import Result
 
 _SCRATCH = labels.qualify(labels.SESSION, labels.WORKING)
 _WHY = {

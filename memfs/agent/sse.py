@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-from memfs.agent.model import ModelError
-
-if TYPE_CHECKING:
-    from memfs.agent.model import Tell
+from memfs.agent.model import ModelError, Tell
 
 _DATA, _DONE = "data:", "[DONE]"
 

@@ -7,10 +7,18 @@ so.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from memfs.agent.model import ModelAnswer, ModelError, ModelRequest, SystemNote, UserPrompt
+from memfs.agent.model import (
+    Message,
+    Model,
+    ModelAnswer,
+    ModelError,
+    ModelRequest,
+    SystemNote,
+    UserPrompt,
+)
 from memfs.agent.queue import clean_arguments
 from memfs.context import summary, window_budget
 from memfs.core.escaping import quote_turn
@@ -18,11 +26,6 @@ from memfs.core.privacy import storable
 from memfs.core.tokens import estimate
 from memfs.store import resources
 from memfs.tools.calls import Result
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memfs.agent.model import Message, Model
 
 EXTRACTED = "(Sentences taken from the messages; no model wrote this.)"
 _LONGEST = 600  # tokens of one message, for a summary

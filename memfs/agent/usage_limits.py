@@ -10,20 +10,16 @@ import json
 import os
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memfs import files
-from memfs.agent.model import ModelError, TokenUsage
+from memfs.agent.model import Model, ModelAnswer, ModelError, ModelRequest, Tell, TokenUsage
 from memfs.core.errors import UNREADABLE
+from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
 from memfs.files import atomic
 from memfs.store import clock, hook_log, local_folder, lock
+from memfs.store.store_paths import Store
 from memfs.tools import tool_budget
-
-if TYPE_CHECKING:
-    from memfs.agent.model import Model, ModelAnswer, ModelRequest, Tell
-    from memfs.core.settings import Settings
-    from memfs.store.store_paths import Store
 
 _FILE, _LOCK = "spent.json", "spent.lock"
 

@@ -9,29 +9,24 @@ summary is rewritten from the former one and what leaves.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from memfs.agent.model import ModelAnswer, ModelRequest, SystemNote, UserPrompt
+from memfs.agent.model import Message, ModelAnswer, ModelRequest, SystemNote, UserPrompt
+from memfs.agent.queue import Queue
+from memfs.agent.summaries import Summaries
 from memfs.context import brief_contents
 from memfs.context import window_budget as budgets
+from memfs.context.window_budget import Budget
 from memfs.core.errors import MemfsError
+from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
 from memfs.store import archive, prompts
+from memfs.store.blocks import Place
 from memfs.tools import tool_budget
 from memfs.tools.calls import Result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memfs.agent.model import Message
-    from memfs.agent.queue import Queue
-    from memfs.agent.summaries import Summaries
-    from memfs.context.window_budget import Budget
-    from memfs.core.settings import Settings
-    from memfs.store.blocks import Place
-    from memfs.tools.definition import Tool
+from memfs.tools.definition import Tool
 
 _OVERHEAD = 4  # tokens around a message
 _estimated = lru_cache(2048)(estimate)  # the same messages are counted before each request

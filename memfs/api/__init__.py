@@ -8,38 +8,34 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 from weakref import WeakSet
 
 from memfs.api.source_methods import SourceMethods
 from memfs.context import brief_contents
+from memfs.core.block import Block
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
-from memfs.core.facts import ACCEPTED, REJECTED
+from memfs.core.facts import ACCEPTED, REJECTED, Fact
+from memfs.core.records import Hit, JournalEntry, Message, SessionHit
 from memfs.hosts import caller
+from memfs.ingest.transcripts import Tally
 from memfs.knowledge import orchestrator
+from memfs.knowledge.orchestrator import Orchestrator
 from memfs.ops import archive, context, export, history, ingest, search, sessions, show
+from memfs.ops.export import Exported
+from memfs.ops.sessions import RecordedSession
 from memfs.recall.index_session import IndexSession
-from memfs.search.engine import Filter
+from memfs.search.engine import Filter, Mode
 from memfs.store import blocks
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-    from typing import Literal, Self
-
-    from memfs.core.block import Block
-    from memfs.core.facts import Fact
-    from memfs.core.records import Hit, JournalEntry, Message, SessionHit
-    from memfs.ingest.transcripts import Tally
-    from memfs.knowledge.orchestrator import Orchestrator
-    from memfs.ops.export import Exported
     from memfs.ops.import_ import Imported
-    from memfs.ops.sessions import RecordedSession
-    from memfs.search.engine import Mode
-    from memfs.store.blocks import Place
 
 
 def open_memory(path: str | os.PathLike[str] = ".", session: str = "") -> Memory:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from memfs import hosts
 from memfs.core.body_edits import (
@@ -23,11 +24,7 @@ from memfs.core.errors import RejectedError
 from memfs.core.records import JournalEntry, Origin
 from memfs.ops import edit, history
 from memfs.ops.edit import Edited, Unchanged
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 class BlockEdits:

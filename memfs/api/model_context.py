@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.agent import reviewer
 from memfs.context import brief_contents, window_budget
+from memfs.core.records import Message
 from memfs.core.tokens import estimate
 from memfs.store import config, resources
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.core.records import Message
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @dataclass(frozen=True)

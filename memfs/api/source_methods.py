@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from memfs.api.block_edits import BlockEdits
 from memfs.core.errors import RejectedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import ModuleType
-
     from memfs.ops.source import ListedSource
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 
 from memfs.cli import options
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _OPTIONS = (
     click.option("--description", metavar="TEXT", help="Say what belongs into the block."),

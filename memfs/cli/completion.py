@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 import click
 from click.shell_completion import CompletionItem
@@ -10,11 +10,7 @@ from click.shell_completion import CompletionItem
 from memfs.cli import options
 from memfs.ops import history
 from memfs.store import blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 class CompletedType(click.ParamType):  # type: ignore[type-arg]

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from memfs.cli import console
 from memfs.cli.editor import open_editor
 from memfs.core.block import WARN_AT
 from memfs.core.body_edits import Rejected, Rethink
 from memfs.core.errors import RejectedError, UsageError
+from memfs.core.records import JournalEntry, Origin
 from memfs.ops import edit, show
 from memfs.ops.edit import Edited, Outcome, Unchanged
 from memfs.store import blocks
-
-if TYPE_CHECKING:
-    from memfs.core.records import JournalEntry, Origin
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 def text_of(argument: str) -> str:

@@ -6,16 +6,13 @@ import os
 import shlex
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 
 from memfs.core.errors import MemfsError, UsageError
 from memfs.files import account
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _EDITORS = ("sensible-editor", "vim", "nano", "vi", "notepad")
 

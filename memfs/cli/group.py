@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +19,6 @@ from memfs.cli.folding import columns, fold
 from memfs.core import os_errors
 from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
 from memfs.files import account
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ABOUT = "Memory for coding assistants that is plain files, in your repository."
 _FOOT = (

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memfs.cli import console, layout
 from memfs.cli.edit_output import format_remainder
 from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from memfs.ingest.import_merge import ImportItem
     from memfs.ingest.import_plan import ImportedFile
     from memfs.ops.import_ import Imported
-    from memfs.store.blocks import Place
 
 _PASSAGE_CELLS = 100  # cells of a passage
 _MAX_ROWS = 12  # files of a folder that are listed

@@ -5,20 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from types import FrameType
 
 import click
 
 from memfs.cli import console, progress
+from memfs.cli.progress import Progress
 from memfs.core.errors import STOPPED, StoppedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from types import FrameType
-
-    from memfs.cli.progress import Progress
-
 
 _LONGEST = 1.5  # seconds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -13,9 +13,6 @@ from memfs.cli.folding import columns, fold, fold_deep, width
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import defuse, flatten_text, make_plain
 from memfs.core.invisible_characters import reveal_hidden
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 BAR = 12  # cells
 _WIDEST = 100  # columns of running text

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import click
 
 from memfs import hosts
 from memfs.cli import console
 from memfs.cli.wording import shorten_path
-from memfs.core.records import Origin
+from memfs.core.records import JournalEntry, Origin
 from memfs.hosts import caller
 from memfs.store import blocks, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.core.records import JournalEntry
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 def place(session: str = "", *, untrusted: bool = False) -> Place:

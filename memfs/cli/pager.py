@@ -8,16 +8,13 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import BinaryIO, ParamSpec, TypeVar, cast
 
 from memfs.cli import console
 from memfs.files import account
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")

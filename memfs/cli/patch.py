@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING
 
 import click
 
 from memfs.core import body_edits
+from memfs.core.body_edits import Edit
 from memfs.core.errors import MemfsError, UsageError
-
-if TYPE_CHECKING:
-    from memfs.core.body_edits import Edit
 
 _OPS: dict[str, type[Edit]] = {
     "append": body_edits.Append,

@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from memfs.cli import console, folding, layout
 from memfs.cli.wording import format_duration, format_size
 from memfs.core.invisible_characters import reveal_hidden
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 @contextmanager

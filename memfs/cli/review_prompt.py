@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import console
 from memfs.cli.editor import open_editor
 from memfs.core.errors import MemfsError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _KEYS = {
     "y": "take it",

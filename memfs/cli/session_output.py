@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from memfs.cli import console, layout
@@ -9,8 +10,6 @@ from memfs.core.escaping import flatten_text
 from memfs.core.local_time import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from memfs.ops.sessions import SessionMessage
 
 _LONGEST = 2000  # characters of a message

@@ -9,11 +9,10 @@ from memfs.cli import console, layout
 from memfs.cli.wording import format_age, format_size
 from memfs.core.counts import format_count
 from memfs.core.local_time import format_day
-from memfs.ops.team_status import describe_sharing, describe_waiting
+from memfs.ops.team_status import TeamStatus, describe_sharing, describe_waiting
 
 if TYPE_CHECKING:
     from memfs.ops.team import SendOutcome, SharingPlan
-    from memfs.ops.team_status import TeamStatus
     from memfs.ops.team_upload import UploadReport
 
 _ID = 8  # characters of an id that are shown

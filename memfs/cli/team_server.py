@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,9 +21,6 @@ from memfs.core.distribution import name_extra
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.local_time import format_day
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _DATABASE = "MEMFS_TEAM_DATABASE"
 _DAYS = 90

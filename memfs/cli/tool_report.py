@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memfs.cli import console, import_report, layout
@@ -11,8 +12,6 @@ from memfs.core.escaping import flatten_text
 from memfs.core.local_time import format_day
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from memfs.ops.import_ import FoundTool, Imported
     from memfs.ops.import_undo import Unimported
     from memfs.store.import_records import ImportRecord

@@ -8,15 +8,13 @@ Pieces of one group (a session) are listed together, in the order of time.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memfs.context import summary
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.store import archive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 Compression = Literal["smart", "aggressive"]
 

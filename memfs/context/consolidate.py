@@ -13,14 +13,11 @@ underlined ones, which may be text before a rule; so are repeated blank lines.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from memfs.context import heading_groups, line_keys, page_scores, statements
+from memfs.context.page_scores import BlockPart
+from memfs.context.statements import Statement
 from memfs.core import headings
-
-if TYPE_CHECKING:
-    from memfs.context.page_scores import BlockPart
-    from memfs.context.statements import Statement
 
 _FEWEST = 3  # words of what says the same under a heading and under one below it
 _CODE = re.compile(r"\s*(?:```|~~~)")

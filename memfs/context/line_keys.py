@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from memfs.context.statements import ITEM, fold_statement, is_verb
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _KEY = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+)?([A-Za-z][\w /-]{1,40}?)[ \t]*:[ \t]+\S")
 # Keys of which there may be many.

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from memfs.context import page_scores
+from memfs.context.page_scores import PageCandidate
 from memfs.core import label as labels
+from memfs.core.block import Block
 from memfs.core.privacy import excerpt
 from memfs.store import clock, config, recall
 from memfs.store import journal_query as versions
-
-if TYPE_CHECKING:
-    from memfs.context.page_scores import PageCandidate
-    from memfs.core.block import Block
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _RECENT = 50  # messages that may refer to a part
 _TASK = 5  # messages of the user that stand for the task, if none is given

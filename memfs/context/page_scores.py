@@ -8,15 +8,12 @@ importance, and on its age. Headings are never paged out.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memfs.core.tokens import estimate
 from memfs.search.text_vectors import embed_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 Fate = Literal["archive", "summarise", "discard"]
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from memfs.search.text_vectors import embed_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Trigger = Literal["window", "task", "topic", "relevance", ""]
 

@@ -7,14 +7,11 @@ first, and by words of decisions. One that repeats a chosen one is left out.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from memfs.core.privacy import excerpt
 from memfs.core.tokens import estimate
 from memfs.search.text_vectors import embed_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SENTENCES = re.compile("(?<=[.!?])\\s+|(?<=[\u3002\uff01\uff1f])|\n+")
 _MOST = 2000  # sentences that are looked at

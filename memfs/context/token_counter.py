@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from memfs.core.tokens import estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _ENCODING = "o200k_base"
 

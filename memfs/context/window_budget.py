@@ -7,13 +7,10 @@ of blocks, 3,000 of messages (a summary of the former ones among them), 2,000 fr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import UsageError
+from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
-
-if TYPE_CHECKING:
-    from memfs.core.settings import Settings
 
 SHARES = {"tools": 0.2, "blocks": 0.33, "summary": 0.1}
 LEAST = 1024  # tokens of a window that can be used

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar
 
 from memfs.core import changes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Source = TypeVar("Source")
 

@@ -5,7 +5,7 @@ Each step is only taken where its result can be read, and gives the same values 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.core import (
     encodings,
@@ -16,9 +16,6 @@ from memfs.core import (
     yaml_fast,
     yaml_lenient,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ENCODING, CONFLICT, FENCE, HEAD = "encoding", "conflict", "fence", "head"
 _ROUNDS = 4  # one step may uncover a problem for another

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.core import frontmatter
 from memfs.core.block import MANAGED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MANAGED = tuple(f"{key}:" for key in MANAGED)
 _MOST_PAIRS = 1_000_000  # of lines; comparing more can take seconds

@@ -7,13 +7,11 @@ times, labels) are left alone. What is no JSON is plain text.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from memfs.secrets import find_secrets, redact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 Form = Literal["text", "json", "lines"]
 _SHOWN = 3  # characters of a secret that are shown

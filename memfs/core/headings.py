@@ -6,11 +6,9 @@ Every line but headings themselves is in exactly one part; these are in its path
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _CLOSING = re.compile(r"[ \t]+#+[ \t]*\Z")

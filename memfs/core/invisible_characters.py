@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 # Format characters, blank letters, tags, and repeated variation selectors. A joiner between two
 # emoji, and one selector behind a character, are ordinary text.

@@ -11,11 +11,8 @@ import difflib
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _MOST_LINES = 4_000  # difflib takes about a second for twice as many lines, each changed
 _MOST_PAIRS = 100_000  # pairs of equal lines that difflib may look at

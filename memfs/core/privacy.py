@@ -8,10 +8,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from memfs.core.records import Message
+from memfs.core.records import Message
 
 # What hosts number their messages with, as a rule: a uuid, a place in a file.
 _ID = re.compile(

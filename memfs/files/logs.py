@@ -5,12 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from memfs import files
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 LARGEST = 1 << 30  # bytes of a journal, of recall, of facts
 _MANY = 16  # files from which on they are synced in parallel

@@ -6,14 +6,12 @@ import os
 import shutil
 import stat
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
 from memfs.files import signatures
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 DEEPEST = 32  # levels of folders that are walked; memory has fewer
 _KINDS = {

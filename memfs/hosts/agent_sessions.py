@@ -8,18 +8,13 @@ answered (`ours`) is in memory anyway, and what `system` says is ours.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from memfs import hosts
-from memfs.core.records import Identity, Message
+from memfs.core.records import Identity, Message, Transcript
 from memfs.hosts.jsonl import JsonLines, cap, text_of, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memfs.core.records import Transcript
 
 _ROLES = ("user", "assistant", "tool")
 

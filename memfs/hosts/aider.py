@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from memfs.core.records import Identity
+from memfs.core.records import Identity, Transcript
 from memfs.hosts import markdown
 from memfs.hosts.markdown import MarkdownTurn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.core.records import Transcript
 
 NAME = "aider"
 _FILE = ".aider.chat.history.md"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.core.events import Event, Reply
-    from memfs.core.records import Identity, Transcript
+from memfs.core.events import Event, Reply
+from memfs.core.records import Identity, Transcript
 
 BEFORE = 256 << 10
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memfs import hosts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # What assistants are called as programs, also those that memfs has no hooks for. Not the editors
 # whose terminals people use, and so not `cursor`.

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from memfs.core.records import Identity, Message
+from memfs.core.records import Identity, Message, Transcript
 from memfs.files.account import find_named_folder
 from memfs.hosts import transcript_files
 from memfs.hosts.jsonl import (
@@ -30,11 +30,6 @@ from memfs.hosts.jsonl import (
     text_of,
     time_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memfs.core.records import Transcript
 
 HOST = "claude"
 _LONGEST_SLUG = 200  # of the name of a project's folder

@@ -9,20 +9,15 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from memfs.core.records import Identity, Message
+from memfs.core.records import Identity, Message, Transcript
 from memfs.files.account import find_named_folder
 from memfs.hosts import transcript_files
 from memfs.hosts.jsonl import JsonLines, arguments, cap, dumps, flatten_content, text_of, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memfs.core.records import Transcript
 
 HOST = "codex"
 _OURS = ("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state")

@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from threading import Timer
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from memfs.core.errors import StoreError
 from memfs.hosts import HOOK_TOOL, PLUGIN
 from memfs.hosts.settings_merge import SERVER
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 _PLUGIN = f"{PLUGIN}memfs"
 _TIMEOUT = 15  # seconds for all of it

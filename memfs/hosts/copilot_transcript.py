@@ -7,19 +7,14 @@ The reason with which a Stop hook keeps a turn going comes back as a prompt, and
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from memfs.core.records import Identity, Message
+from memfs.core.records import Identity, Message, Transcript
 from memfs.files.account import find_named_folder
 from memfs.hosts import transcript_files
 from memfs.hosts.jsonl import JsonLines, arguments, cap, flatten_content, text_of, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memfs.core.records import Transcript
 
 HOST = "copilot"
 _STARTS = ("session.start", "session.resume")

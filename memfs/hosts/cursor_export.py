@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from memfs.core.records import Identity
+from memfs.core.records import Identity, Transcript
 from memfs.hosts import markdown
 from memfs.hosts.markdown import MarkdownTurn
-
-if TYPE_CHECKING:
-    from memfs.core.records import Transcript
 
 HOST = "cursor"
 _EXPORTED = re.compile(  # a title may have several lines

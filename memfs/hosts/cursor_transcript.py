@@ -10,19 +10,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from memfs.core.records import Identity, Message
+from memfs.core.records import Identity, Message, Transcript
 from memfs.hosts import transcript_files as keeping
 from memfs.hosts.jsonl import JsonLines, call, flatten_content, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memfs.core.records import Transcript
 
 HOST = "cursor"
 _QUERY = re.compile(r"<user_query>(.*)</user_query>", re.DOTALL)

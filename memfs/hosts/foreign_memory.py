@@ -6,15 +6,13 @@ import hashlib
 import os
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.hosts import claude_transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class ForeignKind(NamedTuple):

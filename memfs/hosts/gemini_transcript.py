@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,9 +20,6 @@ from memfs.core.records import Identity, Message, Transcript
 from memfs.files.account import find_named_folder
 from memfs.hosts import transcript_files
 from memfs.hosts.jsonl import JsonLines, arguments, cap, remove_elements, tags, text_of, time_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 HOST = "gemini"
 _ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
 from memfs.core.privacy import storable
-from memfs.core.records import Transcript
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from memfs.core.records import Identity, Message
+from memfs.core.records import Identity, Message, Transcript
 
 TOOL_CAP = 3072  # bytes of one tool call or result
 _VALUE_CAP = 1000  # characters of one value that a tool is given

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
-from memfs.core.records import Transcript
+from memfs.core.records import Identity, Transcript
 from memfs.hosts.jsonl import replace_surrogates
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memfs.core.records import Identity
 
 
 class MarkdownTurn(NamedTuple):

@@ -7,17 +7,14 @@ change while they are written, so a session is read whole whenever it changed.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files import database
 from memfs.hosts import opencode, transcript_files
 from memfs.hosts.jsonl import arguments, cap, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 HOST = "opencode"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -9,16 +9,13 @@ import json
 import os
 import shutil
 import tomllib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from memfs.core.errors import StoreError
 from memfs.hosts import PLUGIN, claude_project, jsonc_edit, owned_file, settings_merge
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.hosts.base import Host
-    from memfs.hosts.settings_merge import Json
+from memfs.hosts.base import Host
+from memfs.hosts.settings_merge import Json
 
 SCOPES = ("user", "project", "local")  # local: in the project, and not committed
 

@@ -10,13 +10,11 @@ import os
 import re
 import shlex
 import shutil
-from typing import TYPE_CHECKING, cast
+from collections.abc import Collection
+from typing import cast
 
 from memfs.core.errors import StoreError
 from memfs.hosts import HOOK, HOOK_COMMAND, HOOK_TOOL, PLUGIN
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 SERVER = "memfs"
 _SERVERS = ("mcpServers", "mcp_servers", "mcp")  # the last is opencode's

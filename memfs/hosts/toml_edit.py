@@ -6,10 +6,7 @@ There is no mark at its end: what other programs add to a file, they may add bef
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 MARK = "# by memfs install; memfs uninstall takes it out"
 _TOKEN = re.compile(

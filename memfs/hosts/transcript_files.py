@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 _HEAD = 256 << 10  # bytes that are searched for the folder of a session
 _KEY = b'"cwd":"'  # as all of them write it

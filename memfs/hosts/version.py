@@ -7,14 +7,11 @@ import re
 import shutil
 import signal
 import subprocess
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.hosts.base import Host
+from memfs.hosts.base import Host
 
 _TIMEOUT = 5  # seconds: those that are written in JavaScript take one or two
 _NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[-+][-+.\w]*\w)?")

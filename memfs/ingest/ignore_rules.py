@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pathspec
 
 from memfs import files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 RULE_FILES = (".memfsignore", ".gitignore")  # the stronger first
 _MOST = 256 << 10  # bytes of a file of rules

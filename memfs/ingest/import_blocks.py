@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from memfs.core import body_edits, frontmatter, injection_signs, merge, merge_lines, yaml_edit
 from memfs.core import changes as compare
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.privacy import storable
+from memfs.core.records import Origin
 from memfs.ingest import import_merge
 from memfs.ingest.import_merge import ImportItem
 from memfs.search import message_documents
 from memfs.store import blocks, clock, config, journal, journal_query
-from memfs.store.writer import Change
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.core.records import Origin
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
-    from memfs.store.writer import Writer
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+from memfs.store.writer import Change, Writer
 
 OP = "import"
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memfs import files
 from memfs.core import (
@@ -21,7 +22,9 @@ from memfs.core import (
     yaml_fast,
 )
 from memfs.core import label as labels
+from memfs.core.injection_signs import Sign
 from memfs.core.privacy import public, redact_names, storable
+from memfs.core.records import Message
 from memfs.files import atomic, logs
 from memfs.hosts.jsonl import cap
 from memfs.store import (
@@ -34,13 +37,7 @@ from memfs.store import (
     store_paths,
 )
 from memfs.store.import_records import AddedPart
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.core.injection_signs import Sign
-    from memfs.core.records import Message
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 Outcome = Literal["new", "merged", "same", "refused"]
 _NAME = re.compile(r"[a-z0-9_][\w.-]{0,250}", re.ASCII | re.IGNORECASE)

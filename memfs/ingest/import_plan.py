@@ -10,24 +10,20 @@ import hashlib
 import os
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memfs.core import frontmatter, headings
 from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
 from memfs.files import outside
 from memfs.hosts import foreign_memory, marked_section
+from memfs.hosts.foreign_memory import ForeignFile
 from memfs.hosts.instructions import MARKS
 from memfs.ingest import text_files
 from memfs.secrets import find_secrets
 from memfs.store import archive, blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memfs.hosts.foreign_memory import ForeignFile
 
 _PASSAGE = 2000  # characters
 _MOST_PASSAGES = 2000  # of one file

@@ -5,18 +5,15 @@ A passage that somebody changed here stays, and so does one that is no longer th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from memfs import files
 from memfs.files import atomic
 from memfs.ingest import import_merge
 from memfs.store import archive, clock, import_records, local_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.store.import_records import AddedPart
-    from memfs.store.store_paths import Store
+from memfs.store.import_records import AddedPart
+from memfs.store.store_paths import Store
 
 
 class OutdatedPassages(NamedTuple):

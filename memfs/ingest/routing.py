@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from memfs.core.errors import MemfsError
+from memfs.core.records import Identity
 from memfs.ingest import transcript_files
+from memfs.ingest.transcript_files import Sessions
 from memfs.store import store_paths
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from memfs.core.records import Identity
-    from memfs.ingest.transcript_files import Sessions
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 NO_STORE = "their folder has no store"
 NOT_TRUSTED = "the store of their folder is none that you trust"

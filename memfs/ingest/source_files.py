@@ -8,17 +8,14 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
 from memfs.files.signatures import Signature
 from memfs.ingest.ignore_rules import RULE_FILES, PathRules, is_ignored, read_rules, rules_above
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.store.data_sources import DataSource
+from memfs.store.data_sources import DataSource
 
 LARGEST, LARGEST_PDF = 2_000_000, 50_000_000  # bytes
 DEEPEST = 32  # levels of folders

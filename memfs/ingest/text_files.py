@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from memfs.core import body_edits, encodings, frontmatter, yaml_edit, yaml_fast, yaml_lenient
 from memfs.core.block import MANAGED
@@ -13,9 +13,6 @@ from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
 from memfs.files import outside
 from memfs.store import clock
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LARGEST = 2 << 20  # bytes of a file
 KEY = re.compile(r"[A-Za-z][\w-]{0,60}", re.ASCII)

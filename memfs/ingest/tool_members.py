@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from memfs.core import headings
 from memfs.core import label as labels
@@ -18,14 +18,17 @@ from memfs.core.privacy import public
 from memfs.hosts import foreign_memory
 from memfs.ingest import text_files
 from memfs.ingest.import_merge import ImportItem
-from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolSession, ToolText, UnreadItem
+from memfs.ingest.importers.items import (
+    AnyItem,
+    OmittedItem,
+    ToolBlock,
+    ToolItem,
+    ToolSession,
+    ToolText,
+    UnreadItem,
+)
 from memfs.store import archive, blocks, clock, config, message_codec, recall, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem, ToolItem
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _PASSAGE = 2000  # characters of a part of what is too long for one passage
 _MOST_TAGS = 30  # of one passage

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import BinaryIO, TypeAlias
 
 from memfs import hosts
+from memfs.core.records import Identity
 from memfs.files import outside
 from memfs.hosts.transcript_files import COMPRESSED, list_files
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import BinaryIO, TypeAlias
-
-    from memfs.core.records import Identity
-
-    Sessions: TypeAlias = "Mapping[str, list[tuple[str, Identity]]]"
+Sessions: TypeAlias = "Mapping[str, list[tuple[str, Identity]]]"
 
 UNKNOWN = "not a transcript of a known assistant"
 EMPTY = "empty"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,18 +12,16 @@ from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.errors import StoppedError
+from memfs.core.records import Identity
 from memfs.files import outside
 from memfs.ingest import routing, transcript_files, workers
+from memfs.ingest.transcript_files import Sessions
+from memfs.ingest.workers import TranscriptPart
 from memfs.store import checkpoint, lock, recall, spool
+from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from memfs.core.records import Identity
-    from memfs.ingest.transcript_files import Sessions
-    from memfs.ingest.workers import TranscriptPart
     from memfs.search.indexer import Indexer
-    from memfs.store.store_paths import Store
 
 LOCK = "ingest.lock"
 _FORGOTTEN = "its session was forgotten here (memfs session forget)"

@@ -14,22 +14,18 @@ import signal
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 from memfs import hosts
 from memfs.core.events import REVIEW
 from memfs.core.privacy import redact_names, storable
+from memfs.core.records import Identity, Message, Transcript
 from memfs.files import outside
 from memfs.hosts.base import BEFORE
 from memfs.search import doc_json, message_documents
 from memfs.store import checkpoint, recall, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-    from typing import IO, Any
-
-    from memfs.core.records import Identity, Message, Transcript
 
 PART = 2 << 20  # bytes; a part is longer where a line is
 MUCH = 8 << 20  # bytes that were new, and as many to come: workers are worth their start

@@ -12,7 +12,8 @@ import socket
 import ssl
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
+from types import TracebackType
+from typing import NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -34,9 +35,6 @@ from memfs.ipc.team_protocol import (
     SearchReply,
     TeamSearchRequest,
 )
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 T = TypeVar("T")
 AWAY, REFUSED, OTHER_VERSION = "away", "refused", "version"  # kinds of errors

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from memfs.context import assemble as assembling
 from memfs.context import token_counter
-from memfs.context.assemble import Piece
+from memfs.context.assemble import Compression, Piece
 from memfs.core import os_errors
 from memfs.core.errors import StoreError, UsageError, find_refusal, is_panic
 from memfs.core.privacy import storable
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import registry
-from memfs.knowledge.kinds.protocol import Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Content, Found, Kind, Query, Relevant, State
+from memfs.recall.index_session import IndexSession
 from memfs.store import archive, clock, config, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.context.assemble import Compression
-    from memfs.knowledge.kinds.protocol import Content, Found, Kind
-    from memfs.recall.index_session import IndexSession
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 LEAST = 64  # tokens of a context
 _SURE = 0.9  # share of the limit that is used where tokens are only estimated

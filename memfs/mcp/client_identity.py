@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import MemfsError
 from memfs.core.privacy import excerpt
 from memfs.store import blocks, host_sessions
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # The beginning of a client's name, and the name of its host in memfs.
 _HOSTS = (

@@ -7,18 +7,14 @@ the output of a hook process, or an empty object if there is none.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memfs import hosts
 from memfs.ipc import service_client
 from memfs.ipc.client import QUICK, HookCall
+from memfs.ipc.service_client import PersistentClient
 from memfs.ops import host_event
 from memfs.store import hook_log
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.ipc.service_client import PersistentClient
 
 TOOL = hosts.HOOK_TOOL
 HOST = "host"  # the argument that says which host's hook it is

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs.core.errors import NotFoundError
 from memfs.core.escaping import flatten_text, quote_lines, quote_turn
 from memfs.core.privacy import excerpt
 from memfs.store import resources
-
-if TYPE_CHECKING:
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.tool_context import ToolContext
 
 INSTRUCTIONS = (
     "memfs is the memory of this project and its user: blocks that are always in context, an "

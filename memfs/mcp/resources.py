@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from memfs.core import label as labels
+from memfs.core.block import Block
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.store import blocks
-
-if TYPE_CHECKING:
-    from memfs.core.block import Block
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.tool_context import ToolContext
 
 SCHEME = "memfs://blocks/"
 TYPE = "text/markdown"

@@ -9,24 +9,20 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import AsyncIterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import anyio
 import anyio.from_thread
 import anyio.to_thread
 import msgspec
-from anyio.lowlevel import current_token
+from anyio.lowlevel import EventLoopToken, current_token
 from mcp_types import PROTOCOL_VERSION_META_KEY
 
 from memfs.ipc.service_client import PersistentClient
 from memfs.mcp import hooks, malformed_messages
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from anyio.lowlevel import EventLoopToken
 
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 _HOOK = f'"{hooks.TOOL}"'.encode()

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from memfs import files
 from memfs.core import body_edits
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
-from memfs.core.records import Passage
+from memfs.core.records import Origin, Passage
 from memfs.store import archive, autocommit, quarantine
+from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
-
-if TYPE_CHECKING:
-    from memfs.core.records import Origin
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
-
+from memfs.store.store_paths import Store
 
 PassageCache: TypeAlias = FileCache[Passage | None]
 

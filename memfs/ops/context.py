@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.context import brief_contents, token_counter
 from memfs.context import window_budget as budgets
+from memfs.context.assemble import Compression
+from memfs.context.window_budget import Budget
 from memfs.core import brief_layout
 from memfs.core.errors import UsageError
 from memfs.knowledge import orchestrator
 from memfs.knowledge.kinds.protocol import Query, State
+from memfs.knowledge.orchestrator import Context, Orchestrator
+from memfs.recall.index_session import IndexSession
 from memfs.store import blocks, config, prompts
-
-if TYPE_CHECKING:
-    from memfs.context.assemble import Compression
-    from memfs.context.window_budget import Budget
-    from memfs.knowledge.orchestrator import Context, Orchestrator
-    from memfs.recall.index_session import IndexSession
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 # Most items to consider of each kind of memory.
 _MOST = {"vector": 150, "facts": 15, "static": 10, "graph": 3}

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import body_edits, frontmatter, frontmatter_fences, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
-from memfs.core.body_edits import Create, Delete, Describe, Rejected, Rename
+from memfs.core.body_edits import BodyEdit, Create, Delete, Describe, Edit, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.privacy import public
+from memfs.core.records import JournalEntry, Origin
 from memfs.store import blocks, clock, config, writer
 from memfs.store.block_lineage import RENAME
-from memfs.store.writer import Change
+from memfs.store.blocks import Place
+from memfs.store.writer import Change, Writer
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.core.body_edits import BodyEdit, Edit
-    from memfs.core.records import JournalEntry, Origin
-    from memfs.store.blocks import Place
-    from memfs.store.writer import Writer
 
 
 @dataclass(frozen=True)

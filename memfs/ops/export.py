@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
+from memfs.core.file_redaction import FileSecret
 from memfs.core.records import Passage
 from memfs.files import logs, trees
 from memfs.store import (
@@ -26,15 +28,12 @@ from memfs.store import (
     store_paths,
     writer,
 )
+from memfs.store.blocks import Place
 from memfs.store.exporters.contents import MemoryContents
+from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.core.file_redaction import FileSecret
     from memfs.recall.index_sources import Stage
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
 
 SCAN = "looking for secrets"  # the stage that takes long, in bytes
 _FOLDERS = {"archive": archive.SUFFIX, facts.FOLDER: facts.SUFFIX, static.FOLDER: static.SUFFIX}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.core import settings
 from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
-from memfs.core.facts import STATUSES, SUPERSEDED
+from memfs.core.facts import STATUSES, SUPERSEDED, Fact
+from memfs.core.records import Message
 from memfs.files import atomic
 from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, selection
@@ -19,16 +20,10 @@ from memfs.knowledge.facts.extraction import extractor
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.facts import Facts
+from memfs.recall.index_sources import Stage
 from memfs.store import archive, blocks, config, recall
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memfs.core.facts import Fact
-    from memfs.core.records import Message
-    from memfs.recall.index_sources import Stage
-    from memfs.store.blocks import Place
-    from memfs.store.file_cache import FileCache
+from memfs.store.blocks import Place
+from memfs.store.file_cache import FileCache
 
 _STATE = "facts.json"  # in the local folder: how far each recall file was read
 

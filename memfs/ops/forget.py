@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import RejectedError
+from memfs.core.records import Origin
 from memfs.ingest import transcripts
 from memfs.ops.sessions import find_session
 from memfs.recall import index_sources
 from memfs.store import inventory, lock, recall, session_traces, spool
-
-if TYPE_CHECKING:
-    from memfs.core.records import Origin
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.session_graph import svg as session_graph_svg
-
-if TYPE_CHECKING:
-    from memfs.knowledge.session_graph.records import Flow, GraphEdge, Pattern, Step
-    from memfs.store.blocks import Place
+from memfs.knowledge.session_graph.records import Flow, GraphEdge, Pattern, Step
+from memfs.store.blocks import Place
 
 _LATEST = 10  # turns of an overview
 _TOPICS = 12

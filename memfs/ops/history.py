@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.core import body_edits, yaml_edit
 from memfs.core import changes as compare
 from memfs.core import label as labels
 from memfs.core.blame import attribute
+from memfs.core.block import Block
 from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.records import JournalEntry, Origin
 from memfs.store import block_history, blocks, clock, journal, writer
 from memfs.store import journal_query as versions
 from memfs.store.block_lineage import RENAME, UNDO, parse_former_label
+from memfs.store.blocks import Place
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from memfs.core.block import Block
-    from memfs.core.records import JournalEntry, Origin
-    from memfs.store.blocks import Place
 
 
 @dataclass(frozen=True)

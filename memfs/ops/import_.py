@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError, UsageError
+from memfs.core.records import JournalEntry, Origin
 from memfs.files import account
 from memfs.hosts import foreign_memory
+from memfs.hosts.foreign_memory import ForeignFile
 from memfs.ingest import (
     import_merge,
     import_plan,
@@ -27,6 +29,8 @@ from memfs.ingest import (
 )
 from memfs.ingest.import_blocks import OP, BlockImport
 from memfs.ingest.import_merge import ImportItem
+from memfs.ingest.import_plan import ImportedFile
+from memfs.ingest.importers.items import Importer
 from memfs.store import (
     autocommit,
     blocks,
@@ -39,18 +43,10 @@ from memfs.store import (
     store_paths,
     writer,
 )
+from memfs.store.blocks import Place
 from memfs.store.import_records import AddedPart, ImportRecord
+from memfs.store.store_paths import Store
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.core.records import JournalEntry, Origin
-    from memfs.hosts.foreign_memory import ForeignFile
-    from memfs.ingest.import_plan import ImportedFile
-    from memfs.ingest.importers.items import Importer
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
 
 _JOURNAL = "local/journal.jsonl"
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")  # that assistants read in any folder, too

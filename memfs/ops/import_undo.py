@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.records import JournalEntry, Origin
 from memfs.files import atomic, logs, trees
 from memfs.ingest import transcripts
 from memfs.recall import index_sources
@@ -25,18 +26,11 @@ from memfs.store import (
     session_traces,
     writer,
 )
-from memfs.store.import_records import ImportRecord
-from memfs.store.writer import Change
+from memfs.store.blocks import Place
+from memfs.store.import_records import AddedPart, ImportRecord
+from memfs.store.store_paths import Store
+from memfs.store.writer import Change, Writer
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.core.records import JournalEntry, Origin
-    from memfs.store.blocks import Place
-    from memfs.store.import_records import AddedPart
-    from memfs.store.store_paths import Store
-    from memfs.store.writer import Writer
 
 _NOUNS = {"archive": "passage", "static": "static text", "facts": "fact", "local": "line"}
 

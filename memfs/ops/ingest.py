@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.core import os_errors
 from memfs.core.errors import DamagedError, LockedError, MemfsError, NotFoundError
-from memfs.core.events import STOP
+from memfs.core.events import STOP, Event
+from memfs.core.records import Identity
 from memfs.ingest import routing, transcript_files
 from memfs.ingest import transcripts as ingest_transcripts
+from memfs.ingest.routing import StoreBatch, UnroutedSession
+from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
 from memfs.recall import embedding_status, index_sources
+from memfs.recall.index_sources import Stage
 from memfs.store import blocks, lock, recall, spool
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.core.events import Event
-    from memfs.core.records import Identity
-    from memfs.ingest.routing import StoreBatch, UnroutedSession
-    from memfs.ingest.transcript_files import Sessions
-    from memfs.recall.index_sources import Stage
-    from memfs.store.store_paths import Store
-
+from memfs.store.store_paths import Store
 
 _UNPLACED = "names no folder, and you have no store of your own: memfs init makes one"
 

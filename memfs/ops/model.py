@@ -12,11 +12,11 @@ from memfs.recall import embedding_status, model_config, vector_rebuild
 from memfs.recall.embedding_status import Coverage
 from memfs.search import active_model, hf_hub, model_files
 from memfs.store import config, config_edit, lock
+from memfs.store.blocks import Place
+from memfs.store.config import ModelSetting
 
 if TYPE_CHECKING:
     from memfs.recall.index_sources import Stage
-    from memfs.store.blocks import Place
-    from memfs.store.config import ModelSetting
 
 __all__ = ["Coverage", "ModelChange", "fetch", "load_status", "use_model"]
 

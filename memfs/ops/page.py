@@ -6,30 +6,24 @@ earlier block, from which they are restored: lines that changed meanwhile are me
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.context import page_candidates, page_scores, summary
+from memfs.context.page_scores import PageCandidate
 from memfs.core import body_edits, frontmatter, merge_lines, yaml_edit
 from memfs.core import label as labels
+from memfs.core.block import Block
 from memfs.core.errors import NotFoundError, RejectedError
-from memfs.core.records import Origin
+from memfs.core.events import Event
+from memfs.core.records import JournalEntry, Origin, Passage
 from memfs.store import archive, autocommit, blocks, clock, config, writer
 from memfs.store import journal_query as versions
-from memfs.store.writer import Change
+from memfs.store.blocks import Place
+from memfs.store.writer import Change, Writer
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memfs.context.page_scores import PageCandidate
-    from memfs.core.block import Block
-    from memfs.core.events import Event
-    from memfs.core.records import JournalEntry, Passage
-    from memfs.store.blocks import Place
-    from memfs.store.writer import Writer
 
 OUT, IN = "page-out", "page-in"
 TAG = "paged-out"

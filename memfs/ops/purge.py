@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.core import file_redaction, yaml_edit
@@ -22,6 +22,7 @@ from memfs.files import atomic, logs
 from memfs.ingest import transcripts as ingest_transcripts
 from memfs.knowledge.session_graph import retention
 from memfs.recall import index_sources
+from memfs.recall.index_sources import Stage
 from memfs.secrets import redact
 from memfs.store import (
     autocommit,
@@ -40,15 +41,10 @@ from memfs.store import (
     writer,
 )
 from memfs.store.blocks import Place
+from memfs.store.inventory import StoreFile
+from memfs.store.store_paths import Store
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.recall.index_sources import Stage
-    from memfs.store.inventory import StoreFile
-    from memfs.store.store_paths import Store
 
 OP = "purge"
 _BY = Origin("user", reason="secrets redacted")

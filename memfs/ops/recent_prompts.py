@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.store import prompt_log, recall
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
-    from memfs.store.prompt_log import PromptRecord
+from memfs.store.blocks import Place
+from memfs.store.prompt_log import PromptRecord
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.core import body_edits, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.merge import merge
+from memfs.core.records import JournalEntry, Origin
 from memfs.store import archive, blocks, clock, proposals, writer
+from memfs.store.blocks import Place
+from memfs.store.proposals import Proposal, ProposedChange
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from memfs.core.records import JournalEntry, Origin
-    from memfs.store.blocks import Place
-    from memfs.store.proposals import Proposal, ProposedChange
 
 OP = "reflect"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from itertools import islice
@@ -16,14 +17,11 @@ from memfs.core.records import Hit, SessionHit
 from memfs.ipc import service_client
 from memfs.recall import federated_indexes
 from memfs.search import federated_search
-from memfs.search.engine import AnyHit, Filter, HitPage, Mode
+from memfs.search.engine import AnyHit, Engine, Filter, HitPage, Mode
 from memfs.search.federated_search import IndexSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memfs.recall.index_session import IndexSession
-    from memfs.search.engine import Engine
 
 KINDS = {
     "recall": "message",

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from memfs import files
 from memfs.core.errors import LockedError, StoreError
 from memfs.ipc import service_client, service_status, spawn
+from memfs.ipc.service_status import ServiceStatus
 from memfs.store import config, lock, store_paths
 from memfs.store.blocks import Place, find_off_switch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.ipc.service_status import ServiceStatus
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 _T = TypeVar("_T")
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.core.errors import LockedError, NotFoundError, UsageError
+from memfs.core.records import Message
 from memfs.core.snippet import snippet
 from memfs.files import trees
 from memfs.ingest import transcripts
 from memfs.store import recall, session_outcomes, store_paths
-
-if TYPE_CHECKING:
-    from memfs.core.records import Message
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 
 _SIDE = ".agent-"  # in the file names of subagents' chains
 _NAMED = 3  # sessions that an error names

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.context import brief_contents
+from memfs.core.block import Block
 from memfs.core.tokens import estimate
 from memfs.store import block_history, blocks, journal, read_times
 from memfs.store import journal_query as versions
-
-if TYPE_CHECKING:
-    from memfs.core.block import Block
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @dataclass(frozen=True)

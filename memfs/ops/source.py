@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import body_edits, settings
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
+from memfs.core.records import Origin
 from memfs.recall import source_index
+from memfs.recall.index_sources import Stage
 from memfs.recall.source_index import SourceState
 from memfs.store import autocommit, config_edit, data_sources, quarantine, store_paths
+from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.core.records import Origin
-    from memfs.recall.index_sources import Stage
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 __all__ = ["DataSource", "ListedSource", "SourceState"]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
+from memfs.core.records import Hit
 from memfs.core.source_location import has_lines
 from memfs.search.catalog import LeftOutError
 from memfs.store import data_sources
-
-if TYPE_CHECKING:
-    from memfs.core.records import Hit
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 class FileLine(NamedTuple):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs.context import brief_contents
 from memfs.core.body_edits import Append
 from memfs.store import blocks, standing_rules
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
-    from memfs.store.standing_rules import StandingRule
+from memfs.store.blocks import Place
+from memfs.store.standing_rules import StandingRule
 
 _MINE = frozenset(("i", "i'm", "i've", "me", "my", "mine"))
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.context import page_scores
 from memfs.core import block_status
 from memfs.core import label as labels
+from memfs.core.block import Block
 from memfs.core.contradicting_lines import find_contradictions
 from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.ipc import service_status
+from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import context, team_status
 from memfs.recall import embedding_status, federated_indexes
 from memfs.store import (
@@ -33,13 +35,7 @@ from memfs.store import (
     writer,
 )
 from memfs.store import journal_query as versions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memfs.core.block import Block
-    from memfs.ipc.service_status import ServiceStatus
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from memfs.core.errors import StoreError
 from memfs.hosts.instructions import TARGETS
 from memfs.store import lock
+from memfs.store.blocks import Place
 from memfs.sync import instruction_sections
 from memfs.sync.instruction_sections import Plan
 
 __all__ = ["Plan", "run"]
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.store.blocks import Place
 
 
 def run(

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from memfs.core import body_edits
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, StoreError, UsageError
+from memfs.core.records import Origin
 from memfs.core.text_patterns import matches_everything
 from memfs.ipc.team_client import TeamClient, check_token, parse_address
-from memfs.ipc.team_protocol import hash_origin
+from memfs.ipc.team_protocol import Membership, PurgeReply, TeamProject, hash_origin
 from memfs.ops.sessions import find_session
-from memfs.ops.team_share import SharedScope, make_title
+from memfs.ops.team_share import Selection, SharedScope, make_title
 from memfs.ops.team_status import find_store
 from memfs.ops.team_upload import UploadReport, open_client, upload
 from memfs.store import clock, config, git, lock, team_membership
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 from memfs.store.team_membership import (
     Base,
     JoinedProject,
@@ -26,17 +29,7 @@ from memfs.store.team_membership import (
     TeamAccount,
     WithheldSession,
 )
-from memfs.store.team_outbox import TeamOutbox
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.core.records import Origin
-    from memfs.ipc.team_protocol import Membership, PurgeReply, TeamProject
-    from memfs.ops.team_share import Selection
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
-    from memfs.store.team_outbox import SessionName
+from memfs.store.team_outbox import SessionName, TeamOutbox
 
 __all__ = ["Base"]
 _WRITER = "writer"

@@ -7,17 +7,13 @@ patterns of what is never shared.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from memfs.ipc.team_client import TeamClient
-from memfs.ipc.team_protocol import RecallRequest
+from memfs.ipc.team_protocol import RecallRequest, TeamAnswer
 from memfs.ops.team_share import make_question
 from memfs.recall.answers import TeamRecollection
 from memfs.search.prompt_bm25 import trim_prompt
 from memfs.store import store_paths, team_membership
-
-if TYPE_CHECKING:
-    from memfs.ipc.team_protocol import TeamAnswer
 
 TIMEOUT = 2.0  # seconds for a question
 _LONGEST = 64_000  # characters of a prompt: what is longer is a pasted file, and not sent

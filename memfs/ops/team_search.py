@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -15,20 +16,16 @@ from typing import TYPE_CHECKING
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Hit
 from memfs.ipc.team_client import TeamClient
-from memfs.ipc.team_protocol import MOST_HITS, TeamSearchRequest
+from memfs.ipc.team_protocol import MOST_HITS, TeamHit, TeamSearchRequest
 from memfs.ops import search
 from memfs.ops.team_share import make_question
-from memfs.search.engine import HitPage
+from memfs.search.engine import Filter, HitPage, Mode
 from memfs.store import team_membership
+from memfs.store.blocks import Place
+from memfs.store.team_membership import JoinedProject, TeamAccount
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.ipc.team_protocol import TeamHit
     from memfs.recall.index_session import IndexSession
-    from memfs.search.engine import Filter, Mode
-    from memfs.store.blocks import Place
-    from memfs.store.team_membership import JoinedProject, TeamAccount
 
 TIME = 2.0  # seconds that a team's server has, from the start of a search on
 _MEMBER = "member"  # in the metadata of a hit: who shared it

@@ -9,23 +9,20 @@ import hashlib
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs.core import privacy
+from memfs.core.records import Message
 from memfs.core.snippet import snippet
 from memfs.core.text_patterns import TextPatterns
 from memfs.ipc.client import VERSION
 from memfs.ipc.team_protocol import LONGEST, compute_id
 from memfs.store import recall, session_outcomes, team_membership
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.core.records import Message
-    from memfs.store.store_paths import Store
-    from memfs.store.team_membership import JoinedProject, SharingRules
-    from memfs.store.team_outbox import SessionName
+from memfs.store.store_paths import Store
+from memfs.store.team_membership import JoinedProject, SharingRules
+from memfs.store.team_outbox import SessionName
 
 SIDE = ".agent-"  # in the names of subagents' recall files
 TOOLS, PRIVATE, NEVER = "of tools", "private", "named by memfs team never"

@@ -6,7 +6,6 @@ It opens what was written since the last run, and asks no server.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.counts import format_count
@@ -15,11 +14,9 @@ from memfs.files import signatures, trees
 from memfs.ops.team_share import SIDE, SharedScope
 from memfs.store import blocks, config, recall, store_paths, team_membership
 from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+from memfs.store.team_membership import JoinedProject, SharingRules, TeamAccount
 from memfs.store.team_outbox import ServerContact, TeamOutbox
-
-if TYPE_CHECKING:
-    from memfs.store.store_paths import Store
-    from memfs.store.team_membership import JoinedProject, SharingRules, TeamAccount
 
 _SLACK = 50_000_000  # nanoseconds by which a file's time may be behind the clock
 _FORGOTTEN = ".forgotten"

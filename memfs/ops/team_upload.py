@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import LockedError, MemfsError, StoreError
 from memfs.files import logs, signatures
@@ -23,15 +22,18 @@ from memfs.ipc.team_protocol import (
     SharedMessage,
     SharedSession,
 )
-from memfs.ops.team_share import SharedScope, make_storable, make_title
+from memfs.ops.team_share import (
+    OutgoingMessage,
+    Selection,
+    SessionChoice,
+    SharedScope,
+    make_storable,
+    make_title,
+)
 from memfs.store import checkpoint, clock, lock, team_membership
-from memfs.store.team_outbox import SentSession, ServerContact, TeamOutbox
-
-if TYPE_CHECKING:
-    from memfs.ops.team_share import OutgoingMessage, Selection, SessionChoice
-    from memfs.store.store_paths import Store
-    from memfs.store.team_membership import JoinedProject
-    from memfs.store.team_outbox import SessionName
+from memfs.store.store_paths import Store
+from memfs.store.team_membership import JoinedProject
+from memfs.store.team_outbox import SentSession, ServerContact, SessionName, TeamOutbox
 
 _MOST_MALFORMED = 20  # messages in a run: with more, it is not their fault
 _MOST_RUNS = 20  # that begin anew because the rules changed meanwhile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
@@ -10,14 +11,12 @@ from typing import TYPE_CHECKING
 from memfs import files, hosts
 from memfs.core import tokens
 from memfs.core.local_time import format_day
+from memfs.core.records import JournalEntry
 from memfs.store import blocks, clock, journal_query, prompt_log, sessions
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memfs.core.records import JournalEntry
     from memfs.recall.index_session import IndexSession
-    from memfs.store.blocks import Place
 
 DAYS = 371  # that are shown: 53 weeks
 _ENTRIES = 5000  # of the journal, the last ones

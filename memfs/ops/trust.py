@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import changes, encodings, injection_signs
 from memfs.core.errors import RejectedError, StoreError
+from memfs.core.injection_signs import Sign
 from memfs.files import logs, trees
 from memfs.store import (
     blocks,
@@ -25,12 +25,9 @@ from memfs.store import (
     upstream_changes,
 )
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from memfs.core.injection_signs import Sign
-    from memfs.store.incoming_changes import IncomingChanges
-    from memfs.store.store_paths import Store
-    from memfs.store.upstream_changes import UpstreamChange
+from memfs.store.incoming_changes import IncomingChanges
+from memfs.store.store_paths import Store
+from memfs.store.upstream_changes import UpstreamChange
 
 _MOST_COMMITS = 1000
 # What files are used for, by their first folder, in the order in which they are shown.

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import file_redaction
 from memfs.core import label as labels
+from memfs.core.records import Passage
 from memfs.search import message_documents
 from memfs.search.message_documents import epoch
 from memfs.store import archive, blocks, chunk_log, facts, recall, static
+from memfs.store.chunk_log import ChunkWindow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.core.records import Passage
     from memfs.search.catalog import IndexSource
-    from memfs.store.chunk_log import ChunkWindow
 
 _FACT, _STATIC = 95, 100  # percent of the weight of a user's message
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.recall import model_config
+from memfs.recall.model_config import WantedModel
 from memfs.search import active_model, catalog, vector_manifest
 from memfs.search.lexical import TextIndex
-
-if TYPE_CHECKING:
-    from memfs.recall.model_config import WantedModel
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @dataclass(frozen=True)

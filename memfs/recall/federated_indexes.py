@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,17 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memfs import files, hosts
 from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.search import active_model
-from memfs.search.engine import Filter
+from memfs.search.engine import Engine, Filter, Mode
 from memfs.search.federated_search import IndexSearch
 from memfs.store import data_sources
+from memfs.store.blocks import Place
+from memfs.store.data_sources import DataSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memfs.recall.index_sources import Stage
-    from memfs.search.engine import Engine, Mode
-    from memfs.store.blocks import Place
-    from memfs.store.data_sources import DataSource
 
 SOURCE, MESSAGE = "source", "message"  # kinds of documents
 _AGAIN = 10.0  # times what a look at the files took: so long its result counts

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from memfs import files
 from memfs.core.errors import DamagedError, LockedError, StoreError
@@ -13,18 +14,14 @@ from memfs.files import signatures
 from memfs.ingest import transcripts
 from memfs.recall import index_sources, model_config
 from memfs.recall.federated_indexes import FederatedIndexes
+from memfs.recall.index_sources import Stage
+from memfs.recall.model_config import WantedModel
 from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.search import active_model
+from memfs.search.engine import Engine, Mode
+from memfs.search.model_files import ModelFiles
 from memfs.store import lock, spool
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.recall.index_sources import Stage
-    from memfs.recall.model_config import WantedModel
-    from memfs.search.engine import Engine, Mode
-    from memfs.search.model_files import ModelFiles
 
 LOCK = "graph.lock"
 Result = TypeVar("Result")

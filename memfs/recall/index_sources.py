@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from memfs import files
 from memfs.core import label as labels
@@ -13,18 +14,13 @@ from memfs.recall.documents import documents
 from memfs.search import indexer
 from memfs.search.catalog import IndexSource
 from memfs.search.engine import Engine
+from memfs.search.indexer import Indexed, Indexer
+from memfs.search.model_files import ModelFiles
 from memfs.store import archive, blocks, chunk_log, facts, local_folder, lock, recall, static
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeAlias
-
-    from memfs.search.indexer import Indexed, Indexer
-    from memfs.search.model_files import ModelFiles
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
-
-    Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
+Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
 
 LOCK = vector_rebuild.INDEX_LOCK
 

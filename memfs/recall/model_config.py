@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs.core import settings
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import outside, signatures
 from memfs.search import hf_hub, model_files, vector_manifest
+from memfs.search.model_files import ModelFiles
 from memfs.store import config, store_paths
-
-if TYPE_CHECKING:
-    from memfs.search.model_files import ModelFiles
-    from memfs.store.blocks import Place
-    from memfs.store.config import ModelSetting
+from memfs.store.blocks import Place
+from memfs.store.config import ModelSetting
 
 FEW = 2000  # documents that a search gives a new model's vectors: one second
 

@@ -9,17 +9,14 @@ all signatures are read again.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.files import signatures
+from memfs.files.signatures import Signature
 from memfs.store import recall
+from memfs.store.store_paths import Store
 
-if TYPE_CHECKING:
-    from memfs.files.signatures import Signature
-    from memfs.store.store_paths import Store
-
-    Signs = list[tuple[str, Signature | None]]
+Signs = list[tuple[str, Signature | None]]
 
 _AGAIN = 1.0  # seconds after which all signatures are read
 _LATEST = 16  # files whose signatures are read each time

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from tantivy import Order
 
@@ -13,13 +13,8 @@ from memfs.search import prompt_bm25
 from memfs.search.lexical import Occur, Query, TextIndex
 from memfs.search.stopwords import STOP
 from memfs.store import standing_rules
+from memfs.store.blocks import Place
 from memfs.store.standing_rules import StandingRule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
-
 
 _MESSAGES = 400  # the newest messages with such a word
 _RULES = 60

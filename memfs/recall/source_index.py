@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
@@ -19,22 +19,18 @@ from memfs.ingest import cutting
 from memfs.ingest.cutting import NEEDS_PDF
 from memfs.ingest.source_files import FolderListing, SourceWalk
 from memfs.recall import index_sources, model_config
+from memfs.recall.index_sources import Stage
+from memfs.recall.model_config import WantedModel
 from memfs.search import catalog, indexer, vector_manifest
 from memfs.search.catalog import IndexSource
+from memfs.search.engine import Engine
+from memfs.search.indexer import Indexer
 from memfs.search.lexical import FOLDER
+from memfs.search.model_files import ModelFiles
 from memfs.store import clock, lock
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.recall.index_sources import Stage
-    from memfs.recall.model_config import WantedModel
-    from memfs.search.engine import Engine
-    from memfs.search.indexer import Indexer
-    from memfs.search.model_files import ModelFiles
-    from memfs.store.data_sources import DataSource
-    from memfs.store.store_paths import Store
+from memfs.store.data_sources import DataSource
+from memfs.store.store_paths import Store
 
 KIND = "source"
 _WEIGHT = 100  # percent of the weight of a user's message

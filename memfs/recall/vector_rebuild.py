@@ -7,19 +7,15 @@ during each: new messages are indexed between two of them. The next run continue
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memfs import files
 from memfs.recall import model_config
 from memfs.search import indexer
+from memfs.search.model_files import ModelFiles
 from memfs.store import lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.search.model_files import ModelFiles
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 
 LOCK = "model.lock"
 INDEX_LOCK = "index.lock"

@@ -5,15 +5,12 @@ Nothing here needs numpy: a search by words alone does not load it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from memfs.search.lexical import Occur, Query
+from tantivy import DocAddress
 
-if TYPE_CHECKING:
-    from tantivy import DocAddress
-
-    from memfs.search.lexical import Term, TextIndex
-    from memfs.search.query_parser import Question
+from memfs.search.lexical import Occur, Query, Term, TextIndex
+from memfs.search.query_parser import Question
 
 _NAMED = 0.3  # boost of a whole identifier: its parts match already
 _MISSED = 0.5  # boost of a word that occurs only inside other words

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memfs.search import fusion, semantic
 from memfs.search.fusion import RankingEvidence
+from memfs.search.semantic import VectorIndex
 from memfs.search.vector_layout import GROUP
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from memfs.search.bm25 import Bm25Matches
     from memfs.search.encoder import TokenIds
-    from memfs.search.semantic import VectorIndex
 
     Numbers = NDArray[np.int64]
     Scores = NDArray[np.float64]

@@ -6,13 +6,11 @@ import hashlib
 import os
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
 from memfs.files import logs, trees
-
-if TYPE_CHECKING:
-    from memfs.files.signatures import Signature
+from memfs.files.signatures import Signature
 
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 

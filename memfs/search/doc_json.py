@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import zlib
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from memfs.search.identifiers import join_parts
 from memfs.search.stopwords import replace_surrogates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from tantivy import Schema
 
 _LONG = 1000  # characters; longer texts are never duplicates

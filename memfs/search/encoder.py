@@ -8,27 +8,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memfs.core.errors import is_panic
+from memfs.core.errors import StoreError, is_panic
 from memfs.files import outside
 from memfs.search import model_files, stopwords, tokenizer_json
-from memfs.search.model_files import BUNDLED
+from memfs.search.model_files import BUNDLED, ModelFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import TypeAlias
-
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
-
-    from memfs.core.errors import StoreError
-    from memfs.search.model_files import ModelFiles
 
     TokenIds: TypeAlias = NDArray[np.unsignedinteger[Any]]
 

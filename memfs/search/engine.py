@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import product
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
 
@@ -13,14 +15,10 @@ from memfs.core.errors import DamagedError, is_damage
 from memfs.core.local_time import format_day
 from memfs.core.records import Hit, SessionHit  # pages are read back from JSON by their types
 from memfs.search import hit_builder, query_parser, ranking
-from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.lexical import Occur, Query, Term, TextIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
     from memfs.search.encoder import Encoder
-    from memfs.search.lexical import Term
     from memfs.search.semantic import VectorIndex
 
 Given = ParamSpec("Given")

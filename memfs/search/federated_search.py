@@ -9,19 +9,23 @@ second index, that loses 1 of 100 answers among the first five; without the floo
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from memfs.search.engine import TURNS, HitPage, build_session_hit, convert_damage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import datetime
-
-    from memfs.core.records import Hit, SessionHit
-    from memfs.search.engine import Engine, Filter, Mode
-    from memfs.search.hit_builder import HitBuilder
+from memfs.core.records import Hit, SessionHit
+from memfs.search.engine import (
+    TURNS,
+    Engine,
+    Filter,
+    HitPage,
+    Mode,
+    build_session_hit,
+    convert_damage,
+)
+from memfs.search.hit_builder import HitBuilder
 
 
 class IndexSearch(NamedTuple):

@@ -13,17 +13,13 @@ documents, from the middle of the range where they make no difference.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from typing import TypeVar
-
-    from numpy.typing import NDArray
-
-    Scores = NDArray[np.float64]
-    Number = TypeVar("Number", np.float32, np.float64)
+Scores = NDArray[np.float64]
+Number = TypeVar("Number", np.float32, np.float64)
 
 # The kinds of candidates; their weights (lexical, around, session, cosine, maxsim).
 TURN, ALONE, LONG = range(3)

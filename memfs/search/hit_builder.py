@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import difflib
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+from tantivy import Document
 
 from memfs.core import fastjson
 from memfs.core.records import Hit
 from memfs.core.snippet import snippet, trim_heading
 from memfs.search import identifiers
-from memfs.search.lexical import WantedStems, may_be_mistyped
+from memfs.search.lexical import Term, TextIndex, WantedStems, may_be_mistyped
 from memfs.search.prompt_bm25 import MOST_WORDS, get_field
 from memfs.search.prompt_relevance import CLOSE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tantivy import Document
-
-    from memfs.search.lexical import Term, TextIndex
-    from memfs.search.query_parser import Question
-    from memfs.search.ranking import Ranking
+from memfs.search.query_parser import Question
+from memfs.search.ranking import Ranking
 
 _BESIDE = 160  # characters of a neighbouring turn
 _UNSPACED_TEXT = 200  # characters of a question

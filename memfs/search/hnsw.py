@@ -17,11 +17,13 @@ import mmap
 import os
 import threading
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memfs import files
 from memfs.files import atomic, signatures
@@ -29,9 +31,6 @@ from memfs.search import exact_search
 from memfs.search.active_model import GRAPH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
     from usearch.index import Index
 
 FEWEST = 20_000  # rows; an exact scan of fewer is as fast

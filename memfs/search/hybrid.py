@@ -6,22 +6,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memfs.search import bm25, candidates, fusion, threads
 from memfs.search.bm25 import Bm25Matches
-from memfs.search.candidates import BESIDE, QueryVector
+from memfs.search.candidates import BESIDE, QueryVector, SearchCandidates, WordCandidates
+from memfs.search.lexical import Query, Term, TextIndex
+from memfs.search.query_dates import Period
+from memfs.search.query_parser import Question
 from memfs.search.ranking import IN_TIME, Ranking
+from memfs.search.semantic import VectorIndex
 from memfs.search.vector_layout import AT, GROUP, LARGEST, SAID, WEIGHT
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from memfs.search.candidates import SearchCandidates, WordCandidates
     from memfs.search.encoder import TokenIds
-    from memfs.search.lexical import Query, Term, TextIndex
-    from memfs.search.query_dates import Period
-    from memfs.search.query_parser import Question
-    from memfs.search.semantic import VectorIndex
 
     Scores = NDArray[np.float64]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext, suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,15 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs import files
 from memfs.core.errors import DamagedError, StoppedError, find_refusal, is_damage
 from memfs.files import signatures, trees
+from memfs.files.signatures import Signature
 from memfs.search import active_model, catalog, doc_json, segments, vector_layout, vector_manifest
 from memfs.search.catalog import Catalog, IndexSource, KnownSource, LeftOutError
 from memfs.search.lexical import CHECKED, Query, TextIndex, list_files_to_check
 from memfs.search.lexical import FOLDER as TEXT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from memfs.files.signatures import Signature
     from memfs.search.model_files import ModelFiles
     from memfs.search.semantic import Document, VectorIndex
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from memfs.search import chunks, doc_json
 from memfs.search.engine import Engine
@@ -16,10 +18,6 @@ from memfs.search.vector_layout import LARGEST
 from memfs.search.vector_manifest import Extent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
     from memfs.search.encoder import Encoder, TokenIds
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import zlib
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from memfs.core.records import Message
+from memfs.core.records import Message
 
 _WEIGHTS = {"assistant": 85, "tool": 70}  # percent of the weight of a user's message
 

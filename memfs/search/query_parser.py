@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
 from memfs.search import identifiers, query_dates
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from memfs.search.query_dates import Period
+from memfs.search.query_dates import Period
 
 _MOST = 20_000  # characters that are parsed
 _MOST_PARTS = 24

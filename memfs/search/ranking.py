@@ -5,18 +5,15 @@ Plain lists: the maker of a ranking may use numpy, its reader needs none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tantivy import DocAddress
 
 from memfs.search import bm25
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tantivy import DocAddress
-
-    from memfs.search.lexical import Query, Term, TextIndex
-    from memfs.search.query_parser import Question
+from memfs.search.lexical import Query, Term, TextIndex
+from memfs.search.query_parser import Question
 
 POOL = 1000  # candidates by words alone; their order does not depend on it
 IN_TIME = 0.25  # bonus of a hit from the period that the question names

@@ -10,9 +10,11 @@ from __future__ import annotations
 import io
 import math
 import os
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memfs import files
 from memfs.files import atomic, logs, trees
@@ -33,10 +35,6 @@ from memfs.search.vector_layout import (
 from memfs.search.vector_manifest import Extent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
     from memfs.search.encoder import Encoder, TokenIds
     from memfs.search.hnsw import HnswGraph
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import ThreadPoolExecutor  # for the first large search
-    from typing import TypeVar
+    from concurrent.futures import ThreadPoolExecutor
 
     Result = TypeVar("Result")
 

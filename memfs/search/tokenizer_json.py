@@ -7,14 +7,11 @@ its size, end the process, and no exception can be caught.
 from __future__ import annotations
 
 import base64
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import msgspec
 
 from memfs.files import outside
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MOST_STEPS = 100
 _MOST_GROWTH = 1000  # the most characters that all steps may make of one

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs.search import prompt_relevance
-
-if TYPE_CHECKING:
-    from memfs.search.engine import Engine
-    from memfs.search.hit_builder import HitBuilder
-    from memfs.search.prompt_relevance import PromptQuery
+from memfs.search.engine import Engine
+from memfs.search.hit_builder import HitBuilder
+from memfs.search.prompt_relevance import PromptQuery
 
 _RERANKED = 12  # at most 8 are read; on LoCoMo and devmembench 25 give the same hits
 

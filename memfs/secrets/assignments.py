@@ -7,7 +7,8 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from memfs.secrets.entropy import names_service
 from memfs.secrets.heuristics import (
@@ -30,11 +31,7 @@ from memfs.secrets.heuristics import (
     is_uuid,
     is_wordy,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.secrets.prefilter import TextFeatures
+from memfs.secrets.prefilter import TextFeatures
 
 # Tried in lower case, where the literals of `prefilter.SIGNS` are.
 _KEYWORD = re.compile(

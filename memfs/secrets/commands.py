@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.secrets.heuristics import (
     is_example,
@@ -18,12 +18,7 @@ from memfs.secrets.heuristics import (
     is_reference,
     is_wordy,
 )
-from memfs.secrets.prefilter import LOGINS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.secrets.prefilter import TextFeatures
+from memfs.secrets.prefilter import LOGINS, TextFeatures
 
 # Searched in lower case, each where the literals of its name in `prefilter.SIGNS` are in a text.
 _COMMANDS = {

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.secrets.heuristics import (
     is_generic,
@@ -15,11 +15,7 @@ from memfs.secrets.heuristics import (
     is_placeholder,
     is_reference,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.secrets.prefilter import TextFeatures
+from memfs.secrets.prefilter import TextFeatures
 
 # In lower case. A concatenation goes on in the next string: "…;PWD=" + "word"
 _PASSWORD = re.compile(

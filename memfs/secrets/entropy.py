@@ -6,7 +6,7 @@ import base64
 import binascii
 import itertools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.secrets.encodings import decode_text
 from memfs.secrets.heuristics import (
@@ -19,12 +19,8 @@ from memfs.secrets.heuristics import (
     is_uuid,
     is_wordy,
 )
+from memfs.secrets.prefilter import TextFeatures
 from memfs.secrets.service_names import SERVICES, UUID_SERVICES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.secrets.prefilter import TextFeatures
 
 _CANDIDATE = re.compile(r"[A-Za-z0-9+/_%-]{16,2000}+={0,2}")
 _PADDING = 2  # of these signs at the end

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from memfs.secrets.heuristics import is_wordy
+from memfs.secrets.prefilter import TextFeatures
 from memfs.secrets.token_formats import INSIDE, RUN, STARTING, Format, signs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memfs.secrets.prefilter import TextFeatures
 
 # No token is shorter, or written with other characters up to the end of its anchor. Prose, which
 # has no such words, costs this one expression.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from memfs.secrets.prefilter import TextFeatures
 
 _SIZES = (12, 15, 18, 21, 24)  # words

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.secrets.heuristics import is_key_like
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.secrets.prefilter import TextFeatures
+from memfs.secrets.prefilter import TextFeatures
 
 _BEGIN = re.compile(
     r"-----BEGIN(?:[ +]|%20)(?:[A-Z0-9]{1,12}(?:[ +]|%20)){0,4}PRIVATE(?:[ +]|%20)KEY(?:[ "

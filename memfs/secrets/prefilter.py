@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
 from memfs.secrets.token_formats import SIGNS as ANCHORS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LOGINS = tuple(
     """

@@ -7,7 +7,8 @@ import json
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, cast
+from collections.abc import Hashable
+from typing import cast
 
 from memfs import hosts
 from memfs.core.errors import MemfsError
@@ -22,10 +23,6 @@ from memfs.service.team_prompts import TeamPrompts
 from memfs.service.team_uploads import TeamUploads
 from memfs.service.watch import FolderWatch
 from memfs.store import chunk_log, spool
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
 
 _STEP = 0.01
 

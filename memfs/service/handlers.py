@@ -5,23 +5,22 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from memfs.core import events
+from memfs.core.events import Event, Reply
 from memfs.ipc.client import QUICK
 from memfs.ops import brief, host_event, review
+from memfs.service.scheduler import WorkScheduler
 from memfs.store import blocks, sessions, spool
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.core.events import Event, Reply
-    from memfs.service.scheduler import WorkScheduler
     from memfs.service.store_pool import LoadedStore, StorePool
     from memfs.service.team_prompts import TeamPrompts
-    from memfs.store.blocks import Place
 
 _SESSIONS = 1000  # whose locks are remembered
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from typing import TYPE_CHECKING
 from memfs.service import log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memfs.service.store_pool import LoadedStore
 
 # Why a job stopped early and is queued again: another process has the lock, or shorter jobs wait.

@@ -13,13 +13,13 @@ from watchdog.events import (
     FileDeletedEvent,
     FileModifiedEvent,
     FileMovedEvent,
+    FileSystemEvent,
     FileSystemEventHandler,
 )
 from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
 if TYPE_CHECKING:
-    from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver, ObservedWatch
 
 _POLL = 2.0  # seconds between two polls

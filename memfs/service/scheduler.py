@@ -6,13 +6,12 @@ messages must be found within a second meanwhile.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memfs.service.job_queue import WORKER, Job, JobQueue, WorkerSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memfs.service.store_pool import LoadedStore
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import _thread
 import gc
 import os
+import socket
 import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import LockedError, MemfsError
 from memfs.files.signatures import Signature
@@ -20,9 +20,6 @@ from memfs.service.app import Service
 from memfs.service.listener import Listener
 from memfs.store import config, host_folders, lock, store_paths
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    import socket
 
 _TICK = 30.0  # seconds between two checks whether the process should end
 _GARBAGE = 50_000  # objects, after which garbage is collected: there are hardly any cycles

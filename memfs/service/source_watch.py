@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.files import signatures
+from memfs.service.watch import FolderWatch
 from memfs.store import data_sources
+from memfs.store.data_sources import DataSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memfs.service.store_pool import LoadedStore
-    from memfs.service.watch import FolderWatch
-    from memfs.store.data_sources import DataSource
 
 _RULE_FILES = (".gitignore", ".memfsignore")  # hidden, and they decide on other files
 

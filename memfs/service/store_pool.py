@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.recall import prompts, source_recall
+from memfs.recall.answers import PromptRecall
+from memfs.search.prompt_bm25 import PromptHit
 from memfs.store import store_paths
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.recall.answers import PromptRecall
-    from memfs.search.prompt_bm25 import PromptHit
-    from memfs.service.store_session import StoreSession  # with all that searches
+    from memfs.service.store_session import StoreSession
 
 MOST = 12  # stores; the others are released, and loaded again when needed
 LONGEST = 3600.0  # seconds that a store stays loaded after its last use

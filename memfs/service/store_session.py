@@ -6,16 +6,13 @@ This module imports all that searches by meaning.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 from memfs.recall import prompts
+from memfs.recall.answers import PromptRecall
 from memfs.recall.index_session import IndexSession
 from memfs.search import active_model
-
-if TYPE_CHECKING:
-    from memfs.recall.answers import PromptRecall
-    from memfs.search.engine import Engine
-    from memfs.store.blocks import Place
+from memfs.search.engine import Engine
+from memfs.store.blocks import Place
 
 
 class StoreSession:

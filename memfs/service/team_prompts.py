@@ -11,19 +11,18 @@ import importlib
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
 from memfs.service import log
 from memfs.service.team_uploads import UploadPace
 from memfs.store import team_membership
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memfs.ops.team_recall import TeamRecall
     from memfs.recall.answers import TeamRecollection
-    from memfs.store.blocks import Place
 
 BOX = 0.07  # seconds from a prompt on: less than a hook waits for the service
 _KEPT = 900.0  # seconds that a late answer waits for the next prompt

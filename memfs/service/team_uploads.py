@@ -15,15 +15,12 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.ops import team_status
 from memfs.service import log
 from memfs.service.job_queue import CODE
 from memfs.store import store_paths, team_membership
-
-if TYPE_CHECKING:
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 _DRAW = random.SystemRandom()
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import glob
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LONGEST = 600.0  # seconds that a job waits at most
 SUPPLIES = "/sys/class/power_supply/*"

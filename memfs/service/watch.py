@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.service import log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
-
     from memfs.service.observers import ObservedFolder, Observers
 
 _QUIET = 0.1  # seconds without a change, after which changes are reported

@@ -15,15 +15,16 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError, StoppedError
 from memfs.ingest import routing, transcript_files
 from memfs.ingest import transcripts as ingest_transcripts
+from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.kinds.graph import Graph
 from memfs.recall import federated_indexes, index_sources, vector_rebuild
@@ -35,11 +36,6 @@ from memfs.service.job_queue import BUSY, LATER
 from memfs.store import data_sources, lock, store_paths
 from memfs.store.blocks import Place, find_off_switch
 from memfs.store.store_paths import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.ingest.transcript_files import Sessions
 
 _REPORT = 0.2  # seconds between two reports of progress
 BATCH = 32 << 20  # bytes of transcripts, after which other jobs have their turn

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from memfs import files
 from memfs.files import atomic
 from memfs.store import commits, trust
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.store.store_paths import Store
-    from memfs.store.trust import AcceptedTexts
+from memfs.store.store_paths import Store
+from memfs.store.trust import AcceptedTexts
 
 _LONGEST_NAME = 200  # bytes of a path of a copy; while it is written, a part of it has some more
 _SHORT = 50  # characters, each of at most four bytes

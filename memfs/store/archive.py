@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import encodings, frontmatter
 from memfs.core.records import Passage
 from memfs.files import atomic, trees
 from memfs.store import blocks, clock, quarantine
-
-if TYPE_CHECKING:
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 SUFFIX = ".md"
 LONGEST = 100_000  # characters; longer things are documents, not passages

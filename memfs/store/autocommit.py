@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.escaping import make_plain
 from memfs.core.privacy import storable
+from memfs.core.records import Origin
+from memfs.core.settings import Settings
 from memfs.store import commit_writer, config, git, journal, tracked_files
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from memfs.core.records import Origin
-    from memfs.core.settings import Settings
-    from memfs.store.store_paths import Store
-    from memfs.store.writer import Change
+from memfs.store.store_paths import Store
+from memfs.store.writer import Change
 
 EDIT, SESSION = "edit", "session"
 _OURS = ("blocks", "archive", "facts", "static", "config.yaml", ".gitignore", ".gitattributes")

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.core.records import JournalEntry
 from memfs.store import blocks, commits, journal, journal_query, quarantine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.store.blocks import Place
-    from memfs.store.commits import Commit
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.commits import Commit
+from memfs.store.store_paths import Store
 
 _FOLDER = "blocks/"
 COMMIT = "commit"  # the operation of a state that git alone knows

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memfs.core.records import JournalEntry
 from memfs.store import journal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.core.records import JournalEntry
 
 RENAME, UNDO = "rename", "undo"
 _FROM, _UNDONE = "from ", "undo of version "

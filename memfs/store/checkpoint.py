@@ -8,14 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from memfs import files
 from memfs.core.errors import UNREADABLE
 from memfs.files import atomic, outside
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 _LARGEST = 1 << 62  # of an offset
 _SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file

@@ -11,21 +11,18 @@ import bisect
 import json
 import os
 from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import Passage
 from memfs.files import atomic, logs, signatures, trees
+from memfs.files.signatures import Signature
 from memfs.store import clock, lock, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from memfs.files.signatures import Signature
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 FOLDER = "windows"
 LOCK = "windows.lock"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from subprocess import CompletedProcess
 
 from memfs import files
 from memfs.core import body_edits
@@ -12,13 +13,8 @@ from memfs.core.escaping import make_plain
 from memfs.files import logs
 from memfs.secrets import find_secrets
 from memfs.store import commits, git, tracked_files
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from subprocess import CompletedProcess
-
-    from memfs.store.git import GitHead
-    from memfs.store.tracked_files import TrackedFile
+from memfs.store.git import GitHead
+from memfs.store.tracked_files import TrackedFile
 
 _TRIES = 5  # while somebody else holds the index
 _FILE = "100644"

@@ -5,15 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.store import git
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 _PATIENCE = 2  # seconds; somebody waits for an edit
 _WRITERS = "%x01%an <%ae>%x02%cn <%ce>"

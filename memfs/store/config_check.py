@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from memfs import files
 from memfs.core import settings
 from memfs.store import config, data_sources, store_paths
+from memfs.store.store_paths import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from memfs.store.store_paths import Store
-
-    _Problem = tuple[tuple[str, ...], str]  # the keys of a setting, and what is wrong with it
+_Problem = tuple[tuple[str, ...], str]  # the keys of a setting, and what is wrong with it
 
 _VERSION = "memfs"
 _CHOICES = {  # as told to a person, and as values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from ruamel.yaml.error import YAMLError
 
@@ -12,11 +12,7 @@ from memfs.core import frontmatter, yaml_edit
 from memfs.core.errors import UNREADABLE, StoreError
 from memfs.files import atomic
 from memfs.store import config, lock, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 
 def write(store: Store, key: str, value: str) -> str:

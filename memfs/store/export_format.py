@@ -14,18 +14,15 @@ import os
 import stat
 import tarfile
 import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, NoReturn
 
 from memfs import files
 from memfs.core.errors import UNREADABLE, NotFoundError, StoreError
 from memfs.files import archive_members, atomic, database, outside
 from memfs.files.archive_members import MeteredStream, UnpackMeter
 from memfs.store import store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import IO, NoReturn
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.errors import UNREADABLE
@@ -17,11 +17,7 @@ from memfs.core.facts import STATUSES, Fact
 from memfs.files import atomic, logs, signatures, trees
 from memfs.store import quarantine
 from memfs.store.file_cache import FileCache
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 FOLDER = "facts"
 SUFFIX = ".jsonl"

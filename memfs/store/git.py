@@ -16,16 +16,14 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from memfs import files
 from memfs.core.errors import StoreError
 from memfs.files import account
 from memfs.store import git_links, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 TOO_LONG = 124  # the exit code that stands for it
 LARGEST_OUTPUT = 64 << 20  # bytes; of what only reads, and would say more, nothing is taken

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.files import account, atomic
-
-if TYPE_CHECKING:
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 VARIABLES = (
     *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME"),

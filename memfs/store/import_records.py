@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from memfs import files
 from memfs.files import atomic
 from memfs.store import clock
-
-if TYPE_CHECKING:
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 _FOLDER = "imports"
 _SUFFIX = ".json"

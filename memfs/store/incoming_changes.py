@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core import label as labels
@@ -31,12 +32,8 @@ from memfs.store import (
     tracked_files,
     trust,
 )
+from memfs.store.store_paths import Store
 from memfs.store.trust import AcceptedTexts, GitReview
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from memfs.store.store_paths import Store
 
 LOCK = "trust.lock"
 _SUFFIX = ".md"  # of a block

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import JournalEntry
 from memfs.files import atomic, logs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 _FIELDS = tuple(field.name for field in fields(JournalEntry))
 _TEXTS = tuple("id at actor host session tier label op reason tree commit digest".split())

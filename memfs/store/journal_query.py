@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError
-from memfs.core.records import block_key
+from memfs.core.records import JournalEntry, block_key
 from memfs.store import block_lineage, blocks, journal, writer
-
-if TYPE_CHECKING:
-    from memfs.core.records import JournalEntry
-    from memfs.store.block_lineage import LabelSpan
-    from memfs.store.blocks import Place
-    from memfs.store.journal import JournalHead
-    from memfs.store.store_paths import Store
+from memfs.store.block_lineage import LabelSpan
+from memfs.store.blocks import Place
+from memfs.store.journal import JournalHead
+from memfs.store.store_paths import Store
 
 
 def list_entries(place: Place) -> list[JournalEntry]:

@@ -5,17 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.errors import LockedError
 from memfs.store import local_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 WAIT = 10.0  # seconds
 NAME = "lock"  # of the file in `local/`

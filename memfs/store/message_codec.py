@@ -5,13 +5,10 @@ from __future__ import annotations
 import functools
 import json
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import Message
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _QUOTE = json.encoder.encode_basestring_ascii
 _quote_name = functools.lru_cache(256)(_QUOTE)  # names repeat

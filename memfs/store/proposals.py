@@ -10,11 +10,11 @@ import json
 import os
 import time
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import UNREADABLE
+from memfs.core.records import Passage
 from memfs.files import atomic, trees
 from memfs.secrets import redact
 from memfs.store import (
@@ -30,9 +30,6 @@ from memfs.store import (
 )
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
-
-if TYPE_CHECKING:
-    from memfs.core.records import Passage
 
 FOLDER = "drafts"
 BRANCH = "memfs/reflect-"

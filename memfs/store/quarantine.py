@@ -8,15 +8,11 @@ store: what is in a project's could be another's.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from memfs.core.errors import StoreError
 from memfs.store import incoming_changes, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 
 def map_copies(store: Store) -> Mapping[str, str]:

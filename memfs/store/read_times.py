@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.files import atomic
 from memfs.store import clock, local_folder, store_paths
-
-if TYPE_CHECKING:
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 _FOLDER = "read"
 

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import heapq
 import os
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from memfs import files
-from memfs.core.records import Identity
+from memfs.core.records import Identity, Message, Transcript
 from memfs.files import atomic, logs, trees
 from memfs.store import checkpoint, message_codec, store_paths
+from memfs.store.checkpoint import ReadState
 from memfs.store.message_ids import MessageIds, id_of, remove_ids
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-    from typing import BinaryIO
-
-    from memfs.core.records import Message, Transcript
-    from memfs.store.checkpoint import ReadState
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 SUFFIX = ".jsonl"
 LEVELS = 2  # of folders: one for each host

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import file_redaction
 from memfs.core.errors import UNREADABLE
 from memfs.files import atomic
 from memfs.store import local_folder, store_paths
-
-if TYPE_CHECKING:
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 FOLDER = "reviews"
 

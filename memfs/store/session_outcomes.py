@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import UNREADABLE
 from memfs.core.privacy import storable
 from memfs.files import atomic, logs
 from memfs.store import clock, lock
-
-if TYPE_CHECKING:
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 FILE = "outcomes.jsonl"
 LOCK = "outcomes.lock"

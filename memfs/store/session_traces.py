@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs.core.facts import ACCEPTED, Fact
 from memfs.store import facts, lock, prompt_log, session_outcomes, sessions, standing_rules
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 
 
 def remove_traces(place: Place, store: Store, host: str, session: str) -> int:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import frontmatter
@@ -16,11 +16,7 @@ from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.files import atomic, trees
 from memfs.store import blocks, clock, quarantine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 FOLDER = "static"
 LOCK = "static.lock"

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -19,11 +20,7 @@ from memfs import files
 from memfs.core.errors import UNREADABLE, StoreError
 from memfs.files import atomic
 from memfs.store import lock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 T = TypeVar("T")
 FOLDER = "team"  # below the user's local folder

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -21,11 +22,7 @@ from memfs import files
 from memfs.core.errors import UNREADABLE
 from memfs.files import atomic, logs, trees
 from memfs.store import store_paths, team_membership
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 T = TypeVar("T")
 SessionName = tuple[str, str]  # host and session

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core.escaping import make_plain
 from memfs.files import logs, trees
 from memfs.store import commits, git
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 LARGEST = 64 << 20  # bytes of a file that is compared; a larger one differs
 _UNSAID = ("unspecified", "unset", "")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
@@ -14,14 +15,10 @@ from memfs.core.escaping import flatten_text
 from memfs.core.invisible_characters import reveal_hidden
 from memfs.core.settings import HOLD
 from memfs.store import blocks, commits, config, git, incoming_changes, store_paths, trust
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from memfs.store.blocks import Place
-    from memfs.store.commits import Commit
-    from memfs.store.incoming_changes import Arrival, IncomingChanges
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.commits import Commit
+from memfs.store.incoming_changes import Arrival, IncomingChanges
+from memfs.store.store_paths import Store
 
 _PATIENCE = 1.5  # seconds for git; a session waits to start
 _MOST_NAMED = 5  # with who changed them, and why

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
@@ -14,13 +14,9 @@ from memfs.core.records import JournalEntry, Origin, block_key
 from memfs.files import atomic
 from memfs.secrets import redact
 from memfs.store import blocks, clean_texts, clock, commits, journal, lock, quarantine, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
-    from memfs.store.journal import JournalHead, JournalHeads
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.journal import JournalHead, JournalHeads
+from memfs.store.store_paths import Store
 
 ADOPT = "adopt"
 

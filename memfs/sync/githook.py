@@ -8,16 +8,13 @@ import shlex
 import stat
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import marked_section
 from memfs.store import git, lock
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _MARKS = ("# memfs: begin (memfs sync --no-git-hook takes this out)", "# memfs: end")
 _START = "#!/bin/sh\n"

@@ -7,29 +7,24 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.context import brief_contents
 from memfs.core import brief_layout
 from memfs.core import changes as compare
 from memfs.core.errors import MemfsError, StoreError
+from memfs.core.records import Origin
 from memfs.files import atomic, outside
 from memfs.hosts import marked_section
-from memfs.hosts.instructions import MARKS, TARGETS
+from memfs.hosts.instructions import MARKS, TARGETS, InstructionFile
 from memfs.secrets import redact
 from memfs.store import autocommit, blocks, config, lock, quarantine, store_paths
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memfs.core.records import Origin
-    from memfs.hosts.instructions import InstructionFile
-    from memfs.store.store_paths import Store
-    from memfs.store.writer import Change
+from memfs.store.store_paths import Store
+from memfs.store.writer import Change
 
 _NOTICE = (
     "`memfs sync` writes this section from .agent-memory/blocks: do not edit it here, "

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
 from memfs.hosts import marked_section
-from memfs.hosts.instructions import MARKS
+from memfs.hosts.instructions import MARKS, InstructionFile
 from memfs.store import commits, git, lock, tracked_files
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+from memfs.store.tracked_files import TrackedFile
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from memfs.hosts.instructions import InstructionFile
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
-    from memfs.store.tracked_files import TrackedFile
-    from memfs.sync.instruction_sections import Plan
+from memfs.sync.instruction_sections import Plan
 
 _PARTIAL = "next-index-"  # the name of git's index for a commit of named paths
 

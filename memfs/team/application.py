@@ -9,37 +9,32 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memfs.core.errors import MemfsError
-from memfs.ipc.team_protocol import PROTOCOL
+from memfs.ipc.team_protocol import (
+    PROTOCOL,
+    PurgeRequest,
+    PushReply,
+    PushRequest,
+    RecallRequest,
+    RetractRequest,
+    TeamSearchRequest,
+)
 from memfs.team import push_rows, requests, search
+from memfs.team.database import TeamDatabase
 from memfs.team.ledger import Ledger
 from memfs.team.metrics import ServiceMetrics
 from memfs.team.rate_limit import RateLimit
-from memfs.team.requests import ENDPOINTS, LARGEST, BusyError, ShutdownError
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-    from memfs.ipc.team_protocol import (
-        PurgeRequest,
-        PushReply,
-        PushRequest,
-        RecallRequest,
-        RetractRequest,
-        TeamSearchRequest,
-    )
-    from memfs.team.database import TeamDatabase
-    from memfs.team.requests import ApiEndpoint
-    from memfs.team.search import EngineSource
+from memfs.team.requests import ENDPOINTS, LARGEST, ApiEndpoint, BusyError, ShutdownError
+from memfs.team.search import EngineSource
 
 _MESSAGES = 10  # that a member may push a second, for each request
 _WAIT = 3.0  # seconds that a search waits for its turn

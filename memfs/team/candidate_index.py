@@ -7,18 +7,14 @@ texts that were candidates lately.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from uuid import UUID
 
 from memfs.core.records import Message
 from memfs.search import encoder, memory_index, message_documents
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from uuid import UUID
-
-    from memfs.search.engine import Engine
-    from memfs.search.memory_index import EncodedWindows
-    from memfs.team.ledger import StoredMessage
+from memfs.search.engine import Engine
+from memfs.search.memory_index import EncodedWindows
+from memfs.team.ledger import StoredMessage
 
 _MOST_KEPT = 50_000  # messages: about a kilobyte each
 # By project, too: what somebody sends as a message of one project is nothing to another.

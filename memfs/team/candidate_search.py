@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from memfs.search import identifiers, lexical, stopwords, text_vectors
+from memfs.search.engine import Engine
 from memfs.team import candidate_index, push_rows, word_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from datetime import datetime
-
-    from memfs.search.engine import Engine
-    from memfs.team.ledger import Ledger, StoredMessage
+from memfs.team.ledger import Ledger, StoredMessage
 
 MOST = 48  # candidates by words, and as many by vectors, over all projects
 _LEAST = 15  # of each project, however many there are

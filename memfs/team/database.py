@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, LiteralString, TypeVar
+from typing import LiteralString, TypeVar
 
 from psycopg import Connection, Error, OperationalError, ProgrammingError, errors
 from psycopg.conninfo import conninfo_to_dict
@@ -11,9 +12,6 @@ from psycopg.rows import tuple_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from memfs.core.errors import MemfsError, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 T = TypeVar("T")
 SCHEMA = "memfs"

@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, cast
+from uuid import UUID
 
 import msgspec
 
@@ -28,10 +31,6 @@ from memfs.team.index_folders import STATE, FolderState
 from memfs.team.ledger import StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
-    from uuid import UUID
-
     from memfs.team.database import TeamDatabase
 
 _TOGETHER = 200  # changes that are read at a time

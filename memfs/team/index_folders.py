@@ -9,20 +9,16 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core.errors import UNREADABLE, MemfsError
 from memfs.search.engine import Engine
 from memfs.team import candidate_search
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.team.candidate_search import TeamQuestion
-    from memfs.team.ledger import Ledger, SearchedProject
+from memfs.team.candidate_search import TeamQuestion
+from memfs.team.ledger import Ledger, SearchedProject
 
 STATE = "state.json"
 _MOST_OPEN = 512  # engines: their files are mapped, and opening one takes as long as a search

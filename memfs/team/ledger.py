@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime  # messages are read back from JSON by their types
 from typing import TYPE_CHECKING, cast
-from uuid import UUID  # noqa: TC003 - likewise
+from uuid import UUID
 
 import msgspec
 from psycopg.types.json import Jsonb
@@ -23,8 +24,6 @@ from memfs.ipc.team_protocol import (
 from memfs.team.push_rows import UNDATED, PushRows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from memfs.team.database import TeamDatabase
 
 

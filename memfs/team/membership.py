@@ -5,21 +5,17 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from psycopg import errors
 
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.ipc.team_protocol import PREFIX, hash_origin
 from memfs.team import database, schema_setup
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.team.schema_setup import Admin
+from memfs.team.schema_setup import Admin
 
 SCOPES = ("search", "push", "metrics")
 ROLES = ("reader", "writer")

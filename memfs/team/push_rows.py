@@ -7,9 +7,9 @@ one, brings none in.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memfs import secrets
 from memfs.core import privacy
@@ -21,14 +21,12 @@ from memfs.ipc.team_protocol import (
     MOST_MESSAGES,
     PushRequest,
     RefusedMessage,
+    RetractRequest,
+    SharedMessage,
+    SharedSession,
 )
 from memfs.search import stopwords, text_vectors
 from memfs.team import word_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.ipc.team_protocol import RetractRequest, SharedMessage, SharedSession
 
 UNDATED = datetime.fromtimestamp(0, UTC)  # when a message counts as said whose time is unknown
 _OLDEST = datetime(2000, 1, 1, tzinfo=UTC)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memfs.team.requests import BusyError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _BURST = 2.0  # seconds' worth at once
 _MOST = 20_000  # tokens that are remembered

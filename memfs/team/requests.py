@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,9 +27,6 @@ from memfs.ipc.team_protocol import (
     TeamSearchRequest,
 )
 from memfs.team.database import DatabaseAwayError, NoAccessError, TokenError, UnpreparedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 LARGEST = 8 << 20  # bytes of a body
 _LONGEST_TOKEN = 200

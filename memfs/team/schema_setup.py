@@ -10,19 +10,15 @@ import os
 import re
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from psycopg import sql
+from psycopg import Connection, sql
 from psycopg.conninfo import make_conninfo
 
 from memfs.core.errors import MemfsError, UsageError
 from memfs.team import database
 from memfs.team.database import OLDEST, SCHEMA
 
-if TYPE_CHECKING:
-    from psycopg import Connection
-
-    Admin = Connection[tuple[object, ...]]
+Admin = Connection[tuple[object, ...]]
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "schema")
 _EXTENSION = "memfs_vector"  # the schema of pgvector, where it is not installed yet

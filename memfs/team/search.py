@@ -7,10 +7,13 @@ gives nothing away.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from memfs.core.errors import UsageError
+from memfs.core.records import Hit
 from memfs.ipc.team_protocol import (
     MOST_HITS,
     MOST_PROJECTS,
@@ -23,16 +26,10 @@ from memfs.ipc.team_protocol import (
 )
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
+from memfs.search.engine import Engine
 from memfs.team import candidate_index
 from memfs.team.candidate_search import TeamQuestion
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
-
-    from memfs.core.records import Hit
-    from memfs.search.engine import Engine
-    from memfs.team.ledger import Ledger, SearchedProject, StoredMessage
+from memfs.team.ledger import Ledger, SearchedProject, StoredMessage
 
 _LONGEST = 20_000  # characters of a question
 _MOST_SHOWN = 2000  # ids

@@ -6,14 +6,11 @@ say nothing of another: there the same word has another key.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from memfs.search import identifiers, lexical
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _MOST = 1000  # of a message
 _LONGEST = 60  # letters of a part; longer ones are no words

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memfs.core.errors import MemfsError
 from memfs.knowledge.facts.extraction.prose import is_about_user
 from memfs.ops import archive
 from memfs.tools import formatting
-
-if TYPE_CHECKING:
-    from memfs.core.errors import MemfsError
-    from memfs.tools.definition import Arguments
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.definition import Arguments
+from memfs.tools.tool_context import ToolContext
 
 _USUAL = 5  # importance
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from memfs.core.body_edits import Edit
 from memfs.core.errors import MemfsError
 from memfs.tools import archival, calls, catalog, core_memory
 from memfs.tools.calls import Result, ToolCall
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.core.body_edits import Edit
-    from memfs.tools.definition import Tool
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.definition import Tool
+from memfs.tools.tool_context import ToolContext
 
 _NOT_DONE = "not done, since another call of the batch cannot be done"
 

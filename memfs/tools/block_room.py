@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from memfs.context.page_scores import PageCandidate
 from memfs.core import label as labels
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.ops import page, show
 from memfs.tools import core_memory
-
-if TYPE_CHECKING:
-    from memfs.context.page_scores import PageCandidate
-    from memfs.tools.definition import Arguments
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.definition import Arguments
+from memfs.tools.tool_context import ToolContext
 
 SHARES = (0.0, 0.1, 0.25, 0.5, 1.0)  # of a block's limit, freed beyond what has to be
 _SHOWN = 80  # characters of a part

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from memfs.core import os_errors
 from memfs.core.errors import MemfsError, find_refusal, is_panic
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.tool_context import ToolContext
 
 # Hints for people on what to type, and the same for a model: a tool, or a request to the user.
 _SPOKEN = (

@@ -5,16 +5,15 @@ Descriptions are files of `templates/tools`: they say when and why to use a tool
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from memfs.tools.definition import Arguments, Effect, Parameter, Tool
+from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memfs.core.body_edits import Edit
-    from memfs.tools.tool_context import ToolContext
 
 USUAL, MOST = 5, 50  # hits on a page
 ROOT = "/memories"  # the folder whose files are the blocks, for the tool `memory`

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs.tools import formatting
-
-if TYPE_CHECKING:
-    from memfs.tools.definition import Arguments
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.definition import Arguments
+from memfs.tools.tool_context import ToolContext
 
 
 def search(context: ToolContext, arguments: Arguments) -> str:

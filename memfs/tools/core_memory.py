@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable, Sequence
+from typing import assert_never
 
 from memfs.context import page_candidates
 from memfs.core import label
-from memfs.core.block import WARN_AT
+from memfs.core.block import WARN_AT, Block
 from memfs.core.body_edits import (
     Append,
     Create,
     Delete,
+    Edit,
     Insert,
     Rejected,
     Remove,
@@ -20,18 +22,12 @@ from memfs.core.body_edits import (
 )
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
+from memfs.core.records import JournalEntry
 from memfs.ops import edit, history, show, status
 from memfs.ops.edit import Edited, Unchanged
 from memfs.store import blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memfs.core.block import Block
-    from memfs.core.body_edits import Edit
-    from memfs.core.records import JournalEntry
-    from memfs.tools.definition import Arguments
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.definition import Arguments
+from memfs.tools.tool_context import ToolContext
 
 _DELETED = "is deleted; memory_undo brings it back"
 _GONE = {"rename": "has another name now", "undo": "is gone again"}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from memfs.core.errors import RejectedError
 from memfs.core.privacy import excerpt
+from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from memfs.core.body_edits import Edit
-    from memfs.tools.tool_context import ToolContext
 
 Kind = Literal["string", "integer", "boolean", "strings", "integers"]
 Effect = Literal["read", "add", "change", "remove"]

@@ -6,10 +6,11 @@ wording of the memory tool's reference; errors of memfs alone have their own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from memfs.core import label
-from memfs.core.body_edits import Create, Delete, Insert, Rename, Replace
+from memfs.core.block import Block
+from memfs.core.body_edits import Create, Delete, Edit, Insert, Rename, Replace
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
@@ -17,13 +18,7 @@ from memfs.store import blocks
 from memfs.tools import core_memory
 from memfs.tools.catalog import ROOT
 from memfs.tools.definition import Arguments, VerbatimError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memfs.core.block import Block
-    from memfs.core.body_edits import Edit
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.tool_context import ToolContext
 
 _SUFFIXES = (".md", ".txt", ".xml", ".json", ".yaml", ".yml")
 _NO_PATH = "The path {} does not exist. Please provide a valid path."

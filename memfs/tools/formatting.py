@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text, quote_lines
+from memfs.core.records import Hit, SessionHit
 from memfs.core.snippet import trim_heading
 from memfs.ops import search, team_search
-from memfs.search.engine import Filter
+from memfs.search.engine import AnyHit, Filter, HitPage
 from memfs.store import config
 from memfs.tools.catalog import MOST, USUAL
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.core.records import Hit, SessionHit
-    from memfs.search.engine import AnyHit, HitPage
-    from memfs.tools.definition import Arguments
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.definition import Arguments
+from memfs.tools.tool_context import ToolContext
 
 _INDENT = "   "
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs import hosts
 from memfs.context import summary
 from memfs.context.window_budget import load_budget
 from memfs.core import label as labels
+from memfs.core.block import Block
 from memfs.core.body_edits import Append
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.core.tokens import estimate
 from memfs.ops import page, search
+from memfs.ops.page import PagedOut
 from memfs.search.engine import Filter
 from memfs.store import blocks, config
 from memfs.tools import core_memory, formatting
 from memfs.tools.block_room import SHARES
-
-if TYPE_CHECKING:
-    from memfs.core.block import Block
-    from memfs.ops.page import PagedOut
-    from memfs.tools.definition import Arguments
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.definition import Arguments
+from memfs.tools.tool_context import ToolContext
 
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
 _UNITS = 4  # characters of a token

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from memfs.core.errors import UsageError
-from memfs.tools.calls import ToolCall
-from memfs.tools.definition import HEARTBEAT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from memfs.tools.calls import Result
-    from memfs.tools.definition import Effect, Tool
+from memfs.tools.calls import Result, ToolCall
+from memfs.tools.definition import HEARTBEAT, Effect, Tool
 
 Shape = Literal["anthropic", "openai", "responses", "gemini", "plain"]
 FORMATS = ("anthropic", "openai", "gemini", "mcp")

@@ -5,20 +5,16 @@ A plugin adds tools by an entry point of the group `memfs.tools`: a `Tool`, or a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
+from memfs.core.settings import Settings
 from memfs.store import config, resources
 from memfs.tools import catalog
 from memfs.tools.definition import Tool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.core.settings import Settings
-    from memfs.tools.tool_context import ToolContext
+from memfs.tools.tool_context import ToolContext
 
 GROUP = "memfs.tools"
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memfs.context.brief_contents import TOOLS
 from memfs.core.tokens import estimate
 from memfs.tools import catalog, provider_formats
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memfs.tools.definition import Tool
+from memfs.tools.definition import Tool
 
 _SPARE = ("reason", "expected_version")  # arguments that can be left out
 

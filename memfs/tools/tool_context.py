@@ -10,10 +10,10 @@ from memfs.context import brief_contents
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.store import blocks, store_paths
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from memfs.recall.index_session import IndexSession
-    from memfs.store.blocks import Place
 
 
 @dataclass

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.web import rendering
@@ -25,13 +27,7 @@ from memfs.web.pages import (
     sources,
     timeline,
 )
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import ASGIApp
-
-    from memfs.web.site import Site
+from memfs.web.site import Site
 
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
 _PAGES = (archive, blocks, brief, events, facts, health, search, sessions, sources, timeline)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _CELL, _STEP, _TOP, _LEFT = 11, 14, 18, 30
 _LEVELS = 4  # shades of a day that is not empty

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import re
 import string
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from memfs.core import local_time
 from memfs.core.counts import format_count
@@ -21,11 +23,6 @@ from memfs.secrets import redact
 from memfs.web.access import FORM, FORM_FIELD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
     from memfs.web.site import Project, Site
 
 Entry = TypeVar("Entry")

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memfs.web.access import ADDRESS, Access
 from memfs.web.application import make_application
 from memfs.web.site import Project, Site
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 _LOOK = 5.0  # seconds between two looks whether anybody is there
 

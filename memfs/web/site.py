@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import NotFoundError
+from memfs.core.facts import Fact
 from memfs.core.records import Origin
 from memfs.ops import archive
+from memfs.ops.archive import PassageCache
 from memfs.recall.index_session import IndexSession
 from memfs.store import blocks
 from memfs.store import facts as stored_facts
+from memfs.store.blocks import Place
+from memfs.store.file_cache import FileCache
 
 if TYPE_CHECKING:
-    from memfs.core.facts import Fact
-    from memfs.ops.archive import PassageCache
-    from memfs.store.blocks import Place
-    from memfs.store.file_cache import FileCache
     from memfs.web.access import Access
 
 HOST = "web"  # of the edits that are made in the page

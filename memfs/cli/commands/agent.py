@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from memfs.agent import configured_model, queue, session
-from memfs.agent.loop import LoopLimits
+from memfs.agent.loop import AgentTurn, LoopLimits
 from memfs.agent.session import AgentSession
+from memfs.agent.usage_limits import MeteredModel
 from memfs.cli import console, options
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.records import Origin
 from memfs.hosts import OWN
 from memfs.store.blocks import Place
+from memfs.tools.calls import Result
 from memfs.tools.tool_context import ToolContext
-
-if TYPE_CHECKING:
-    from memfs.agent.loop import AgentTurn
-    from memfs.agent.usage_limits import MeteredModel
-    from memfs.tools.calls import Result
 
 _ENDS = ("/quit", "/exit", "quit", "exit")
 _RESULT_CHARS = 100  # characters of a tool's result

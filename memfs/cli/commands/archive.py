@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,9 +16,7 @@ from memfs.cli.pager import paged
 from memfs.core.errors import UsageError
 from memfs.core.local_time import format_day
 from memfs.ops import archive as op
-
-if TYPE_CHECKING:
-    from memfs.ops.archive import StoredPassage
+from memfs.ops.archive import StoredPassage
 
 _PASSAGE = CompletedType(
     "id", lambda place, _: [each.passage.id for each in op.list_passages(place)]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.completion import LABEL
 from memfs.cli.pager import paged
 from memfs.cli.wording import format_age
+from memfs.core.records import JournalEntry
 from memfs.ops import history
 from memfs.store.block_history import COMMIT
-
-if TYPE_CHECKING:
-    from memfs.core.records import JournalEntry
 
 _EARLIER = ("-", "-", "before the history")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,10 +15,8 @@ from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text
 from memfs.ops import doctor as op
 from memfs.ops import purge as purge_op
-
-if TYPE_CHECKING:
-    from memfs.ops.purge import SecretScan, StoredSecret
-    from memfs.store.blocks import Place
+from memfs.ops.purge import SecretScan, StoredSecret
+from memfs.store.blocks import Place
 
 _MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "red")}
 _COMMITS = 20  # named at most

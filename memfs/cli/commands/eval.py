@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import click
 
 from memfs.agent import conversations, endpoint, evaluation, loop
+from memfs.agent.evaluation import EvaluationReport, PlayedConversation
 from memfs.cli import console, layout, options, progress
 from memfs.cli.wording import format_duration
 from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from memfs.agent.evaluation import EvaluationReport, PlayedConversation
 
 
 @click.command("eval")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import click
 
@@ -14,9 +14,6 @@ from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError, UsageError
 from memfs.ops import export as op
 from memfs.store import exporters, git
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NOUNS = {
     "blocks": "block",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,15 +14,12 @@ from memfs.cli.completion import CompletedType
 from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
 from memfs.core.counts import format_count
-from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
+from memfs.core.facts import ACCEPTED, REJECTED, STATUSES, Fact
 from memfs.core.local_time import format_day
 from memfs.knowledge.facts import selection
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import facts as op
-
-if TYPE_CHECKING:
-    from memfs.core.facts import Fact
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _FACT = CompletedType("id", lambda place, _: [fact.id for fact in op.select_facts(place)])
 _SHOWN = 300  # characters of a source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,11 +12,9 @@ from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.local_time import format_time
+from memfs.knowledge.session_graph.records import Flow
 from memfs.ops import graph as op
-
-if TYPE_CHECKING:
-    from memfs.knowledge.session_graph.records import Flow
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _MARKS = {1: ("\u2713", "green"), -1: ("\u2717", "red"), 0: ("\u00b7", "bright_black")}
 _LINE = 100  # characters of a prompt

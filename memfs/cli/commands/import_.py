@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import console, import_report, layout, options, tool_report
 from memfs.cli.edit_output import format_remainder
 from memfs.core.counts import format_count
+from memfs.ingest.importers.items import Importer
 from memfs.ops import import_ as op
 from memfs.ops import import_undo
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.ingest.importers.items import Importer
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @click.command("import")

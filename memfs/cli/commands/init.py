@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +13,7 @@ from memfs.cli.commands.install import wire_host
 from memfs.ops import init as op
 from memfs.ops import install
 from memfs.store import git
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @click.command("init")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,7 @@ from memfs.cli import console, diff, options
 from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError, StoreError
 from memfs.ops import init, install
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @click.command("install")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,7 @@ from memfs.cli.pager import paged
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.local_time import format_time
 from memfs.ops import recent_prompts as op
-
-if TYPE_CHECKING:
-    from memfs.ops.recent_prompts import RecentPrompt
+from memfs.ops.recent_prompts import RecentPrompt
 
 _PROMPT = 200  # characters of a prompt that are shown
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,11 +10,9 @@ from memfs.cli import console, layout, options
 from memfs.cli.completion import LABEL
 from memfs.cli.pager import paged
 from memfs.cli.wording import format_age
+from memfs.core.records import JournalEntry
 from memfs.ops import history
 from memfs.store import blocks
-
-if TYPE_CHECKING:
-    from memfs.core.records import JournalEntry
 
 
 @click.command("log")

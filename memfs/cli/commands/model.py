@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,7 @@ from memfs.cli.command_group import CommandGroup
 from memfs.cli.wording import format_size
 from memfs.core.escaping import flatten_text
 from memfs.ops import model as op
-
-if TYPE_CHECKING:
-    from memfs.ops.model import Coverage
+from memfs.ops.model import Coverage
 
 _DONE = {
     "made": "; all documents have its vectors",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memfs.cli import console, layout, options
@@ -12,9 +10,7 @@ from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_remainder
 from memfs.core.counts import format_count
 from memfs.ops import page as op
-
-if TYPE_CHECKING:
-    from memfs.ops.page import PagedOut
+from memfs.ops.page import PagedOut
 
 _FATES = {
     "archive": "to the archive",

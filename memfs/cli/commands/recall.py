@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import console, options
 from memfs.cli.interruption import stoppable_stages
+from memfs.context.assemble import Compression
 from memfs.core.counts import format_count
+from memfs.knowledge.orchestrator import Context
 from memfs.ops import context as op
 from memfs.recall.index_session import IndexSession
-
-if TYPE_CHECKING:
-    from memfs.context.assemble import Compression
-    from memfs.knowledge.orchestrator import Context
 
 
 @click.command("recall")

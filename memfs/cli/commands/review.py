@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,13 +24,11 @@ from memfs.core.facts import ACCEPTED, REJECTED
 from memfs.core.local_time import format_day, format_time
 from memfs.ops import edit, facts, standing_rules
 from memfs.ops import reflect as op
+from memfs.ops.facts import FactOffer
 from memfs.store import config, reviews
-
-if TYPE_CHECKING:
-    from memfs.ops.facts import FactOffer
-    from memfs.store.blocks import Place
-    from memfs.store.proposals import Proposal
-    from memfs.store.standing_rules import StandingRule
+from memfs.store.blocks import Place
+from memfs.store.proposals import Proposal
+from memfs.store.standing_rules import StandingRule
 
 
 @click.group("review", cls=CommandGroup, invoke_without_command=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -17,19 +17,13 @@ from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.local_time import format_day
-from memfs.core.records import Hit
+from memfs.core.records import Hit, SessionHit
 from memfs.ops import search as op
 from memfs.ops import sessions, source_lines, team_search
 from memfs.recall.index_session import IndexSession
-from memfs.search.engine import Filter, Mode
+from memfs.search.engine import Filter, HitPage, Mode
 from memfs.store import config, data_sources
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memfs.core.records import SessionHit
-    from memfs.search.engine import HitPage
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _MOST = 100  # hits on a page
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit

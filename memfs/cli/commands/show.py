@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +13,7 @@ from memfs.cli.pager import paged
 from memfs.core.brief_layout import units
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @click.command("show")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memfs.cli import console, layout, options
@@ -17,9 +15,7 @@ from memfs.core import settings
 from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
 from memfs.ops import source as op
-
-if TYPE_CHECKING:
-    from memfs.ops.source import ListedSource, SourceState
+from memfs.ops.source import ListedSource, SourceState
 
 _NAME = CompletedType(
     "name", lambda place, _: [each.source.name for each in op.list_sources(place)[0]]

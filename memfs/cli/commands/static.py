@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,10 +13,7 @@ from memfs.cli.edit_output import text_of
 from memfs.cli.pager import paged
 from memfs.core.errors import RejectedError
 from memfs.knowledge.kinds import static as op
-
-if TYPE_CHECKING:
-    from memfs.knowledge.kinds.static import StoredEntry
-
+from memfs.knowledge.kinds.static import StoredEntry
 
 _KEY = CompletedType("key", lambda place, _: [each.entry.key for each in op.find(place)])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,12 +15,10 @@ from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.local_time import format_time
+from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import status as op
-
-if TYPE_CHECKING:
-    from memfs.ipc.service_status import ServiceStatus
-    from memfs.ops.status import SourceStatus, Status
-    from memfs.store.blocks import Place
+from memfs.ops.status import SourceStatus, Status
+from memfs.store.blocks import Place
 
 _VALUES = 15  # cells before a value
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,10 +15,8 @@ from memfs.core.escaping import flatten_text
 from memfs.core.invisible_characters import split_visible
 from memfs.hosts import caller
 from memfs.ops import trust as op
-
-if TYPE_CHECKING:
-    from memfs.ops.trust import StoreText, TrustReport
-    from memfs.store.blocks import Place
+from memfs.ops.trust import StoreText, TrustReport
+from memfs.store.blocks import Place
 
 _MOST_SIGNS = 20
 _MOST_LISTED = 200  # files

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memfs import hosts
 from memfs.cli import console, options
 from memfs.cli.commands.install import parse_scope, print_plan, print_wiring
 from memfs.ops import install
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 @click.command("uninstall")

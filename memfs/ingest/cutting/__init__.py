@@ -7,23 +7,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core import encodings, headings
 from memfs.core.distribution import name_extra
+from memfs.core.headings import NumberedPart
 from memfs.core.privacy import public
+from memfs.ingest.cutting.content import FileContent
 from memfs.ingest.source_files import LARGE, LARGEST, LARGEST_PDF, PDF
 from memfs.search.catalog import LeftOutError
 from memfs.secrets import find_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.core.headings import NumberedPart
-    from memfs.ingest.cutting.content import FileContent
 
 BINARY = "binary"
 ENCODING = "not text in a known encoding (UTF-8, UTF-16)"

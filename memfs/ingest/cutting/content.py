@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from memfs.core.headings import Section
 from memfs.search.catalog import LeftOutError
-
-if TYPE_CHECKING:
-    from memfs.core.headings import Section
 
 _MOST = 10.0  # seconds of a processor: libraries take minutes for files that are made for it
 SLOW = f"it takes more than {_MOST:g} seconds to read"

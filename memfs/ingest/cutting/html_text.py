@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
 
 from memfs.core.headings import Section
 from memfs.ingest.cutting.content import FileContent, TimeLimit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _SKIPPED = frozenset("head script style template noscript svg nav".split())

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from memfs.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from memfs.ingest.importers.items import Importer
+from memfs.ingest.importers.items import Importer
 
 # In the order in which a file is shown to them: the most particular first.
 NAMES = {

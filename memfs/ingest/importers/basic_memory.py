@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from memfs.core import headings, yaml_edit
 from memfs.files import outside
@@ -16,15 +16,10 @@ from memfs.hosts.jsonl import text_of
 from memfs.ingest import text_files
 from memfs.ingest.importers import json_files, note_files
 from memfs.ingest.importers.field_values import join_sections, parse_object, parse_time
-from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.ingest.importers.items import AnyItem, OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.ingest.importers.note_files import NoteFile
 from memfs.store.exporters.basic_memory import BLOCK, KEYS, PASSAGE
 from memfs.store.exporters.contents import CONVERSATION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
-    from memfs.ingest.importers.note_files import NoteFile
 
 NAME = "basic-memory"
 _CONFIG = "config.json"

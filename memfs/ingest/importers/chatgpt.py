@@ -8,19 +8,14 @@ instructions and saved memories stand in messages of their own, those that held 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.core.records import Identity, Message
 from memfs.hosts.jsonl import arguments, cap, text_of
 from memfs.ingest.importers import export_files
 from memfs.ingest.importers.field_values import get_object, join_sections, list_branch, parse_time
-from memfs.ingest.importers.items import ToolSession, ToolText, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, ToolSession, ToolText, UnreadItem
 
 NAME = "chatgpt"
 _FILES = re.compile(r"(^|/)conversations(-\d+)?\.json$")

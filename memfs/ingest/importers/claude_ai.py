@@ -6,7 +6,7 @@ Left out is what the model thought. A short attachment is part of its message, a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from memfs.core.records import Identity, Message
 from memfs.hosts.jsonl import arguments, cap, flatten_content, text_of
@@ -18,12 +18,7 @@ from memfs.ingest.importers.field_values import (
     list_objects,
     parse_time,
 )
-from memfs.ingest.importers.items import ToolSession, ToolText, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, ToolSession, ToolText, UnreadItem
 
 NAME = "claude-ai"
 _FILES = re.compile(r"(^|/)(conversations(-\d+)?|(projects|memories)(-\d+|/[^/]+)?)\.json$")

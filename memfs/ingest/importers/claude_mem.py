@@ -7,7 +7,7 @@ and an answer of its worker hold the same rows as JSON.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from memfs.core.records import Message
 from memfs.files import database, outside
@@ -21,12 +21,7 @@ from memfs.ingest.importers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.ingest.importers.items import ToolSession, ToolText, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, ToolSession, ToolText, UnreadItem
 
 NAME = "claude-mem"
 _FILE = "claude-mem.db"

@@ -8,10 +8,11 @@ turn was is not told reliably, so that all are of the time of their session.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from memfs.core.records import Identity
+from memfs.core.records import Identity, Message
 from memfs.files import database, outside
+from memfs.files.database import Database
 from memfs.hosts.jsonl import arguments, cap, text_of
 from memfs.ingest.importers import json_files, vscode_folders
 from memfs.ingest.importers.field_values import (
@@ -21,14 +22,7 @@ from memfs.ingest.importers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.ingest.importers.items import ToolSession, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.core.records import Message
-    from memfs.files.database import Database
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, ToolSession, UnreadItem
 
 NAME = "cursor-ide"
 _FILE = "state.vscdb"

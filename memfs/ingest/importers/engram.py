@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
-from memfs.core.records import Identity
+from memfs.core.records import Identity, Message
 from memfs.files import database, outside
 from memfs.hosts.jsonl import text_of
 from memfs.ingest.importers import json_files
@@ -14,13 +14,7 @@ from memfs.ingest.importers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.ingest.importers.items import OmittedItem, ToolSession, ToolText, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from memfs.core.records import Message
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, OmittedItem, ToolSession, ToolText, UnreadItem
 
 NAME = "engram"
 _FILE = "engram.db"

@@ -6,9 +6,11 @@ A zip is somebody else's: nothing is unpacked onto the disk, no header is believ
 from __future__ import annotations
 
 import os
+import re
 import zipfile
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import IO, TYPE_CHECKING
 
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import archive_members, outside
@@ -17,11 +19,6 @@ from memfs.ingest.importers import json_files
 from memfs.ingest.importers.items import UnreadItem
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from typing import IO
-
     from _typeshed import SupportsRead
 
     _Open = Callable[[], AbstractContextManager[SupportsRead[bytes]]]

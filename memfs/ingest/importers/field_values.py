@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memfs.hosts.jsonl import replace_surrogates, text_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 32_503_680_000  # seconds, the year 3000: larger numbers are milliseconds

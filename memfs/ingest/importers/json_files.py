@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import StoreError
 from memfs.files import outside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from _typeshed import SupportsRead
 
 LARGEST = 256 << 20  # bytes of a document that is read whole

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from memfs.core.records import Message
 from memfs.files import outside
@@ -22,13 +22,15 @@ from memfs.ingest.importers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolSession, ToolText, UnreadItem
+from memfs.ingest.importers.items import (
+    AnyItem,
+    OmittedItem,
+    ToolBlock,
+    ToolSession,
+    ToolText,
+    UnreadItem,
+)
 from memfs.store.exporters.letta import FRONT_MATTER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
 
 NAME = "letta"
 _HEAD = 1 << 16  # bytes

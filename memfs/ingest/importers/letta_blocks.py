@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from memfs.core import label as labels
 from memfs.core.block import DEFAULT_LIMIT
 from memfs.hosts.jsonl import tags
 from memfs.ingest.importers.items import ToolBlock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 INJECTED = tags("system-reminder", "system-alert")  # what its programs put before what was said
 PINNED = "system/"  # the folder of what is always in the prompt

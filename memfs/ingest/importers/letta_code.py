@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from memfs.core import frontmatter
+from memfs.core.block import Block
 from memfs.core.errors import StoreError
 from memfs.core.records import Message
 from memfs.files import outside
@@ -19,14 +20,8 @@ from memfs.hosts import foreign_memory
 from memfs.hosts.jsonl import arguments, cap, flatten_content, remove_elements, text_of
 from memfs.ingest.importers import json_files, letta_blocks
 from memfs.ingest.importers.field_values import get_object, list_objects, parse_object, parse_time
-from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolSession, UnreadItem
+from memfs.ingest.importers.items import AnyItem, OmittedItem, ToolBlock, ToolSession, UnreadItem
 from memfs.store import blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.core.block import Block
-    from memfs.ingest.importers.items import AnyItem
 
 NAME = "letta-code"
 _LARGEST = 2 << 20  # bytes of a file

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from memfs.files import database, outside
 from memfs.ingest.importers.field_values import parse_list, parse_time
-from memfs.ingest.importers.items import OmittedItem, ToolText, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, OmittedItem, ToolText, UnreadItem
 
 NAME = "mcp-memory-service"
 _FILE = "sqlite_vec.db"

@@ -12,13 +12,14 @@ import os
 import re
 import uuid
 import zipfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import StoreError
 from memfs.core.records import Message
 from memfs.files import archive_members, database, outside
 from memfs.files.archive_members import MeteredStream, UnpackMeter
+from memfs.files.database import Database
 from memfs.hosts.jsonl import text_of
 from memfs.ingest.importers import json_files
 from memfs.ingest.importers.field_values import (
@@ -28,13 +29,7 @@ from memfs.ingest.importers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.ingest.importers.items import OmittedItem, ToolSession, ToolText, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from memfs.files.database import Database
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, OmittedItem, ToolSession, ToolText, UnreadItem
 
 NAME = "mem0"
 _FILE = "history.db"

@@ -7,21 +7,16 @@ Its files have any names and no metadata. One becomes a block, or passages if it
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from memfs.hosts import foreign_memory
 from memfs.ingest import importers, text_files
 from memfs.ingest.importers import note_files
 from memfs.ingest.importers.field_values import parse_time
-from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.ingest.importers.items import AnyItem, OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.ingest.importers.note_files import NoteFile
 from memfs.store import store_paths
 from memfs.store.exporters.contents import CONVERSATION
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
-    from memfs.ingest.importers.note_files import NoteFile
 
 NAME = "memory-folder"
 _ENDS = (".md", ".markdown", ".txt", ".xml", ".json", ".yaml", ".yml", ".csv", ".org", ".rst", "")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from memfs.core import yaml_edit
 from memfs.core.privacy import storable
-from memfs.core.records import Identity
+from memfs.core.records import Identity, Message
 from memfs.files import database, outside
+from memfs.files.database import Database, Row
 from memfs.hosts.jsonl import text_of
 from memfs.ingest.importers import json_files
 from memfs.ingest.importers.field_values import (
@@ -17,14 +18,7 @@ from memfs.ingest.importers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.ingest.importers.items import ToolBlock, ToolSession, ToolText, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.core.records import Message
-    from memfs.files.database import Database, Row
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, ToolBlock, ToolSession, ToolText, UnreadItem
 
 NAME = "mycelicmemory"
 _FILE = "memories.db"

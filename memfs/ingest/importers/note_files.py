@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs.core import frontmatter
 from memfs.core.errors import MemfsError
@@ -13,9 +14,6 @@ from memfs.hosts.jsonl import replace_surrogates
 from memfs.ingest import text_files
 from memfs.ingest.importers import json_files
 from memfs.ingest.importers.items import UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MARKDOWN = (".md",)
 _PEEKED = 500  # files of a folder that are looked at to tell whose it is

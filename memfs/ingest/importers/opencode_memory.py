@@ -7,18 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from memfs.ingest import text_files
 from memfs.ingest.importers import note_files
 from memfs.ingest.importers.field_values import join_sections, parse_time
-from memfs.ingest.importers.items import OmittedItem, ToolBlock, ToolText, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
-    from memfs.ingest.importers.note_files import NoteFile
+from memfs.ingest.importers.items import AnyItem, OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.ingest.importers.note_files import NoteFile
 
 NAME = "opencode-memory"
 _FOLDERS = ("memory", "journal")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from memfs.files import outside
 from memfs.hosts.jsonl import text_of
@@ -16,13 +16,8 @@ from memfs.ingest.importers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.ingest.importers.items import ToolBlock, ToolText, UnreadItem
+from memfs.ingest.importers.items import AnyItem, ToolBlock, ToolText, UnreadItem
 from memfs.store.exporters import server_memory as exporter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.ingest.importers.items import AnyItem
 
 NAME = "server-memory"
 _FILES = ("memory.jsonl", "memory.json")

@@ -5,22 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.core.errors import StoreError
-from memfs.core.records import Identity
+from memfs.core.records import Identity, Message
 from memfs.files import outside
 from memfs.hosts.jsonl import text_of
 from memfs.ingest.importers import json_files, task_messages, vscode_folders
 from memfs.ingest.importers.field_values import list_objects, parse_object, parse_time
-from memfs.ingest.importers.items import ToolSession, UnreadItem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from memfs.core.records import Message
-    from memfs.ingest.importers.items import AnyItem
+from memfs.ingest.importers.items import AnyItem, ToolSession, UnreadItem
 
 _EXTENSIONS = {
     "saoudrizwan.claude-dev": "cline",

@@ -7,7 +7,8 @@ models without these, elements in the assistant's text, whose results begin the 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from memfs.hosts.jsonl import (
     call,
@@ -19,9 +20,6 @@ from memfs.hosts.jsonl import (
     text_of,
 )
 from memfs.ingest.importers.field_values import list_objects, parse_object
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _INJECTED = tags(
     "environment_details", "explicit_instructions", "file_content", "final_file_content",

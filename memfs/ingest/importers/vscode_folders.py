@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 from urllib.parse import unquote
 
 from memfs.files import outside
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def list_user_folders(home: str, environment: Mapping[str, str]) -> list[str]:

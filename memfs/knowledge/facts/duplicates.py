@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from memfs.core.facts import REJECTED, Fact
 from memfs.search.text_vectors import embed_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 _ALIKE = 0.93  # least cosine of two statements with the same meaning
 _WORD = re.compile(r"[\w.+#-]+")

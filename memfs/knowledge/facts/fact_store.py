@@ -8,7 +8,7 @@ person rejected is not stored again.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from memfs.core import label as labels
 from memfs.core.facts import ACTIVE, ARCHIVED, SUPERSEDED, Fact
@@ -16,13 +16,9 @@ from memfs.knowledge.facts.duplicates import drop_duplicates
 from memfs.recall import model_config
 from memfs.store import archive, lock
 from memfs.store import facts as stored
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memfs.store.blocks import Place
-    from memfs.store.file_cache import FileCache
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.file_cache import FileCache
+from memfs.store.store_paths import Store
 
 _LOSES = ("preference", "decision", "environment")  # "X instead of Y" contradicts these
 _ALIKE = {"decision", "environment"}  # one key in either: the later fact counts

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
+from memfs.core.facts import Fact
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memfs.core.facts import Fact
-
 
 _GROUPS = {  # other names for categories
     "personal": ("identity", "preference"),

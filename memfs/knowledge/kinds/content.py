@@ -6,18 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.errors import UsageError
 from memfs.core.privacy import public, redact_names, storable
 from memfs.core.records import SENTIMENTS, Message
 from memfs.core.tokens import estimate
+from memfs.knowledge.kinds.protocol import Content
 from memfs.secrets import redact
 from memfs.store import clock
-
-if TYPE_CHECKING:
-    from memfs.knowledge.kinds.protocol import Content
 
 _REST = {len("2026"): "-01-01", len("2026-05"): "-01"}  # completes a time without month or day
 _WORDS = re.compile(r"\s*\S+\s*")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from memfs.core import body_edits
 from memfs.core.errors import NotFoundError, RejectedError, UsageError
@@ -18,19 +18,13 @@ from memfs.knowledge.facts.extraction import extractor
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import hits, scoring
 from memfs.knowledge.kinds.options import Options
-from memfs.knowledge.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
-from memfs.search.engine import Filter
+from memfs.search.engine import Engine, Filter
 from memfs.search.message_documents import epoch
 from memfs.store import chunk_log, clock, lock, store_paths
 from memfs.store import facts as stored
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.knowledge.kinds.protocol import Content
-    from memfs.search.engine import Engine
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
 

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import LockedError, NotFoundError, RejectedError
 from memfs.core.privacy import storable
-from memfs.core.records import Identity, Passage, Transcript
+from memfs.core.records import Identity, Message, Passage, Transcript
 from memfs.ingest import transcripts
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.options import Options
-from memfs.knowledge.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import builder, intents, retention
 from memfs.knowledge.session_graph.queries import DEPTH, SessionGraph
+from memfs.knowledge.session_graph.records import Flow
 from memfs.knowledge.session_graph.turns import FAILED, WORKED
 from memfs.recall import model_config
 from memfs.search import encoder
+from memfs.search.encoder import Encoder
 from memfs.store import checkpoint, chunk_log, clock, lock, recall, session_outcomes
+from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from memfs.core.records import Message
-    from memfs.knowledge.kinds.protocol import Content
-    from memfs.knowledge.session_graph.records import Flow
     from memfs.recall.index_session import IndexSession
-    from memfs.search.encoder import Encoder
-    from memfs.store.blocks import Place
 
 SIMILAR = "similar_intent"
 ABOUT = 0.5  # least relevance of a similar flow

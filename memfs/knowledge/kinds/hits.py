@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memfs.core.records import Hit
 from memfs.knowledge.kinds.protocol import Found
 
 if TYPE_CHECKING:
-    from memfs.core.records import Hit
     from memfs.search.engine import Engine, Mode
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from memfs.core.errors import MemfsError, UsageError
 from memfs.knowledge.kinds import protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Options:

@@ -6,16 +6,13 @@ Others add a kind by an entry point of the group `memfs.kinds`: an object that i
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from memfs.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from memfs.core.records import Message
-    from memfs.store.blocks import Place
+from memfs.core.records import Message
+from memfs.store.blocks import Place
 
 Content: TypeAlias = (
     "str | Message | Mapping[str, object] | Sequence[Message | Mapping[str, object] | str]"

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
 
 from memfs.core import settings
 from memfs.core.errors import MemfsError, UsageError
+from memfs.core.settings import Settings
 from memfs.knowledge.kinds.options import Options
-from memfs.knowledge.kinds.protocol import Capacity
+from memfs.knowledge.kinds.protocol import Capacity, Kind, Make
 from memfs.recall.index_session import IndexSession
 from memfs.store import config
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.core.settings import Settings
-    from memfs.knowledge.kinds.protocol import Kind, Make
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 GROUP = "memfs.kinds"
 _CONFIGURED = settings.CONFIGURED

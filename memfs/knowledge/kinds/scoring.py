@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from memfs.search.text_vectors import embed_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _NEAR = 0.5  # cosine of a text with relevance 1
 _WORD = re.compile(r"\w+")

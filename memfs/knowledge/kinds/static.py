@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import body_edits
@@ -13,19 +13,13 @@ from memfs.core.privacy import public
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import hits, scoring
 from memfs.knowledge.kinds.options import Options
-from memfs.knowledge.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
-from memfs.search.engine import Filter
+from memfs.search.engine import Engine, Filter
 from memfs.search.message_documents import epoch
 from memfs.store import archive, clock, lock, static
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from memfs.knowledge.kinds.protocol import Content
-    from memfs.search.engine import Engine
-    from memfs.store.blocks import Place
-    from memfs.store.static import StaticEntry
+from memfs.store.blocks import Place
+from memfs.store.static import StaticEntry
 
 INDEXES = ("key", "category", "tags")
 ABOUT = 0.42  # least relevance of an entry to a task

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from memfs.context import summary
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, UsageError
-from memfs.core.records import Passage
+from memfs.core.records import Hit, Passage
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import hits, scoring
 from memfs.knowledge.kinds.options import Options
-from memfs.knowledge.kinds.protocol import Capacity, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import topics
 from memfs.recall.index_session import IndexSession
-from memfs.search.engine import Filter
+from memfs.search.engine import Engine, Filter
 from memfs.search.message_documents import epoch
 from memfs.store import blocks, chunk_log, clock
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from memfs.core.records import Hit
-    from memfs.knowledge.kinds.protocol import Content
-    from memfs.search.engine import Engine
-    from memfs.store.blocks import Place
-    from memfs.store.chunk_log import ChunkMark
+from memfs.store.blocks import Place
+from memfs.store.chunk_log import ChunkMark
 
 KINDS = ("message", "passage", "block")
 SUMMARY = "summary"  # the tag of summaries made by `compress`

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,12 +20,10 @@ from memfs.knowledge.session_graph import database, retention, topics, turns
 from memfs.knowledge.session_graph.turns import FAILED, WORKED, OpenTurn
 from memfs.search import catalog
 from memfs.store import lock, recall, session_outcomes
+from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from memfs.search.encoder import Encoder
-    from memfs.store.store_paths import Store
 
 _TOGETHER = 4096  # turns whose vectors are made in one batch
 

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from memfs import files
 from memfs.core.errors import DamagedError, StoreError, find_refusal
 from memfs.files import logs, trees
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 FILE = "flow-1.sqlite"  # the number changes with the schema
 VECTORS = "flow-1.i8"  # one row for each turn, by its id

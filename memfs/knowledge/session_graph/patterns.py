@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from memfs.knowledge.session_graph.records import Pattern, Step
+from memfs.knowledge.session_graph.records import Flow, Pattern, Step
 from memfs.knowledge.session_graph.turns import FAILED, WORKED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memfs.knowledge.session_graph.records import Flow
 
 _LONGEST, _SHORTEST = 5, 2  # steps of a pattern
 _SUFFIX = 4  # last steps of a path that predict the next one

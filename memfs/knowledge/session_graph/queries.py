@@ -5,24 +5,21 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import deque
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memfs import files
 from memfs.files import signatures
 from memfs.knowledge.session_graph import database, records, topics
 from memfs.knowledge.session_graph import patterns as session_graph_patterns
-from memfs.knowledge.session_graph.records import GraphEdge
+from memfs.knowledge.session_graph.records import Flow, GraphEdge, Pattern, Step
 from memfs.knowledge.session_graph.turns import WORKED
 from memfs.search import exact_search, vector_layout
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from memfs.knowledge.session_graph.records import Flow, Pattern, Step
     from memfs.search.encoder import Encoder
 
 DEPTH = 10  # edges of a path

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memfs.knowledge.session_graph import database
 from memfs.store import lock
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Callable, Sequence
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 LOCK = "flow.lock"
 _SIZE = "length(CAST(prompt AS BLOB)) + length(CAST(reply AS BLOB))"  # bytes

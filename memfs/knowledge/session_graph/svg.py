@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from memfs.core.escaping import make_plain
+from memfs.knowledge.session_graph.records import Flow
 from memfs.knowledge.session_graph.turns import FAILED, WORKED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from memfs.knowledge.session_graph.records import Flow
 
 _WIDTH, _ROW, _TOP, _LEFT = 960, 92, 56, 150
 _BOX = 560

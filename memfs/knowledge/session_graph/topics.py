@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 from memfs.search import lexical, prompt_relevance
 from memfs.search.stopwords import STOP
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MOST = 5
 _LOOKED_AT = 600  # characters of a text

@@ -7,12 +7,9 @@ these it is unknown.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from memfs.core.records import Message
 from memfs.knowledge.session_graph import intents
-
-if TYPE_CHECKING:
-    from memfs.core.records import Message
 
 WORKED, UNKNOWN, FAILED = 1, 0, -1
 _HEAD = 600  # characters of a text that are stored

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs.ops.doctor import (
     blocks,
     disk,
@@ -19,9 +17,7 @@ from memfs.ops.doctor import (
 from memfs.ops.doctor import fix as doctor_fix
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks as stored
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 __all__ = ["Finding", "fix", "run"]
 

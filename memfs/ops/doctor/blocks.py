@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.core import block_problems
 from memfs.core import label as labels
+from memfs.core.block import Block
 from memfs.core.contradicting_lines import find_contradictions
 from memfs.files import trees
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.core.block import Block
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _FIXED = "memfs doctor --fix mends it, and keeps the file as it was"
 _COPY = "a conflicted copy that a sync tool left, and not used"

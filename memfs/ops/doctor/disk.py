@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import label as labels
@@ -12,12 +12,8 @@ from memfs.core import os_errors
 from memfs.files import trees
 from memfs.ops.doctor.finding import Finding
 from memfs.store import lock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 
 LITTLE = 64 << 20  # bytes; an index and its next version take tens of MB
 _MB = 1_000_000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from memfs import files
 from memfs.core import block_repair
@@ -17,14 +17,10 @@ from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.secrets import redact
 from memfs.store import blocks, clock, local_folder, lock, store_paths, writer
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
 
 _BY_DOCTOR = Origin("user", reason="by memfs doctor")
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from memfs import files, hosts
 from memfs.core.local_time import format_time
+from memfs.hosts.base import Host
 from memfs.ops.doctor.finding import Finding
 from memfs.store import sessions, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memfs.hosts.base import Host
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _DAY = 24 * 3600  # seconds: a session that began before the install has no hooks
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs import hosts
 from memfs.core.distribution import DISTRIBUTION
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import outside
 from memfs.hosts import claude_project, owned_file, settings, settings_merge, version
+from memfs.hosts.base import Host
 from memfs.ops.doctor import host_activity, temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.install import commands
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.hosts.base import Host
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 def check_hosts(place: Place, home: str) -> Iterator[Finding]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.knowledge.kinds import registry
 from memfs.ops.doctor.finding import Finding
 from memfs.recall.index_session import IndexSession
 from memfs.store import config
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 def check_kinds(place: Place) -> Iterator[Finding]:

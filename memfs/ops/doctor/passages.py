@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs import files
 from memfs.core import block_problems, frontmatter
 from memfs.ops.doctor.finding import Finding
 from memfs.search.message_documents import epoch
 from memfs.store import archive, blocks, facts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _BY_HAND = "mend it in an editor"
 _LEAST, _MOST = 1, 10  # importance

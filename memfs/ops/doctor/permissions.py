@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs import files
 from memfs.files import trees
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.store_paths import Store
+from memfs.store.store_paths import Store
 
 _OTHERS = 0o077
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.core.errors import MemfsError
 from memfs.ops.doctor.finding import Finding
+from memfs.store.blocks import Place
 from memfs.sync import githook, instruction_sections
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
 
 
 def check_sections(place: Place) -> Iterator[Finding]:

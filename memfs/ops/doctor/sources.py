@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.ingest.source_files import HIDDEN, IGNORED, UNMATCHED
 from memfs.ops.doctor.finding import Finding
 from memfs.recall import source_index
 from memfs.store import data_sources
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _WANTED = (HIDDEN, IGNORED, UNMATCHED)  # what somebody said is to be left out
 _MANY = 0.2  # share of files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs import files, hosts
 from memfs.core import label as labels
@@ -12,11 +12,7 @@ from memfs.hosts import settings_merge
 from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.store import config_check, git, journal, local_folder, merge_driver, prompts, store_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _LOG_LINES = 3
 _MOST_NAMED = 10

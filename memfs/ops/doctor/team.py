@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.team_status import describe_status, load_status
 from memfs.store import clock, team_membership
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 
 def check_team(place: Place) -> Iterator[Finding]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.files import trees
@@ -12,10 +11,8 @@ from memfs.hosts import settings
 from memfs.hosts.instructions import TARGETS
 from memfs.ops.doctor.finding import Finding
 from memfs.store import host_sessions
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
-    from memfs.store.store_paths import Store
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
 
 _NUMBERED = re.compile(r"\..+\.(\d{1,9})\.tmp", re.DOTALL)
 

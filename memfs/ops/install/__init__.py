@@ -6,9 +6,9 @@ import compileall
 import os
 import shutil
 import subprocess
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from memfs import hosts
 from memfs.core.distribution import DISTRIBUTION
@@ -19,11 +19,7 @@ from memfs.hosts import settings, settings_merge, version
 from memfs.ops.install import commands, git_state
 from memfs.ops.install.files import SettingsEdit, ShippedEntries, is_in_project, resolve_path
 from memfs.store import git, host_folders, resources
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 # The rooms of which a hook may import modules.
 HOT_ROOMS = (

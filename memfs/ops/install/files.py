@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from memfs import files
 from memfs.core import changes as compare
@@ -18,9 +18,7 @@ from memfs.files import atomic, outside
 from memfs.hosts import claude_project, jsonc_edit, owned_file, settings, settings_merge, toml_edit
 from memfs.ops.install import commands
 from memfs.store import lock, resources
-
-if TYPE_CHECKING:
-    from memfs.store.blocks import Place
+from memfs.store.blocks import Place
 
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"

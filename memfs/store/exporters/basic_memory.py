@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs.store import store_paths
 from memfs.store.exporters.contents import (
+    MemoryContents,
     get_date,
     make_name,
     make_title,
     write_conversation,
     write_note,
 )
-
-if TYPE_CHECKING:
-    from memfs.store.exporters.contents import MemoryContents
 
 NAME = "basic-memory"
 FOLDER = SESSIONS = True

@@ -5,19 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from memfs.core import frontmatter, headings, yaml_edit
-from memfs.core.block import MANAGED
+from memfs.core.block import MANAGED, Block
 from memfs.core.privacy import storable
+from memfs.core.records import Message, Passage
 from memfs.store import archive, blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from memfs.core.block import Block
-    from memfs.core.records import Message, Passage
 
 CONVERSATION = "conversation"  # the type of a note that is a session
 _TITLE = 60  # characters

@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING
 
+from memfs.core.block import Block
+from memfs.core.records import Passage
 from memfs.store import clock
-from memfs.store.exporters.contents import get_date, list_other_keys
-
-if TYPE_CHECKING:
-    from memfs.core.block import Block
-    from memfs.core.records import Passage
-    from memfs.store.exporters.contents import MemoryContents
+from memfs.store.exporters.contents import MemoryContents, get_date, list_other_keys
 
 NAME = "letta"
 FOLDER = SESSIONS = False

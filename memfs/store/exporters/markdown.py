@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memfs.store import store_paths
-from memfs.store.exporters.contents import get_date, make_name, write_conversation, write_note
-
-if TYPE_CHECKING:
-    from memfs.store.exporters.contents import MemoryContents
+from memfs.store.exporters.contents import (
+    MemoryContents,
+    get_date,
+    make_name,
+    write_conversation,
+    write_note,
+)
 
 NAME = "markdown"
 FOLDER = SESSIONS = True

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
-from memfs.store.exporters.contents import get_date, list_other_keys, make_title
-
-if TYPE_CHECKING:
-    from memfs.store.exporters.contents import MemoryContents
+from memfs.store.exporters.contents import MemoryContents, get_date, list_other_keys, make_title
 
 NAME = "server-memory"
 FOLDER = SESSIONS = False

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs.core.counts import format_count
 from memfs.core.errors import MemfsError, UsageError
 from memfs.knowledge.kinds import static
 from memfs.ops import archive, import_undo
+from memfs.ops.archive import ArchivedPassage, StoredPassage
 from memfs.web.rendering import (
     cut_page,
     get_form,
@@ -21,12 +23,6 @@ from memfs.web.rendering import (
     show_errors,
 )
 from memfs.web.site import make_origin
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from memfs.ops.archive import ArchivedPassage, StoredPassage
 
 _PAGE = 50  # passages
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs.core import changes
 from memfs.core import label as labels
-from memfs.core.body_edits import Create, Delete, Describe, Rejected, Rethink
+from memfs.core.body_edits import Create, Delete, Describe, Edit, Rejected, Rethink
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.ops import edit, history, show
+from memfs.ops.show import ShownBlock
 from memfs.store import store_paths
+from memfs.store.blocks import Place
 from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
 from memfs.web.site import make_origin
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from memfs.core.body_edits import Edit
-    from memfs.ops.show import ShownBlock
-    from memfs.store.blocks import Place
 
 _TIERS = (
     (labels.PROJECT, "This project", "committed with it, and reviewed in its pull requests"),

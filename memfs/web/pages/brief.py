@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs import hosts
 from memfs.ops import context, recent_prompts, show
 from memfs.web.rendering import get_project, render, show_errors
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
 
 _PROMPTS = 50  # the last ones that are listed
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 from sse_starlette.sse import EventSourceResponse
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs import files
 from memfs.files import signatures
 from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.store import blocks, facts
+from memfs.store.blocks import Place
 from memfs.web.rendering import get_project
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from memfs.store.blocks import Place
 
 _PAUSE = 1.0  # seconds between two looks
 _AGAIN = 15.0  # seconds between two looks at old sessions

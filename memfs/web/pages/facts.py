@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs.core import changes
@@ -16,6 +17,9 @@ from memfs.core.errors import NotFoundError
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import edit, facts, reflect, standing_rules
+from memfs.store.blocks import Place
+from memfs.store.proposals import Proposal
+from memfs.store.standing_rules import StandingRule
 from memfs.web.rendering import (
     cut_page,
     get_form,
@@ -26,14 +30,6 @@ from memfs.web.rendering import (
     show_errors,
 )
 from memfs.web.site import make_origin
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from memfs.store.blocks import Place
-    from memfs.store.proposals import Proposal
-    from memfs.store.standing_rules import StandingRule
 
 _PAGE = 50  # facts
 _OFFERED = 50  # offers that are listed

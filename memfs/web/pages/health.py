@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs.core.errors import RejectedError
 from memfs.ops import doctor, import_, purge, service, trust
 from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
 
 
 @show_errors

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs import hosts
 from memfs.core.errors import UsageError
+from memfs.core.records import Hit
 from memfs.ops import search, team_search
-from memfs.search.engine import Filter
+from memfs.search.engine import Filter, HitPage
 from memfs.web.rendering import get_project, render, show_errors
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from starlette.datastructures import QueryParams
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from memfs.core.records import Hit
-    from memfs.search.engine import HitPage
 
 _PAGE = 20  # hits
 _COUNTED = 100  # of the best, for the counts beside the filters

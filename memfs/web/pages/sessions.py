@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.responses import Response as PlainResponse
 from starlette.routing import Route
 
 from memfs.core.errors import NotFoundError
 from memfs.ops import forget, graph, sessions
+from memfs.ops.sessions import RecordedSession, SessionMessage
 from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
 from memfs.web.site import make_origin
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from memfs.ops.sessions import RecordedSession, SessionMessage
 
 _LISTED = 50  # sessions on a page
 _PAGE = 200  # messages on a page

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs.core.errors import UsageError
 from memfs.ops import source
 from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
 from memfs.web.site import make_origin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.requests import Request
-    from starlette.responses import Response
 
 
 @show_errors

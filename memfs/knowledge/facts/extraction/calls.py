@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from memfs.core.records import Message
+from memfs.core.records import Message
 
 _IN_ORDER = ("codex",)
 _MOST = 2000  # characters of a text that are searched for a command

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from memfs.knowledge.facts.extraction import patterns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 CATEGORIES = (
     *("preference", "rule", "decision", "identity", "environment"),

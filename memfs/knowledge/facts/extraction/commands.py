@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from memfs.knowledge.facts.extraction.candidate import build_candidate
-
-if TYPE_CHECKING:
-    from memfs.knowledge.facts.extraction.candidate import FactCandidate
+from memfs.knowledge.facts.extraction.candidate import FactCandidate, build_candidate
 
 _CALLED = re.compile(r"^(?:command|cmd): (.+)", re.MULTILINE)
 _AND = re.compile(r"&&|\|\||;|\|")

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
 from memfs.core import body_edits
 from memfs.core.facts import RULES, Fact, make_id
+from memfs.core.records import Message
 from memfs.knowledge.facts.extraction import commands, prose, tool_output
 from memfs.knowledge.facts.extraction.calls import PendingCalls, is_failure
+from memfs.knowledge.facts.extraction.candidate import FactCandidate
 from memfs.store import archive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memfs.core.records import Message
-    from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
 
 def extract_facts(

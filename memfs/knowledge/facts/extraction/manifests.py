@@ -6,16 +6,11 @@ They are parsed line by line: of a long file only the beginning and the end are 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
-from memfs.knowledge.facts.extraction.candidate import build_candidate
+from memfs.knowledge.facts.extraction.candidate import FactCandidate, build_candidate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from memfs.knowledge.facts.extraction.candidate import FactCandidate
-
-    _Reader = Callable[[str, str], Iterator[FactCandidate]]
+_Reader = Callable[[str, str], Iterator[FactCandidate]]
 
 _MOST = 10  # facts of one kind
 _SCRIPTS = 15

@@ -9,18 +9,13 @@ Code and quotations are skipped; tool calls and their output have rules of their
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from memfs.core.records import Message
 from memfs.knowledge.facts.extraction import commands, patterns
-from memfs.knowledge.facts.extraction.candidate import build_candidate, clean_name
+from memfs.knowledge.facts.extraction.candidate import FactCandidate, build_candidate, clean_name
 from memfs.recall.own_words import own_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memfs.core.records import Message
-    from memfs.knowledge.facts.extraction.candidate import FactCandidate
 
 _LONGEST, _SHORTEST = 320, 10  # characters of a sentence that can be a fact
 _FEWEST = 3  # words

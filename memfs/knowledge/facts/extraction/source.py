@@ -7,15 +7,11 @@ one text is limited; those of public names come first.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from memfs.knowledge.facts.extraction.calls import relative
-from memfs.knowledge.facts.extraction.candidate import build_candidate
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memfs.knowledge.facts.extraction.candidate import FactCandidate
+from memfs.knowledge.facts.extraction.candidate import FactCandidate, build_candidate
 
 _MOST = 10  # facts of one text
 _CONSTANTS = 5

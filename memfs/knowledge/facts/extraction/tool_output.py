@@ -7,19 +7,14 @@ preferences and decisions are ignored, as anybody can write a file or a page.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+from memfs.core.records import Message
 from memfs.knowledge.facts.extraction import calls, commands, manifests, prose, source
-from memfs.knowledge.facts.extraction.candidate import build_candidate
+from memfs.knowledge.facts.extraction.calls import ToolUse
+from memfs.knowledge.facts.extraction.candidate import FactCandidate, build_candidate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from memfs.core.records import Message
-    from memfs.knowledge.facts.extraction.calls import ToolUse
-    from memfs.knowledge.facts.extraction.candidate import FactCandidate
-
-    _Reader = Callable[[str, str], Iterator[FactCandidate]]
+_Reader = Callable[[str, str], Iterator[FactCandidate]]
 
 _MOST = 10  # facts of one kind
 _BEFORE = re.compile(r"(?:rtk|sudo|time|command) ")
