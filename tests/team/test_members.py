@@ -74,7 +74,7 @@ def test_an_assistant_finds_what_others_shared(team: Team, tmp_path: Path) -> No
 
     assert ask() == "nothing found"
     found = ask(team=True)
-    assert "2026-05-03T10:00 user, shared by ana in shop (claude)" in found
+    assert "2026-05-03T10:00Z user, shared by ana in shop (claude)" in found
     assert f"\n   {PROBLEM}\n" in found
     team.server.stop()
     team.thread.join(20)
