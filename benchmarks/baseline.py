@@ -10,7 +10,7 @@ import tantivy
 from numpy.typing import NDArray
 from usearch.index import search as scanned
 
-from memfs.search import chunks, encoder, stopwords
+from memfs.search import encoder, semantic, stopwords
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,10 @@ def by_vectors(texts: list[NamedText], most: int) -> Callable[[str], list[str]]:
     The best window of a long text counts. It returns what `by_words` does.
     """
     model = encoder.load_bundled()
-    windows = [(place, one) for place, each in enumerate(texts) for one in chunks.split(each.text)]
-    rows = model.encode([one for _, one in windows]).vectors.astype(np.float32)
+    windows = []
+    for place, each in enumerate(texts):
+        windows += [(place, part) for part in semantic.split_windows(each.text)]
+    rows = model.encode([part for _, part in windows]).vectors.astype(np.float32)
 
     def search(query: str) -> list[str]:
         vector: NDArray[np.float32] = model.encode([query]).vectors[0].astype(np.float32)

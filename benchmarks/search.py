@@ -29,8 +29,8 @@ from memfs.cli import console, layout, options
 from memfs.cli.wording import format_size
 from memfs.core.errors import UsageError
 from memfs.recall.index_session import IndexSession
-from memfs.search.candidates import POOL
 from memfs.search.engine import Engine
+from memfs.search.hybrid import POOL
 from memfs.search.lexical import Occur, Query
 from memfs.search.semantic import VectorIndex
 from memfs.store import blocks, scratch_store, store_paths

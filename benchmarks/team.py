@@ -31,7 +31,7 @@ from benchmarks.team_load import LoadTiming
 from benchmarks.team_program import LoopbackMember
 from memfs.cli import console, layout, options, progress
 from memfs.core.errors import UsageError
-from memfs.ipc.team_protocol import PREFIX, PushRequest
+from memfs.team.protocol import PREFIX, PushRequest
 
 Stage = Callable[[str, int], Callable[[int], object]]
 Searches = dict[str, Callable[[int, str], int]]  # by name: project and query to hits

@@ -15,13 +15,7 @@ from functools import cache
 import msgspec
 
 from benchmarks import passages
-from memfs.ipc.team_protocol import (
-    MOST_MESSAGES,
-    PushRequest,
-    SharedMessage,
-    SharedSession,
-    compute_id,
-)
+from memfs.team.protocol import MOST_MESSAGES, PushRequest, SharedMessage, SharedSession, compute_id
 
 MONTHS = 6
 _SKEW = 0.9  # exponent of the sizes

@@ -16,7 +16,7 @@ import msgspec
 from benchmarks import team_data
 from benchmarks.team_data import BenchProject
 from benchmarks.team_program import LoopbackMember
-from memfs.ipc.team_protocol import PushRequest
+from memfs.team.protocol import PushRequest
 
 MIX = {"push": 40, "me": 40, "recall": 10, "search": 10}  # percent of the requests
 _CONNECTIONS = 64

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import msgspec
 
 from benchmarks import program
-from memfs.ipc.team_protocol import HEADER, PROTOCOL
+from memfs.team.protocol import HEADER, PROTOCOL
 
 _IDLE = 3.0  # seconds after which a connection is opened anew: the server closes it after five
 _LONGEST = 60.0  # seconds of a request, and of the server's start

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     )
     from memfs.core.facts import Fact
     from memfs.core.records import Hit, JournalEntry, Message, Passage, SessionHit
-    from memfs.ingest.import_merge import ImportItem
+    from memfs.importers.exporting import Exported
+    from memfs.importers.importing import Imported
+    from memfs.importers.merge import ImportItem
     from memfs.ingest.transcripts import Tally
     from memfs.knowledge.kinds.facts import Facts
     from memfs.knowledge.kinds.graph import Graph
@@ -50,8 +52,6 @@ if TYPE_CHECKING:
     from memfs.knowledge.kinds.static import Static
     from memfs.knowledge.kinds.vector import Vector
     from memfs.knowledge.orchestrator import Context, Orchestrator
-    from memfs.ops.export import Exported
-    from memfs.ops.import_ import Imported
     from memfs.ops.sessions import RecordedSession
     from memfs.ops.source import DataSource, ListedSource, SourceState
     from memfs.search.engine import Filter, Mode
@@ -135,7 +135,7 @@ _NAMES = {  # the public names of each module
     ),
     "memfs.core.facts": "Fact",
     "memfs.core.records": "Hit JournalEntry Message Passage SessionHit",
-    "memfs.ingest.import_merge": "ImportItem",
+    "memfs.importers.merge": "ImportItem",
     "memfs.ingest.transcripts": "Tally",
     f"{_KINDS}.facts": "Facts",
     f"{_KINDS}.graph": "Graph",
@@ -143,8 +143,8 @@ _NAMES = {  # the public names of each module
     f"{_KINDS}.static": "Static",
     f"{_KINDS}.vector": "Vector",
     "memfs.knowledge.orchestrator": "Context Orchestrator",
-    "memfs.ops.export": "Exported",
-    "memfs.ops.import_": "Imported",
+    "memfs.importers.exporting": "Exported",
+    "memfs.importers.importing": "Imported",
     "memfs.ops.sessions": "RecordedSession",
     "memfs.ops.source": "DataSource ListedSource SourceState",
     "memfs.search.engine": "Filter Mode",

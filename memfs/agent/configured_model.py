@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shlex
+import subprocess
 from contextlib import suppress
+from itertools import count
 
+from memfs import files
 from memfs.agent import endpoint, usage_limits
-from memfs.agent.command import Command
-from memfs.agent.model import Model
+from memfs.agent.model import (
+    Message,
+    Model,
+    ModelAnswer,
+    ModelError,
+    ModelRequest,
+    SystemNote,
+    Tell,
+    UserPrompt,
+)
 from memfs.agent.usage_limits import MeteredModel
 from memfs.core.errors import MemfsError, UsageError
+from memfs.core.privacy import storable
 from memfs.core.settings import Settings
+from memfs.files import account
+from memfs.ipc.client import INSIDE
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
+from memfs.tools import provider_formats
+from memfs.tools.calls import Result, ToolCall
+
+_CALL = "TOOL_CALL"
+_CALL_START = re.compile(rf"^[ \t]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)
+_FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_USAGE = f"""To call a tool, write a line of this form for each call, with the arguments as JSON:
+{_CALL} {{"name": "core_memory_append", "arguments": {{"label": "human", "content": "Name: Al"}}}}
+You have no other tools here than these, each with the JSON schema of its arguments:
+"""
+_ERROR_CHARS = 300  # characters of a command's error output
 
 
 def settings() -> Settings:
@@ -54,3 +83,132 @@ def load_model() -> MeteredModel:
         Command(line, found.number("llm.timeout")) if line else endpoint.select_endpoint(found)
     )
     return MeteredModel(model, user, usage_limits.limits(found))
+
+
+class Command:
+    """A command, as a shell would split it. `seconds` is how long an answer may take."""
+
+    def __init__(self, line: str, seconds: float) -> None:
+        try:
+            self._words = shlex.split(line)
+        except ValueError as error:
+            raise UsageError(f"llm.command cannot be read: {error}") from error
+        if not self._words:
+            raise UsageError("llm.command is empty", "for example: claude -p")
+        self.name = " ".join(self._words)
+        self._seconds = seconds
+        self._numbers = count(1)
+
+    def close(self) -> None:
+        """Do nothing: no connection stays open between answers."""
+
+    def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
+        """Run the command on the whole conversation. Raises `ModelError` if it fails."""
+        output = self._run(_render_prompt(request, os.urandom(4).hex()))
+        text, found = _parse_answer(output)
+        if tell and text:
+            tell(text)
+        calls = (
+            ToolCall(each.name, each.arguments, f"call_{next(self._numbers)}") for each in found
+        )
+        return ModelAnswer(text, tuple(calls))
+
+    def _run(self, prompt: str) -> str:
+        program = self._words[0]
+        folder = store_paths.model_folder()
+        files.make_folder(folder, private=True, durable=False)
+        try:
+            done = subprocess.run(  # noqa: S603 - the user's own configuration names it
+                [account.find_program(program) or program, *self._words[1:]],
+                input=prompt.encode("utf-8", "replace"),
+                capture_output=True,
+                timeout=self._seconds,
+                cwd=folder,
+                check=False,
+                env={**os.environ, INSIDE: "1"},
+            )
+        except FileNotFoundError as error:
+            raise ModelError(
+                f"there is no program {program}", "llm.command in your own config.yaml names it"
+            ) from error
+        except OSError as error:
+            raise ModelError(f"{program} cannot be run: {error.strerror}") from error
+        except subprocess.TimeoutExpired as error:
+            raise ModelError(
+                f"no answer from {program} in {self._seconds:g} s",
+                "give it longer: llm.timeout in your own config.yaml",
+            ) from error
+        if done.returncode:
+            stderr = done.stderr.decode("utf-8", "replace")
+            words = storable(" ".join(stderr.split()))[-_ERROR_CHARS:]
+            why = f": {words}" if words else ""
+            raise ModelError(f"{program} failed ({done.returncode}){why}")
+        return done.stdout.decode("utf-8", "replace")
+
+
+def _render_prompt(request: ModelRequest, nonce: str) -> str:
+    """Render a request as one text. Role lines carry `nonce`, so no message can imitate one."""
+    parts = [request.system.strip()]
+    if request.tools:
+        tools = [
+            json.dumps(each["function"], ensure_ascii=False)
+            for each in provider_formats.definitions(request.tools, "openai")
+        ]
+        parts.append(_USAGE + "\n".join(tools))
+    parts.append(f"The conversation so far. Who speaks is told by lines like [user {nonce}] alone.")
+    parts.extend(_render_message(message, nonce) for message in request.messages)
+    parts.append(f"[assistant {nonce}]")
+    return "\n\n".join(parts)
+
+
+def _render_message(message: Message, nonce: str) -> str:
+    match message:
+        case UserPrompt():
+            return f"[user {nonce}]\n{message.text}"
+        case SystemNote():
+            return f"[system {nonce}]\n{message.text}"
+        case Result():
+            return f"[result {nonce} of {message.call.name}]\n{message.text}"
+        case ModelAnswer():
+            calls = [
+                f"{_CALL} {json.dumps({'name': each.name, 'arguments': each.arguments})}"
+                for each in message.calls
+            ]
+            return "\n".join(
+                [f"[assistant {nonce}]", *([message.text] if message.text else []), *calls]
+            )
+
+
+def _parse_answer(answer: str) -> tuple[str, list[ToolCall]]:
+    """Split an answer into its text and calls; a call that is no JSON keeps its raw text."""
+    answer = _FENCED.sub(_strip_call_fence, answer)
+    fenced = [match.span() for match in _FENCED.finditer(answer)]
+    decoder = json.JSONDecoder()
+    calls: list[ToolCall] = []
+    text: list[str] = []
+    at = 0
+    for match in _CALL_START.finditer(answer):
+        if match.start() < at or any(a < match.start() < b for a, b in fenced):
+            continue
+        text.append(answer[at : match.start()])
+        try:
+            found, at = decoder.raw_decode(answer, match.end())
+        except (ValueError, RecursionError):
+            found = None
+            end = answer.find("\n", match.end())
+            at = len(answer) if end < 0 else end
+        parsed = [each.call for each in provider_formats.calls_in(found)]
+        calls.extend(parsed or [_salvage_call(answer[match.end() : at])])
+    text.append(answer[at:])
+    return "".join(text).strip(), calls
+
+
+def _strip_call_fence(fence: re.Match[str]) -> str:
+    """Remove a fence that begins with a call. Any other fenced text is an example and stays."""
+    return fence[1] if _CALL_START.match(fence[1]) else fence[0]
+
+
+def _salvage_call(text: str) -> ToolCall:
+    """Return a call whose JSON is invalid: its name if one is found, and its raw text."""
+    name = re.search(r'"name"\s*:\s*"(\w+)"', text)
+    return ToolCall(name.group(1) if name else "", text)

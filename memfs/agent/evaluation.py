@@ -6,17 +6,16 @@ Each is played in stores of its own, with the brief as system prompt and the too
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from memfs.agent import expectations, loop, memory_snapshot, scores
+from memfs.agent import expectations, loop
 from memfs.agent.conversations import ScriptedConversation
-from memfs.agent.expectations import Miss
+from memfs.agent.expectations import MemorySnapshot, Miss
 from memfs.agent.loop import AgentTurn
-from memfs.agent.memory_snapshot import MemorySnapshot
 from memfs.agent.model import Model, ModelError, RefusedError, TokenUsage
-from memfs.agent.scores import ScoreRow
 from memfs.context import brief_contents
 from memfs.core.body_edits import Create, Edit, Rejected, Rethink
 from memfs.core.errors import UsageError
@@ -25,6 +24,10 @@ from memfs.ops import edit, init
 from memfs.store.blocks import Place
 from memfs.tools import registry
 from memfs.tools.tool_context import ToolContext
+
+if TYPE_CHECKING:
+    from memfs.agent.conversations import Kind
+
 
 _SESSION = "eval"
 
@@ -78,7 +81,7 @@ class EvaluationReport:
 
     @property
     def rows(self) -> list[ScoreRow]:
-        return scores.build_rows(
+        return build_rows(
             (each.conversation.kind, each.passed) for each in self.played if not each.problem
         )
 
@@ -134,7 +137,7 @@ def _play(
         place = init.is_separate(os.path.realpath(folder), _SESSION)
         brief_contents.create_scratch_block(place)
         _prepare(place, conversation)
-        before = memory_snapshot.take_snapshot(place)
+        before = expectations.take_snapshot(place)
         turns: list[AgentTurn] = []
         problem = ""
         try:
@@ -143,7 +146,7 @@ def _play(
             if not answered and not turns:
                 raise
             problem = error.message
-        after = memory_snapshot.take_snapshot(place)
+        after = expectations.take_snapshot(place)
     return PlayedConversation(
         conversation,
         tuple(expectations.misses(conversation.expected, before, after)),
@@ -179,7 +182,7 @@ def _converse(
 
 def _prepare(place: Place, conversation: ScriptedConversation) -> None:
     """Write the initial blocks of a conversation."""
-    known = memory_snapshot.take_snapshot(place).values
+    known = expectations.take_snapshot(place).values
     edits: list[Edit] = [
         Rethink(label, block.value)
         if label in known
@@ -189,3 +192,67 @@ def _prepare(place: Place, conversation: ScriptedConversation) -> None:
     outcome = edit.run(place, edits, Origin("system")) if edits else None
     if isinstance(outcome, Rejected):
         raise UsageError(f"{conversation.name}: {outcome.message}")
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """One kind of conversation. `counted` of `total`, which is `share` percent; `target` likewise.
+
+    `fewer`: what is counted went wrong, and its share has to be below the target.
+    """
+
+    kind: Kind
+    name: str
+    counted: int
+    total: int
+    target: int
+    fewer: bool = False
+
+    @property
+    def share(self) -> float:
+        return 100 * self.counted / self.total
+
+    @property
+    def ok(self) -> bool:
+        return self.share < self.target if self.fewer else self.share >= self.target
+
+    def record(self) -> dict[str, object]:
+        """Return the JSON record."""
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "counted": self.counted,
+            "total": self.total,
+            "percent": round(self.share, 1),
+            "target": self.target,
+            "fewer": self.fewer,
+            "ok": self.ok,
+        }
+
+    @property
+    def aim(self) -> str:
+        return f"{'<' if self.fewer else '≥'} {self.target} %"
+
+
+# The targets of the first design of active memory; forbidden things must always be kept out.
+_ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
+    ("personal", "personal facts saved", 70, False),
+    ("preference", "changed preferences updated", 50, False),
+    ("decision", "decisions saved", 70, False),
+    ("detail", "details archived", 30, False),
+    ("topic", "blocks created", 60, False),
+    ("trivia", "false saves", 20, True),
+    ("forbidden", "forbidden things kept out", 100, False),
+)
+
+
+def build_rows(results: Iterable[tuple[Kind, bool]]) -> list[ScoreRow]:
+    """Return a row for each kind in `results`, which are (kind, passed)."""
+    passed: dict[Kind, list[bool]] = {}
+    for kind, ok in results:
+        passed.setdefault(kind, []).append(ok)
+    return [
+        ScoreRow(kind, name, passed[kind].count(not fewer), len(passed[kind]), target, fewer)
+        for kind, name, target, fewer in _ROWS
+        if kind in passed
+    ]

@@ -2,31 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import lru_cache
 from typing import Self
 
 from memfs.agent import loop
 from memfs.agent import queue as queues
 from memfs.agent.loop import AgentTurn
-from memfs.agent.model import Model, SystemNote, Tell, UserPrompt
-from memfs.agent.queue import Queue
-from memfs.agent.summaries import Summaries
-from memfs.agent.window import AgentWindow
-from memfs.context import brief_contents, page_scores, page_triggers, window_budget
+from memfs.agent.model import (
+    Message,
+    Model,
+    ModelAnswer,
+    ModelError,
+    ModelRequest,
+    SystemNote,
+    Tell,
+    UserPrompt,
+)
+from memfs.agent.queue import Queue, clean_arguments
+from memfs.context import brief_contents, page_scores, page_triggers, summary, window_budget
+from memfs.context import window_budget as budgets
+from memfs.context.window_budget import Budget
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
+from memfs.core.escaping import quote_turn
 from memfs.core.events import STOP, Event
+from memfs.core.privacy import storable
 from memfs.core.records import Origin
+from memfs.core.settings import Settings
+from memfs.core.tokens import estimate
 from memfs.hosts import OWN
 from memfs.ipc import spawn
 from memfs.ops import ingest, page
 from memfs.ops import review as session_review
-from memfs.store import blocks, clock, config, lock, sessions, spool
+from memfs.store import archive, blocks, clock, config, lock, prompts, resources, sessions, spool
 from memfs.store.blocks import Place
-from memfs.tools import registry
+from memfs.tools import registry, tool_budget
 from memfs.tools.calls import Result
+from memfs.tools.definition import Tool
 from memfs.tools.tool_context import ToolContext
+
+EXTRACTED = "(Sentences taken from the messages; no model wrote this.)"
+_LONGEST = 600  # tokens of one message, for a summary
+_WORDS = 0.6  # of them make a token
+
+_OVERHEAD = 4  # tokens around a message
+_estimated = lru_cache(2048)(estimate)  # the same messages are counted before each request
+_MARGIN = 1.1  # the ratio until an endpoint reports its usage
+_MAX_RATIO = 4.0
+_MIN_QUEUE = 256  # tokens for the queue
+_MESSAGE_SHARE = {
+    UserPrompt: 0.5,
+    ModelAnswer: 0.5,
+    Result: 0.3,
+    SystemNote: 0.3,
+}  # of its room, for one message
+_REST_SHARE = 0.5  # of the queue's room stays filled after an eviction
+_PRESSURE = (
+    "Memory pressure: the conversation fills {share:.0%} of its room. Its oldest messages will "
+    "soon leave your context; what matters of them belongs into core memory or the archive now. "
+    "They stay in recall (conversation_search)."
+)
 
 _SCRATCH = labels.qualify(labels.SESSION, labels.WORKING)
 _WHY = {
@@ -150,7 +189,7 @@ class AgentSession:
         folder = session_review.finish_session(self._build_event())
         if folder:
             words = [folder, OWN, self._place.session]
-            spawn.spawn_detached("memfs.agent.review", words, folder, keys=True)
+            spawn.spawn_detached("memfs.agent.reviewer", words, folder, keys=True)
 
     def _write_note(self) -> None:
         """Note in the spool that the queue grew: the next search ingests it."""
@@ -169,3 +208,244 @@ class AgentSession:
 def new_id() -> str:
     """Return the id of a session that begins now."""
     return f"agent-{clock.unique()}"
+
+
+class AgentWindow:
+    """The context of one session: makes requests of instructions, blocks, summary and queue.
+
+    `flush` makes sure that all of the queue is in recall. Raises `MemfsError` where there is no
+    room for anything.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        queue: Queue,
+        tools: Sequence[Tool],
+        settings: Settings,
+        summaries: Summaries,
+        flush: Callable[[], object],
+    ) -> None:
+        self.budget: Budget = budgets.load_budget(settings)
+        self._place, self._queue = place, queue
+        self._summaries, self._flush = summaries, flush
+        self._tools = tool_budget.fit_tools(tools, self.budget.get_share("tools"))
+        self._definitions = tool_budget.tokens(self._tools)
+        self._warn = settings.get_share("paging.warn_threshold")
+        self._most = settings.number("context.message_history_limit")
+        self._ratio = _MARGIN  # the endpoint's token count to ours
+        self._warned = False
+
+    def add(self, message: Message) -> None:
+        """Append a message to the queue."""
+        self._queue.add(message)
+
+    def request(self) -> ModelRequest:
+        """Return the next request to the model, after evicting messages that have no room."""
+        system = self._build_system()
+        room = self._compute_room(system)
+        if self._count_queue(room) > room or self._is_over_limit():
+            self._evict(room)
+        elif not self._warned and self._count_queue(room) >= self._warn * room:
+            self._warned = True
+            self._queue.add(SystemNote(_PRESSURE.format(share=self._count_queue(room) / room)))
+            if self._count_queue(room) > room:
+                self._evict(room)
+        return ModelRequest(system, self._fit_messages(room), self._tools, self.budget.response)
+
+    def record_usage(self, request: ModelRequest, answer: ModelAnswer) -> None:
+        """Raise the ratio of the endpoint's token count to ours, if it counted more."""
+        count = self._count_request(request)
+        if answer.usage.read > count:
+            self._ratio = min(_MAX_RATIO, max(self._ratio, answer.usage.read / count))
+
+    def measure_fill(self) -> float:
+        """Return how much of the queue's room is filled, from 0."""
+        room = self._compute_room(self._build_system())
+        return self._count_queue(room) / room
+
+    def _count_request(self, request: ModelRequest) -> int:
+        """Estimate the tokens of a request, as `_compute_room` and `_count_queue` do."""
+        messages = sum(map(_count_tokens, request.messages))
+        return max(1, estimate(request.system) + _OVERHEAD + self._definitions + messages)
+
+    def _compute_room(self, system: str) -> int:
+        """Return the tokens left for the queue, by our count. Raises `MemfsError`."""
+        fixed = estimate(system) + _OVERHEAD + self._definitions
+        room = int(self.budget.room / self._ratio) - fixed
+        if room < _MIN_QUEUE:
+            raise MemfsError(
+                f"a window of {self.budget.window:,} tokens is too small: instructions, blocks and "
+                f"tools need {fixed:,}",
+                "raise context.max_tokens, as far as the model can read",
+            )
+        return room
+
+    def _build_system(self) -> str:
+        stores = self._place.stores()
+        passages = sum(len(archive.sources(store)) for store in stores)
+        state = (
+            f"In recall are {self._queue.evicted:,} messages of this conversation that left your "
+            f"context, in the archive {passages:,} passages."
+        )
+        instructions = f"{prompts.read(self._place, 'agent').strip()}\n{state}\n"
+        return f"{instructions}\n{self._compose_blocks()}"
+
+    def _compose_blocks(self) -> str:
+        """Return the brief, cut to its share of the window with a note."""
+        room = self.budget.get_share("blocks")
+        return brief_contents.compose_within(self._place, room, tools=True)
+
+    def _collect_messages(self, room: int) -> list[Message]:
+        """Return the summary and the queue's messages, each cut to its share of `room`."""
+        found: list[Message] = []
+        if self._queue.evicted:
+            found.append(
+                SystemNote(
+                    f"Summary of the {self._queue.evicted:,} earlier messages of this "
+                    f"conversation, which conversation_search finds:\n{self._queue.summary}"
+                )
+            )
+        return [*found, *(_cut_message(entry.message, room) for entry in self._queue.entries)]
+
+    def _fit_messages(self, room: int) -> list[Message]:
+        """Return the messages to show; they are cut further until they fit into `room`."""
+        shown = self._collect_messages(room)
+        limit = room
+        while sum(map(_count_tokens, shown)) > room and limit > _MIN_QUEUE // 8:
+            limit = limit * 3 // 4
+            shown = self._collect_messages(limit)
+        return shown
+
+    def _count_queue(self, room: int) -> int:
+        return sum(map(_count_tokens, self._collect_messages(room)))
+
+    def _is_over_limit(self) -> bool:
+        return 0 < self._most < len(self._queue.entries)
+
+    def _evict(self, room: int) -> None:
+        """Evict the oldest messages, until the rest fills half of the room.
+
+        A turn goes as a whole, but the last one where it is too long by itself; even there a result
+        stays with its call.
+        """
+        entries = self._queue.entries
+        sizes = [_count_tokens(_cut_message(entry.message, room)) for entry in entries]
+        turns = [n for n, each in enumerate(entries) if isinstance(each.message, UserPrompt)]
+        share = self.budget.get_share("summary")
+        if turns and sum(sizes[turns[-1] :]) <= room - share:
+            keep = turns[-1]
+        else:
+            answers = [n for n, each in enumerate(entries) if isinstance(each.message, ModelAnswer)]
+            keep = answers[-1] if answers else 0
+        most = max(1, self._most // 2) if self._is_over_limit() else len(entries)
+        for start in [start for start in reversed(turns) if start < keep]:
+            if sum(sizes[start:]) > _REST_SHARE * room - share or len(entries) - start > most:
+                break
+            keep = start
+        if not keep:
+            return
+        self._flush()
+        evicted = [entry.message for entry in entries[:keep]]
+        summary = self._summaries.rewrite(self._queue.summary, evicted, int(share / self._ratio))
+        self._queue.evict(keep, summary)
+        self._warned = False
+
+
+def _cut_message(message: Message, room: int) -> Message:
+    """Cut a message to its share of the room."""
+    limit = int(_MESSAGE_SHARE[type(message)] * room)
+    if len(message.text) <= limit:  # a token has a character at least, near enough
+        return message
+    text = budgets.cut_middle(message.text, limit)
+    return message if text == message.text else replace(message, text=text)
+
+
+def _count_tokens(message: Message) -> int:
+    """Estimate the tokens of a message."""
+    count = _estimated(message.text) + _OVERHEAD
+    if isinstance(message, ModelAnswer):
+        calls = [[call.name, call.arguments, call.id] for call in message.calls]
+        count += estimate(json.dumps(calls)) + _OVERHEAD * len(calls) if calls else 0
+    return count
+
+
+class Summaries:
+    """Writes summaries with a model whose prompt may have `room` tokens; None: without one."""
+
+    def __init__(self, model: Model | None, room: int) -> None:
+        self._model, self._room = model, room
+
+    def rewrite(self, before: str, evicted: Sequence[Message], share: int) -> str:
+        """Return the summary of `before` and the evicted messages, in `share` tokens."""
+        before, evicted = storable(before), list(map(_clean_message, evicted))
+        if self._model is not None:
+            try:
+                return self._ask_model(self._model, before, evicted, share)
+            except ModelError:
+                pass  # the messages are in recall; the conversation goes on
+        former = before.removeprefix(EXTRACTED).strip()
+        lines = [f"{who} {text}" for message in evicted for who, text in _list_turns(message)]
+        text = "\n".join(filter(None, (former, *lines)))
+        return f"{EXTRACTED}\n{summary.extract(text, share - estimate(EXTRACTED) - 1)}"
+
+    def _ask_model(self, model: Model, before: str, evicted: Sequence[Message], share: int) -> str:
+        words = str(max(20, int(share * _WORDS)))
+        system = resources.read_text("templates", "prompts", "summary.md").replace("{words}", words)
+        room = self._room - estimate(system) - 2 * share
+        found = before
+        for part in _split_messages(evicted, max(room, share)):
+            prompt = f"The summary so far:\n{found or '(none)'}\n\nThe messages:\n{part}"
+            answer = model.ask(ModelRequest(system, [UserPrompt(prompt)], (), share))
+            if not answer.text.strip():
+                raise ModelError("the model wrote no summary")
+            found = _fit_summary(answer.text.strip(), share)
+        return found
+
+
+def _clean_message(message: Message) -> Message:
+    """Return a message without secrets: a summary is stored."""
+    if isinstance(message, ModelAnswer):
+        calls = tuple(replace(c, arguments=clean_arguments(c.arguments)) for c in message.calls)
+        return replace(message, text=storable(message.text), calls=calls)
+    return replace(message, text=storable(message.text))
+
+
+def _fit_summary(text: str, share: int) -> str:
+    """Shorten a summary to its share: its most relevant sentences, if it is too long."""
+    if estimate(text) <= share:
+        return text
+    return summary.extract(text, share) or window_budget.cut_middle(text, share)
+
+
+def _split_messages(evicted: Sequence[Message], room: int) -> Iterator[str]:
+    """Yield the messages as texts of at most `room` tokens.
+
+    Every line of a message is quoted: none can be taken for the beginning of another.
+    """
+    lines: list[str] = []
+    used = 0
+    for who, text in [turn for message in evicted for turn in _list_turns(message)]:
+        line = quote_turn(who, window_budget.cut_middle(text, min(_LONGEST, room)))
+        if lines and used + estimate(line) > room:
+            yield "\n".join(lines)
+            lines, used = [], 0
+        lines.append(line)
+        used += estimate(line) + 1
+    if lines:
+        yield "\n".join(lines)
+
+
+def _list_turns(message: Message) -> list[tuple[str, str]]:
+    """Return (speaker, text) for each part of a message."""
+    match message:
+        case UserPrompt():
+            return [("user:", message.text)]
+        case ModelAnswer():
+            called = ", ".join(f"{c.name} {json.dumps(c.arguments)}" for c in message.calls)
+            turns = [("assistant:", message.text), ("assistant calls", called)]
+            return [(who, text) for who, text in turns if text]
+        case Result():
+            return [(f"{message.call.name} answers:", message.text)]
+        case SystemNote():
+            return []

@@ -18,6 +18,7 @@ from weakref import WeakSet
 
 from memfs.api.source_methods import SourceMethods
 from memfs.context import brief_contents
+from memfs.core import parts
 from memfs.core.block import Block
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.facts import ACCEPTED, REJECTED, Fact
@@ -26,8 +27,7 @@ from memfs.hosts import caller
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge import orchestrator
 from memfs.knowledge.orchestrator import Orchestrator
-from memfs.ops import archive, context, export, history, ingest, search, sessions, show
-from memfs.ops.export import Exported
+from memfs.ops import archive, context, history, ingest, search, sessions, show
 from memfs.ops.sessions import RecordedSession
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, Mode
@@ -35,7 +35,8 @@ from memfs.store import blocks
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.ops.import_ import Imported
+    from memfs.importers.exporting import Exported
+    from memfs.importers.importing import Imported
 
 
 def open_memory(path: str | os.PathLike[str] = ".", session: str = "") -> Memory:
@@ -276,7 +277,8 @@ class Memory(SourceMethods):
 
         `force` replaces a file. With a secret in it, it raises `RejectedError` unless `anyway`.
         """
-        done = export.run(
+        exporting = parts.load("importers").exporting
+        done: Exported = exporting.run(
             self._place,
             os.fspath(path),
             user=user,
@@ -284,7 +286,7 @@ class Memory(SourceMethods):
             force=force,
             anyway=anyway,
         )
-        if isinstance(done, export.SecretsFound):
+        if isinstance(done, exporting.SecretsFound):
             names = ", ".join(f"{name}:{secret.line}" for name, secret in done.secrets[:5])
             raise RejectedError(
                 f"cannot export: a secret would be in it ({names})",
@@ -304,7 +306,7 @@ class Memory(SourceMethods):
 
         See `memfs import --help`. The outcome of an item is "refused" where nothing was taken.
         """
-        op = _load("ops.import_")
+        op = parts.load("importers").importing
         named = tuple(os.fspath(path) for path in paths)
         origin = self._make_origin(f"from {', '.join(map(os.path.basename, named))}")
         done: Imported

@@ -8,11 +8,118 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from memfs.api.block_edits import BlockEdits
 from memfs.core.errors import RejectedError
 
 if TYPE_CHECKING:
     from memfs.ops.source import ListedSource
+from dataclasses import replace
+from typing import assert_never
+
+from memfs import hosts
+from memfs.core.body_edits import (
+    Append,
+    Create,
+    Delete,
+    Describe,
+    Edit,
+    Insert,
+    Rejected,
+    Remove,
+    Rename,
+    Replace,
+    Rethink,
+)
+from memfs.core.records import JournalEntry, Origin
+from memfs.ops import edit, history
+from memfs.ops.edit import Edited, Unchanged
+from memfs.store.blocks import Place
+
+
+class BlockEdits:
+    """Edits of the blocks of a place, each with its `reason`, which the history keeps.
+
+    They return the new entries of the journal, and raise `RejectedError` (a `MemfsError` with
+    `message` and `hint`) if a rule of the block forbids the edit; nothing was changed then.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._origin = Origin("agent", hosts.PROGRAM, place.session)
+
+    def edit(
+        self, edits: Sequence[Edit], reason: str = "", expected_version: int | None = None
+    ) -> tuple[JournalEntry, ...]:
+        """Apply several edits, all or none; return the journal entries (none if nothing changed).
+
+        `expected_version` makes the first edit a compare-and-swap.
+        """
+        outcome = edit.run(self._place, list(edits), self._make_origin(reason), [expected_version])
+        match outcome:
+            case Edited():
+                return outcome.entries
+            case Unchanged():
+                return ()
+            case Rejected():
+                raise RejectedError(outcome.message, outcome.hint)
+            case _:
+                assert_never(outcome)
+
+    def append(self, label: str, text: str, *, reason: str = "") -> tuple[JournalEntry, ...]:
+        """Add `text` on a new line at the end of a block."""
+        return self.edit([Append(label, text)], reason)
+
+    def replace(
+        self, label: str, old: str, new: str, *, every: bool = False, reason: str = ""
+    ) -> tuple[JournalEntry, ...]:
+        """Replace `old`, which must occur exactly once unless `every` is set."""
+        return self.edit([Replace(label, old, new, every)], reason)
+
+    def remove(
+        self, label: str, text: str, *, every: bool = False, reason: str = ""
+    ) -> tuple[JournalEntry, ...]:
+        """Remove `text`, which must occur exactly once unless `every` is set."""
+        return self.edit([Remove(label, text, every)], reason)
+
+    def insert(
+        self, label: str, line: int, text: str, *, reason: str = ""
+    ) -> tuple[JournalEntry, ...]:
+        """Insert `text` after line `line`: 0 is before the first, -1 at the end."""
+        return self.edit([Insert(label, line, text)], reason)
+
+    def rethink(self, label: str, text: str, *, reason: str = "") -> tuple[JournalEntry, ...]:
+        """Write the whole body of a block."""
+        return self.edit([Rethink(label, text)], reason)
+
+    def create(
+        self, label: str, description: str, value: str = "", limit: int = 0, *, reason: str = ""
+    ) -> tuple[JournalEntry, ...]:
+        """Make a new block; `limit` (characters) 0 is the configured default."""
+        return self.edit([Create(label, description, value, limit)], reason)
+
+    def delete(self, label: str, *, reason: str = "") -> tuple[JournalEntry, ...]:
+        """Delete a block; its text stays in the journal."""
+        return self.edit([Delete(label)], reason)
+
+    def rename(self, label: str, new: str, *, reason: str = "") -> tuple[JournalEntry, ...]:
+        """Give a block another label in its tier."""
+        return self.edit([Rename(label, new)], reason)
+
+    def describe(self, label: str, *, reason: str = "", **keys: object) -> tuple[JournalEntry, ...]:
+        """Set front matter keys of a block; None removes one."""
+        return self.edit([Describe(label, keys)], reason)
+
+    def undo(self, label: str, *, reason: str = "") -> tuple[JournalEntry, ...]:
+        """Take back the last edit of a block that was not undone yet."""
+        return history.undo(self._place, label, self._make_origin(reason)).entries
+
+    def restore(
+        self, label: str, version: int | str, *, reason: str = ""
+    ) -> tuple[JournalEntry, ...]:
+        """Make an earlier version (-1: the one before) or a commit's current; () if it is."""
+        return history.restore(self._place, label, str(version), self._make_origin(reason)).entries
+
+    def _make_origin(self, reason: str) -> Origin:
+        return replace(self._origin, reason=reason)
 
 
 class SourceMethods(BlockEdits):

@@ -54,3 +54,18 @@ TOPICS = ("configuration", "privacy", "recall", "trust")
 COMMANDS = tuple(
     name for rows in (*GROUPS.values(), PLUMBING) for names, _ in rows for name in names.split()
 )
+# The modules that hold several commands, by command; any other one has a module of its own.
+MODULES = {
+    **dict.fromkeys(("create", "delete", "rename"), "edit"),
+    **dict.fromkeys(("log", "diff", "blame", "undo", "restore"), "history"),
+    **dict.fromkeys(("hook", "mcp", "merge-driver"), "programs"),
+    "apply": "tools",
+    "completion": "help",
+    "uninstall": "install",
+}
+# The commands of parts that can be left out (see `core.parts`): the part, and the module.
+PARTS = {
+    "team": ("team", "memfs.team.commands"),
+    "import": ("importers", "memfs.importers.commands"),
+    "export": ("importers", "memfs.importers.commands"),
+}

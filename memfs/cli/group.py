@@ -13,23 +13,26 @@ import click
 from memfs import __version__
 from memfs.cli import console
 from memfs.cli.command_group import CommandGroup
-from memfs.cli.command_list import COMMANDS, GROUPS, TOPICS
-from memfs.cli.examples import list_examples
+from memfs.cli.command_list import COMMANDS, GROUPS, MODULES, PARTS, TOPICS
 from memfs.cli.folding import columns, fold
-from memfs.core import os_errors
+from memfs.core import os_errors, parts
 from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
 from memfs.files import account
+from memfs.store import resources
+
+_MOST = 3  # of one command
 
 _ABOUT = "Memory for coding assistants that is plain files, in your repository."
 _FOOT = (
     "-C DIR: work in DIR. -q: print data and errors alone. -V: the version. More: memfs help "
     f"COMMAND, memfs help plumbing, or a topic: {', '.join(TOPICS)}."
 )
+_ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
 _HEADING, _NAMES = 10, 22  # cells of the columns of `memfs --help`
 
 
 class LazyGroup(CommandGroup):
-    """A group whose commands are modules of a package: imported when they are run or listed."""
+    """A group whose commands are in modules of a package: imported when they are run or listed."""
 
     def __init__(self, name: str, package: str, commands: tuple[str, ...], about: str) -> None:
         super().__init__(name, help=about)
@@ -44,7 +47,11 @@ class LazyGroup(CommandGroup):
         if name not in self._names:
             return None
         file = name.replace("-", "_") + "_" * (name == "import")  # a word of Python's
-        found: click.Command = import_module(f"{self._package}.{file}").command
+        part, path = PARTS.get(name, ("", f"{self._package}.{MODULES.get(name, file)}"))
+        if part and parts.find(part) is None:
+            return click.Command(name, _ANY, lambda: parts.load(part), add_help_option=False)
+        module = import_module(path)
+        found: click.Command = getattr(module, f"{file}_command", None) or module.command
         return found
 
     def invoke(self, context: click.Context) -> object:
@@ -186,3 +193,17 @@ def _report_error(error: Exception) -> int:
         f"a bug in memfs: {type(error).__name__}: {error}", "MEMFS_DEBUG=1 shows where it happened"
     )
     return BUG
+
+
+def list_examples(path: str, *, group: bool = False) -> list[str]:
+    """Return the examples of a command, `memfs archive` or `memfs archive add`; at most three.
+
+    Those of a group are of different commands in it.
+    """
+    words = path.split()
+    lines = resources.read_text("templates", "help", "examples.txt").splitlines()
+    found = [line for line in lines if line.split()[: len(words)] == words]
+    if group:
+        found = list({tuple(line.split()[: len(words) + 1]): line for line in found[::-1]}.values())
+        found.reverse()
+    return found[:_MOST]

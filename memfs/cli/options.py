@@ -10,9 +10,11 @@ import click
 from memfs import hosts
 from memfs.cli import console
 from memfs.cli.wording import shorten_path
+from memfs.core.errors import UsageError
 from memfs.core.records import JournalEntry, Origin
 from memfs.hosts import caller
 from memfs.store import blocks, store_paths
+from memfs.store.block_history import is_commit, is_relative
 from memfs.store.blocks import Place
 
 
@@ -135,3 +137,34 @@ def confirm_own_store(place: Place) -> None:
         return
     console.talk("there is no project store here (memfs init makes one)")
     click.confirm(f"Write into your own store, {folder}?", default=True, abort=True, err=True)
+
+
+_OPTIONS = (
+    click.option("--description", metavar="TEXT", help="Say what belongs into the block."),
+    number_option("--limit", help="Characters at most."),
+    click.option(
+        "--pin/--no-pin",
+        "pinned",
+        default=None,
+        help="Show it in the brief, or there its name alone: it is read on demand.",
+    ),
+    click.option("-t", "--tag", "tags", multiple=True, metavar="TAG", help="A tag; repeatable."),
+    click.option(
+        "--priority", type=int, metavar="N", help="Order in the brief, and what is cut last."
+    ),
+)
+
+
+def block_options(function: Callable[..., object]) -> Callable[..., object]:
+    """Add `--description`, `--limit`, `--pin`, `--tag` and `--priority`."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def split_version(label: str) -> tuple[str, str]:
+    """Split LABEL@VERSION into both; the version is "" if there is none. Raises `UsageError`."""
+    name, at, version = label.partition("@")
+    if at and not (version.isdecimal() or is_commit(version) or is_relative(version)):
+        raise UsageError(f"{version!r} is not a version", f"for example: memfs show {name}@1")
+    return name, version

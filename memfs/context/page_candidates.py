@@ -9,8 +9,7 @@ from memfs.context.page_scores import PageCandidate
 from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.privacy import excerpt
-from memfs.store import clock, config, recall
-from memfs.store import journal_query as versions
+from memfs.store import clock, config, journal_query, recall
 from memfs.store.blocks import Place
 
 _RECENT = 50  # messages that may refer to a part
@@ -65,7 +64,7 @@ def _load_prompts(place: Place) -> list[str]:
 def _compute_ages(place: Place, block: Block) -> list[float]:
     """Return the age of each part in days, by the journal; 0 if it is unknown."""
     now = datetime.fromisoformat(clock.now())
-    entries = versions.list_block_entries(place, block.tier, block.label)
+    entries = journal_query.list_block_entries(place, block.tier, block.label)
     ages = []
     for part in page_scores.split_parts(block.body):
         text = part.text.strip()

@@ -81,6 +81,9 @@ class Transcript(NamedTuple):
     left_out: int
 
 
+MEMBER = "member"  # in the metadata of a hit: who of a team shared it
+
+
 @dataclass(frozen=True)
 class Passage:
     """One archived item: archival memory. `importance` is 1 to 10."""
@@ -187,6 +190,12 @@ class Hit:
     def who(self) -> str:
         """The name of the speaker, or the role."""
         return self.speaker or self.role
+
+    @property
+    def sharer(self) -> str:
+        """Who of a team shared a message and in which project, "" for an own one."""
+        member = self.metadata.get(MEMBER) if self.kind == "message" else None
+        return f"shared by {member} in {self.project}" if member else ""
 
     @property
     def ids(self) -> tuple[str, ...]:

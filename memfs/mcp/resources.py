@@ -7,10 +7,25 @@ from urllib.parse import quote, unquote
 from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.errors import MemfsError, NotFoundError
-from memfs.core.escaping import flatten_text
+from memfs.core.escaping import flatten_text, quote_lines, quote_turn
 from memfs.core.privacy import excerpt
-from memfs.store import blocks
+from memfs.store import blocks, resources
 from memfs.tools.tool_context import ToolContext
+
+INSTRUCTIONS = (
+    "memfs is the memory of this project and its user: blocks that are always in context, an "
+    "archive of passages, and a record of past sessions. Save what will matter in a later session, "
+    "search before you say that you do not remember, and never store secrets."
+)
+_PROMPTS: tuple[tuple[str, str, str, tuple[tuple[str, str, bool], ...]], ...] = (
+    ("memory-review", "Review memory", "Look over this session and save what was missed.", ()),
+    (
+        "memory-rethink",
+        "Rethink a block",
+        "Rewrite a block that is full or cluttered.",
+        (("label", "The block to rewrite.", True),),
+    ),
+)
 
 SCHEME = "memfs://blocks/"
 TYPE = "text/markdown"
@@ -58,3 +73,42 @@ def _list_blocks(context: ToolContext) -> list[tuple[str, Block]]:
         name = labels.qualify(block.tier, block.label) if hidden else block.label
         named.append((SCHEME + quote(name, safe="/:"), block))
     return named
+
+
+def list_prompts() -> list[dict[str, object]]:
+    """Return the prompts as the protocol describes them."""
+    return [
+        {
+            "name": name,
+            "title": title,
+            "description": description,
+            "arguments": [
+                {"name": argument, "description": text, "required": required}
+                for argument, text, required in arguments
+            ],
+        }
+        for name, title, description, arguments in _PROMPTS
+    ]
+
+
+def render_prompt(context: ToolContext, name: str, given: dict[str, str]) -> str:
+    """Return the text of a prompt with its blocks. Raises `NotFoundError`."""
+    from memfs.ops import show  # clients list prompts at once, and ask for few
+
+    if name == "memory-review":
+        found = [each.block for each in show.show_all(context.place())]
+        blocks = "\n\n".join(
+            quote_turn(f"[{block.label}] {block.description}", block.value) for block in found
+        )
+        return resources.read_text("templates", "prompts", "review.md").replace("{blocks}", blocks)
+    if name == "memory-rethink":
+        shown = show.run(context.place(), given.get("label", "")).block
+        full = f"{shown.chars:,} of {shown.limit:,} characters"
+        made = resources.read_text("templates", "prompts", "rethink.md")
+        return (
+            made.replace("{label}", flatten_text(shown.label))
+            .replace("{full}", full)
+            .replace("{value}", quote_lines(shown.value))
+        )
+    known = " and ".join(each[0] for each in _PROMPTS)
+    raise NotFoundError(f"there is no prompt {excerpt(name, 80)!r}", f"there are {known}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
@@ -24,12 +25,14 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
+from memfs import hosts
 from memfs.core.errors import MemfsError
+from memfs.core.privacy import excerpt
 from memfs.core.records import Origin
 from memfs.ipc import service_status
-from memfs.mcp import hooks, prompts, resources
-from memfs.mcp.client_identity import host_of, session_of
+from memfs.mcp import hooks, resources
 from memfs.mcp.stdio import StdioStreams
+from memfs.store import blocks, host_sessions
 from memfs.tools import calls, provider_formats, registry
 from memfs.tools.calls import ToolCall
 from memfs.tools.tool_context import ToolContext
@@ -73,7 +76,7 @@ class _Served:
         server: Server[Any] = Server(
             "memfs",
             version=self._version,
-            instructions=prompts.INSTRUCTIONS,
+            instructions=resources.INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
@@ -165,7 +168,7 @@ class _Served:
 
     async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
         return types.ListPromptsResult(
-            prompts=[types.Prompt.model_validate(each) for each in prompts.list_prompts()]
+            prompts=[types.Prompt.model_validate(each) for each in resources.list_prompts()]
         )
 
     async def _get_prompt(
@@ -173,7 +176,7 @@ class _Served:
     ) -> types.GetPromptResult:
         self._identify(context)
         given = dict(params.arguments or {})
-        text = await _read_memory(prompts.render_prompt, self._reader, params.name, given)
+        text = await _read_memory(resources.render_prompt, self._reader, params.name, given)
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
@@ -258,3 +261,40 @@ def _clean_fields(given: dict[str, object]) -> dict[str, object]:
 
 if TYPE_CHECKING:
     Context = ServerRequestContext[Any]
+
+
+# The beginning of a client's name, and the name of its host in memfs.
+_HOSTS = (
+    ("claude", "claude"),
+    ("codex", "codex"),
+    ("gemini", "gemini"),
+    ("copilot", "copilot"),
+    ("github-copilot", "copilot"),
+    ("opencode", "opencode"),
+    ("cursor", "cursor"),
+)
+
+
+def host_of(client: str) -> str:
+    """Return the host of a client, by the client's name."""
+    folded = client.lower()
+    return next((name for start, name in _HOSTS if folded.startswith(start)), excerpt(folded, 40))
+
+
+def session_of(
+    host: str, meta: Mapping[str, object], folder: str, environment: Mapping[str, str]
+) -> str:
+    """Return the id of the host's session, "" if it is unknown.
+
+    Codex passes it with each call (`_meta`): it starts servers with hardly an environment, and
+    several of its sessions may share one. Others pass it to hooks, which note it, or once to the
+    server, which misses later changes (`/clear`).
+    """
+    ident = meta.get("sessionId")
+    if ident and isinstance(ident, str):
+        return ident
+    noted = ""
+    with suppress(MemfsError):  # a store that is broken: calls say so
+        place = blocks.find_serving(folder, "")
+        noted = host_sessions.session(place.home) if place else ""
+    return noted or hosts.session_of(host, environment)

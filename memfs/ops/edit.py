@@ -17,8 +17,8 @@ from memfs.core.errors import StoreError
 from memfs.core.privacy import public
 from memfs.core.records import JournalEntry, Origin
 from memfs.store import blocks, clock, config, writer
-from memfs.store.block_lineage import RENAME
 from memfs.store.blocks import Place
+from memfs.store.journal_query import RENAME
 from memfs.store.writer import Change, Writer
 from memfs.sync import instruction_sections
 

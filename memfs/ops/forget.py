@@ -9,7 +9,7 @@ from memfs.core.records import Origin
 from memfs.ingest import transcripts
 from memfs.ops.sessions import find_session
 from memfs.recall import index_sources
-from memfs.store import inventory, lock, recall, session_traces, spool
+from memfs.store import inventory, lock, recall, session_outcomes, spool
 from memfs.store.blocks import Place
 
 
@@ -39,7 +39,7 @@ def run(place: Place, ident: str, origin: Origin) -> ForgottenSession:
             if host == found.host and name == found.id:
                 spool.remove_note(note)
         recall.forget(store, found.host, found.id)
-    gone = session_traces.remove_traces(place, store, found.host, found.id)
+    gone = session_outcomes.remove_traces(place, store, found.host, found.id)
     with lock.hold_lock(store, name=index_sources.LOCK):
         inventory.remove_indexes(store)  # what is deleted in one stays in its files
     return ForgottenSession(found.id, messages, gone)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 
 from memfs.core.errors import NotFoundError, UsageError
+from memfs.core.escaping import make_plain
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.graph import Graph
-from memfs.knowledge.session_graph import svg as session_graph_svg
 from memfs.knowledge.session_graph.records import Flow, GraphEdge, Pattern, Step
+from memfs.knowledge.session_graph.turns import FAILED, WORKED
 from memfs.store.blocks import Place
+
+_WIDTH, _ROW, _TOP, _LEFT = 960, 92, 56, 150
+_BOX = 560
+_COLOURS = {WORKED: "#2e7d32", FAILED: "#c62828", 0: "#607d8b"}
+_LETTERS, _TOPIC_WIDTH = 70, 27  # of a line in a box, and beside it
+_MOST_STEPS = 14
 
 _LATEST = 10  # turns of an overview
 _TOPICS = 12
@@ -77,11 +86,6 @@ def draw_graph(place: Place, name: str) -> GraphDrawing:
     return GraphDrawing(title, tuple(_hide_outcome(graph, flow) for flow in found), topics)
 
 
-def draw_svg(found: GraphDrawing) -> str:
-    """Render the turns as SVG."""
-    return session_graph_svg.svg(found.title, found.flows, found.topics)
-
-
 def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
     """Return the turns most similar to a text."""
     graph = _load_graph(place)
@@ -119,3 +123,54 @@ def _load_graph(place: Place) -> Graph:
 def _hide_outcome(graph: Graph, flow: Flow) -> Flow:
     """Return a turn, without its outcome where outcomes are not tracked."""
     return flow if graph.outcomes else replace(flow, outcome=0, why="")
+
+
+def draw_svg(found: GraphDrawing) -> str:
+    """Return an SVG with a connected box for each turn: time, intent, prompt, steps, outcome."""
+    height = _TOP + _ROW * max(1, len(found.flows)) + 24
+    parts = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
+            f'viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif" font-size="13">'
+        ),
+        f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
+        f'<text x="20" y="32" font-size="17" font-weight="bold">{_escape(found.title, 100)}</text>',
+    ]
+    for place, flow in enumerate(found.flows):
+        y = _TOP + place * _ROW
+        if place:
+            parts.append(_render_line(y - _ROW + 64, y))
+        parts += _render_box(flow, y, found.topics.get(flow.id, ()))
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _render_line(start: int, end: int) -> str:
+    x = _LEFT + 24
+    return f'<line x1="{x}" y1="{start}" x2="{x}" y2="{end}" stroke="#90a4ae" stroke-width="2"/>'
+
+
+def _render_box(flow: Flow, y: int, topics: Sequence[str]) -> list[str]:
+    colour = _COLOURS[flow.outcome]
+    steps = " \u2192 ".join(flow.steps[:_MOST_STEPS])
+    steps += " \u2026" if len(flow.steps) > _MOST_STEPS else ""
+    when = flow.at[:16].replace("T", " ")
+    return [
+        f'<text x="20" y="{y + 20}" fill="#546e7a">{_escape(when, 20)}</text>',
+        f'<text x="20" y="{y + 40}" fill="#546e7a">{_escape(flow.intent, 16)}</text>',
+        (
+            f'<rect x="{_LEFT}" y="{y}" width="{_BOX}" height="64" rx="6" fill="#f5f7f8" '
+            f'stroke="{colour}" stroke-width="2"/>'
+        ),
+        f'<text x="{_LEFT + 12}" y="{y + 20}">{_escape(flow.prompt, _LETTERS)}</text>',
+        f'<text x="{_LEFT + 12}" y="{y + 38}" fill="#455a64">{_escape(steps, _LETTERS)}</text>',
+        f'<text x="{_LEFT + 12}" y="{y + 56}" fill="{colour}">{_escape(flow.why, 60)}</text>',
+        (
+            f'<text x="{_LEFT + _BOX + 16}" y="{y + 20}" fill="#37474f">'
+            f"{_escape(', '.join(topics), _TOPIC_WIDTH)}</text>"
+        ),
+    ]
+
+
+def _escape(text: str, most: int) -> str:
+    flat = " ".join(make_plain(text).split())
+    return escape(flat if len(flat) <= most else flat[: most - 1] + "\u2026")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from memfs.core import body_edits, yaml_edit
+from memfs.core import body_edits, changes, yaml_edit
 from memfs.core import changes as compare
 from memfs.core import label as labels
-from memfs.core.blame import attribute
 from memfs.core.block import Block
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import JournalEntry, Origin
-from memfs.store import block_history, blocks, clock, journal, writer
-from memfs.store import journal_query as versions
-from memfs.store.block_lineage import RENAME, UNDO, parse_former_label
+from memfs.store import block_history, blocks, clock, journal, journal_query, writer
 from memfs.store.blocks import Place
+from memfs.store.journal_query import RENAME, UNDO, parse_former_label
 from memfs.store.writer import Change
 from memfs.sync import instruction_sections
+
+Source = TypeVar("Source")
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def blame(place: Place, label: str) -> list[BlameLine]:
         states.append((_parse_value(block, found[0].before), None))
     states += [(_parse_value(block, entry.after), entry) for entry in found]
     states.append((block.value, None))
-    return [BlameLine(text, source) for text, source in attribute(states)]
+    return [BlameLine(text, source) for text, source in attribute_lines(states)]
 
 
 def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
@@ -108,11 +110,11 @@ def _parse_value(block: Block, text: str | None) -> str:
 def undo(place: Place, label: str, origin: Origin) -> Undone:
     """Undo the last edit that was not undone yet: the file gets its earlier bytes back."""
     _refuse_secret(origin)
-    tier, name = versions.resolve(place, label)
+    tier, name = journal_query.resolve(place, label)
     with writer.writing(place.store(tier), place) as store_writer:
         now, _ = store_writer.adopt_current(tier, name, _find_path(place, tier, name))
         _refuse_read_only("undo", name, now)
-        target = _find_undoable(versions.entries(place, tier, name))
+        target = _find_undoable(journal_query.entries(place, tier, name))
         if target is None:
             raise NotFoundError(f"there is nothing to undo in '{label}'", f"see memfs log {label}")
         changes = []
@@ -145,7 +147,7 @@ def restore(place: Place, label: str, state: str, origin: Origin) -> Restored:
     _refuse_secret(origin)
     state = block_history.resolve_version(place, label, state)
     text = block_history.read_version(place, label, state)
-    tier, name = versions.resolve(place, label)
+    tier, name = journal_query.resolve(place, label)
     with writer.writing(place.store(tier), place) as store_writer:
         path = _find_path(place, tier, name)
         now, current = store_writer.adopt_current(tier, name, path)
@@ -229,3 +231,26 @@ def _parse_content(text: str) -> tuple[dict[str, object], str]:
 def _find_path(place: Place, tier: str, label: str) -> str:
     found = blocks.resolve_label(place, labels.qualify(tier, label))
     return found[2] if found else blocks.path_of(place, tier, label)
+
+
+def attribute_lines(states: Sequence[tuple[str, Source]]) -> list[tuple[str, Source]]:
+    """Return the lines of the last text, each with the source of the state that added it.
+
+    `states` are (text, source), oldest first. A line that is removed and added again (an undo)
+    keeps the source that it had.
+    """
+    lines: list[str] = []
+    sources: list[Source] = []
+    gone: dict[str, Source] = {}
+    for text, source in states:
+        new = text.split("\n") if text else []
+        kept: list[Source] = []
+        end = 0
+        for a, b, c, d in changes.find_replacements(lines, new):
+            kept += sources[end:a]
+            gone.update(zip(lines[a:b], sources[a:b], strict=True))
+            kept += [gone.get(line, source) for line in new[c:d]]
+            end = b
+        sources = kept + sources[end:]
+        lines = new
+    return list(zip(lines, sources, strict=True))

@@ -132,7 +132,7 @@ def _start_review(event: Event) -> None:
 
         _add_site()  # it inherits the import path of this process
         spawn.spawn_detached(
-            "memfs.agent.review", [store, event.host, event.session], store, keys=True
+            "memfs.agent.reviewer", [store, event.host, event.session], store, keys=True
         )
 
 

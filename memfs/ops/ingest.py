@@ -16,7 +16,7 @@ from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest.routing import StoreBatch, UnroutedSession
 from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
-from memfs.recall import embedding_status, index_sources
+from memfs.recall import index_sources, model_config
 from memfs.recall.index_sources import Stage
 from memfs.store import blocks, lock, recall, spool
 from memfs.store.blocks import Place
@@ -156,7 +156,7 @@ def ingest_everything(home: str, stage: Stage, done: MachineIngest | None = None
         for batch, result in zip(batches, done.stores, strict=True)
         if not result.problem
     ]
-    tick = stage("embedding", sum(embedding_status.load_status(place).missing for place in places))
+    tick = stage("embedding", sum(model_config.load_status(place).missing for place in places))
     for place in places:
         index_sources.sync(place, embed=True, stage=_filter_stage("embedding", tick))
     return done

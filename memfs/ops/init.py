@@ -24,7 +24,6 @@ from memfs.store import (
     git,
     incoming_changes,
     local_folder,
-    merge_driver,
     store_paths,
     trust,
     writer,
@@ -78,7 +77,7 @@ def run(start: str, home: str) -> InitOutcome:
         others = os.path.exists(f"{root}/{CONFIG}") or any(_is_memory(root, p) for p in foreign)
         store = found or store_paths.make_project(root)
         _make_store(store, _PROJECT_BLOCKS, created, user)
-        merge_driver.set_driver(top, driver())
+        git.set_driver(top, driver())
         project = store_paths.find(top) or store_paths.make_project(root)
         # So that no session's start has to look through it (see `clean_texts`).
         scratch = default_blocks.render(config.load(Place(project, user)), labels.WORKING)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from memfs.core import settings
 from memfs.core.errors import LockedError, StoreError, UsageError
-from memfs.recall import embedding_status, model_config, vector_rebuild
-from memfs.recall.embedding_status import Coverage
+from memfs.recall import index_sources, model_config
+from memfs.recall.model_config import Coverage
 from memfs.search import active_model, hf_hub, model_files
 from memfs.store import config, config_edit, lock
 from memfs.store.blocks import Place
@@ -37,7 +37,7 @@ class ModelChange:
 
 def load_status(place: Place) -> Coverage:
     """Return the configured model, and how much of the index has its vectors."""
-    return embedding_status.load_status(place)
+    return model_config.load_status(place)
 
 
 def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
@@ -57,7 +57,7 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     if active.off:
         return ModelChange(model.name, path, "", "removed" if _drop_vectors(place) else "")
     try:
-        made = vector_rebuild.run(place, stage("embedding", _count_missing(place)))
+        made = index_sources.rebuild_vectors(place, stage("embedding", _count_missing(place)))
     except LockedError:  # the other process rereads the configured model
         return ModelChange(model.name, path, "", "behind")
     return ModelChange(model.name, path, "", "made" if made else "")
@@ -104,7 +104,7 @@ def _check_model(model: ModelSetting) -> None:
 
 
 def _count_missing(place: Place) -> int:
-    found = embedding_status.load_status(place)
+    found = model_config.load_status(place)
     return round(found.documents * (1 - found.share))
 
 
@@ -112,6 +112,6 @@ def _drop_vectors(place: Place) -> bool:
     """Remove the vectors of a place; return whether there were any."""
     if not active_model.measure_size(place.home.index):
         return False
-    with lock.hold_lock(place.home, name=vector_rebuild.INDEX_LOCK):
+    with lock.hold_lock(place.home, name=index_sources.INDEX_LOCK):
         active_model.drop_vectors(place.home.index)
     return True

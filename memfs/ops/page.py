@@ -19,8 +19,7 @@ from memfs.core.block import Block
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.events import Event
 from memfs.core.records import JournalEntry, Origin, Passage
-from memfs.store import archive, autocommit, blocks, clock, config, writer
-from memfs.store import journal_query as versions
+from memfs.store import archive, autocommit, blocks, clock, config, journal_query, writer
 from memfs.store.blocks import Place
 from memfs.store.writer import Change, Writer
 from memfs.sync import instruction_sections
@@ -124,7 +123,7 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
     with _open_block(place, label) as opened:
         block = opened.block
         tier, name = block.tier, block.label
-        entries, shortened = _find_outs(versions.list_block_entries(place, tier, name))
+        entries, shortened = _find_outs(journal_query.list_block_entries(place, tier, name))
         if not entries:
             raise NotFoundError(
                 f"nothing was paged out of '{name}'", f"memfs log {name} shows what happened to it"
@@ -174,7 +173,7 @@ class _Held:
 @contextmanager
 def _open_block(place: Place, label: str) -> Iterator[_Held]:
     """Lock and read a block to page. Raises `RejectedError`, `NotFoundError`."""
-    tier, name = versions.resolve(place, label)
+    tier, name = journal_query.resolve(place, label)
     path = blocks.get(place, labels.qualify(tier, name)).path
     with writer.writing(place.store(tier), place) as store_writer:
         text, version = store_writer.adopt_current(tier, name, path)
@@ -214,7 +213,7 @@ def _archive_parts(
 
 def _list_paged_out(place: Place, tier: str, label: str) -> list[tuple[Passage, str]]:
     """List the passages that were paged out of a block, under any label it had: (it, its path)."""
-    spans = versions.trace(place, tier, label)
+    spans = journal_query.trace(place, tier, label)
 
     def is_ours(passage: Passage) -> bool:
         known = (each for each in spans if _format_source(tier, each.label) == passage.source)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from memfs.context import brief_contents
 from memfs.core.block import Block
 from memfs.core.tokens import estimate
-from memfs.store import block_history, blocks, journal, read_times
-from memfs.store import journal_query as versions
+from memfs.store import block_history, blocks, journal, journal_query, read_times
 from memfs.store.blocks import Place
 
 
@@ -24,7 +23,7 @@ def run(place: Place, label: str, version: str = "") -> ShownBlock:
     """Return a block, at present or at a version (`-1`: the one before) or a commit."""
     if version:
         version = block_history.resolve_version(place, label, version)
-        tier, name = versions.resolve(place, label)
+        tier, name = journal_query.resolve(place, label)
         block = blocks.make(tier, name, "", block_history.read_version(place, label, version))
         return ShownBlock(block, int(version) if version.isdecimal() else block.version)
     block = blocks.get(place, label)
@@ -67,7 +66,7 @@ def record(shown: ShownBlock) -> dict[str, object]:
 
 def _find_version(place: Place, block: Block) -> int:
     """Return the journalled version; of a file changed since then, the one after it."""
-    head = versions.get_head(place, block.tier, block.label)
+    head = journal_query.get_head(place, block.tier, block.label)
     if head is None:
         return block.version or 1
     return head.version + (journal.digest(block.raw) != head.digest)

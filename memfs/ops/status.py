@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from memfs import files, hosts
 from memfs.context import page_scores
-from memfs.core import block_status
+from memfs.core import block_problems, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.contradicting_lines import find_contradictions
+from memfs.core.block_problems import find_contradictions
 from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import context, team_status
-from memfs.recall import embedding_status, federated_indexes
+from memfs.ops import context
+from memfs.recall import federated_indexes, model_config
 from memfs.store import (
     archive,
     blocks,
@@ -26,6 +26,7 @@ from memfs.store import (
     config,
     data_sources,
     journal,
+    journal_query,
     read_times,
     recall,
     sessions,
@@ -34,7 +35,6 @@ from memfs.store import (
     tracked_files,
     writer,
 )
-from memfs.store import journal_query as versions
 from memfs.store.blocks import Place
 
 
@@ -110,7 +110,7 @@ def run(place: Place, home: str) -> Status:
     logs = recall.sources(place.home)
     stores = place.stores()
     states = tuple(_load_block_states(place))
-    team = team_status.load_status(place)
+    team = parts.find("team")
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and store_paths.is_trusted(place.project),
@@ -121,7 +121,7 @@ def run(place: Place, home: str) -> Status:
         recall_bytes=sum(files.get_size(path) for path in logs),
         passages=sum(len(archive.sources(store)) for store in stores),
         index_bytes=trees.measure_size(place.home.index),
-        embedding=embedding_status.load_status(place).format_line(),
+        embedding=model_config.load_status(place).format_line(),
         waiting=len(spool.list_notes(place.home)),
         wired=tuple(list_wired_files(place, home)),
         ran=_load_last_runs(place),
@@ -134,7 +134,7 @@ def run(place: Place, home: str) -> Status:
         off=blocks.find_off_switch(place),
         refused=(*config.list_refused_kinds(place), *data_sources.refuse_sources(place)),
         sources=tuple(_load_sources(place)),
-        team=team_status.describe_status(team) if team else "",
+        team=team.describe_status(place) if team else "",
     )
 
 
@@ -182,7 +182,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
     for block in blocks.load(place):
         store = place.store(block.tier)
         key = block_key(store.tree, block.tier, place.session, block.label)
-        head = versions.get_head(place, block.tier, block.label)
+        head = journal_query.get_head(place, block.tier, block.label)
         behind = head is not None and journal.digest(block.raw) != head.digest
         in_git = None if block.tier == labels.SESSION else changed[store.root]
         dirty = behind if in_git is None else os.path.realpath(block.path) in in_git
@@ -191,7 +191,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
             BlockState(
                 block,
                 head.version + behind if head else block.version or 1,
-                block_status.describe_content(block.value, operation),
+                block_problems.describe_content(block.value, operation),
                 _describe_freshness(place, block, now, days),
                 "dirty" if dirty else "clean",
             )
@@ -203,7 +203,7 @@ def _describe_freshness(place: Place, block: Block, now: str, days: int) -> str:
     read = read_times.get_last_read(place.store(block.tier), block.tier, block.label)
     referenced = max(str(block.meta.get("updated_at") or ""), read)
     gone = block.paged_out > 0 and not page_scores.split_parts(block.body)
-    return block_status.freshness(referenced, now, days, paged_out=gone)
+    return block_problems.freshness(referenced, now, days, paged_out=gone)
 
 
 def _count_lines(path: str) -> int:

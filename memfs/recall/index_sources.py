@@ -2,27 +2,102 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TypeAlias
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeAlias
 
 from memfs import files
+from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedError, StoreError
-from memfs.recall import model_config, rule_search, vector_rebuild
-from memfs.recall.documents import documents
-from memfs.search import indexer
+from memfs.core.records import Passage
+from memfs.recall import model_config
+from memfs.search import indexer, message_documents
 from memfs.search.catalog import IndexSource
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
+from memfs.search.message_documents import epoch
 from memfs.search.model_files import ModelFiles
 from memfs.store import archive, blocks, chunk_log, facts, local_folder, lock, recall, static
 from memfs.store.blocks import Place
+from memfs.store.chunk_log import ChunkWindow
 from memfs.store.store_paths import Store
+
+if TYPE_CHECKING:
+    from memfs.search.catalog import IndexSource
+import time
+
+from tantivy import Order
+
+from memfs.recall.own_words import own_words
+from memfs.recall.rule_recognition import MARKS, is_rule
+from memfs.recall.sentences import split_sentences
+from memfs.search import prompt_bm25
+from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.stopwords import STOP
+from memfs.store import standing_rules
+from memfs.store.standing_rules import StandingRule
+
+_MESSAGES = 400  # the newest messages with such a word
+_RULES = 60
+_LONGEST = 240  # characters of a rule and its continuation
+_GOES_ON = frozenset(("and", "also", "no", "never", "not", "always", "but", "or", "same", "only"))
+_SAME = 0.6  # of the shorter rule's words in common: the same subject
+# Each form in `rule_recognition` contains one of these words.
+_WORDS = (
+    "never always only must every each nobody no remember rule record forward now use own live "
+    "host limit go has have period ever allowed exceptions everything anything any all hard"
+)
+
+MODEL_LOCK = "model.lock"
+INDEX_LOCK = "index.lock"
+_STEP = 500  # documents: a fifth of a second
+_PAUSE = 0.06  # seconds between two steps: waiters try the lock every 0.05 s
+_GLANCE = 0.2  # seconds: a process that only probes the lock releases it at once
+_PATIENCE = 60.0  # seconds for that lock
+
+
+def rebuild_vectors(
+    place: Place,
+    tick: Callable[[int], object] | None = None,
+    rest: Callable[[], object] = lambda: None,
+) -> bool:
+    """Make the configured model's vectors for all documents, then search by these.
+
+    If the configuration changes meanwhile, it goes on with the new model. `rest` is called between
+    two steps. False if there is nothing to make: no index, no model. Raises `LockedError` if
+    another process does it, `MemfsError` for a model that cannot be used.
+    """
+    with lock.hold_lock(place.home, _GLANCE, MODEL_LOCK):
+        while True:
+            model = model_config.load_wanted_model(place)
+            if model.problem:
+                raise model.problem
+            if model.files is None or not files.is_folder(place.home.index):
+                return False
+            try:
+                if not _step(place.home, model.files, tick):
+                    return True
+            except FileNotFoundError:  # another process removes the index
+                return False
+            time.sleep(_PAUSE)
+            rest()
+
+
+def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None) -> bool:
+    """Make the vectors of one step; tell whether more are missing."""
+    with lock.hold_lock(store, _PATIENCE, INDEX_LOCK), indexer.open_writer(store.index) as writer:
+        writer.embed(tick, model, _STEP)
+        return writer.count_missing_vectors(model.name) > 0
+
+
+_FACT, _STATIC = 95, 100  # percent of the weight of a user's message
 
 Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
 
-LOCK = vector_rebuild.INDEX_LOCK
+LOCK = INDEX_LOCK
 
 
 def sources(place: Place, logs: Iterable[str] | None = None) -> list[IndexSource]:
@@ -82,7 +157,7 @@ def sync(
         return None
     if missing and embed and rebuild and stage is not None:
         with suppress(MemfsError):  # the service does it, or a search reports the problem
-            vector_rebuild.run(place, stage("embedding", missing))
+            rebuild_vectors(place, stage("embedding", missing))
     return done
 
 
@@ -101,12 +176,12 @@ def _update_index(
         partly = logs is not None and writer.whole
         done = writer.update(
             indexed if partly or logs is None else sources(place),
-            documents,
+            make_documents,
             stage and stage("indexing", 0),
             partly=partly,
         )
         if done.sources:
-            rule_search.refresh_rules(place)
+            refresh_rules(place)
         return done, _embed(place, writer, stage, embed=embed)
 
 
@@ -139,8 +214,8 @@ def open_feed(
         except StoppedError:  # what was read until then is found
             writer.publish()
             raise
-        writer.update(sources(place), documents, stage and stage("indexing", 0))
-        rule_search.refresh_rules(place)
+        writer.update(sources(place), make_documents, stage and stage("indexing", 0))
+        refresh_rules(place)
 
 
 def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -> int:
@@ -177,3 +252,182 @@ def open_engine(store: Store, index: str, model: ModelFiles | None) -> Engine:
     from memfs.search import encoder  # with numpy
 
     return Engine.open(index, "hybrid", encoder.open_model(model).check())
+
+
+def make_documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
+    """Yield the documents of a source from byte `start` on, without secrets."""
+    if source.kind == "message":
+        yield from map(message_documents.document, recall.messages(source.path, start))
+    elif source.kind == "window":  # neither of these two holds one
+        yield from _read_windows(source, start)
+    else:  # an editor may have written one
+        yield from map(file_redaction.redact_record, _read_entries(source))
+
+
+def _read_windows(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
+    owner = chunk_log.get_owner(source.path)
+    for each in chunk_log.read(source.path, start):
+        yield {**_build_passage(each.passage, source.path), "project": owner, **_describe(each)}
+
+
+def _read_entries(source: IndexSource) -> Iterator[dict[str, object]]:
+    if source.kind == "passage":
+        passage = archive.read(source.path)
+        if passage and passage.text:
+            yield _build_passage(passage, source.path)
+    elif source.kind == "fact":
+        yield from _read_facts(source)
+    elif source.kind == "static":
+        yield from _read_static(source)
+    else:
+        yield from _read_block(source)
+
+
+def _describe(window: ChunkWindow) -> dict[str, object]:
+    """Return the fields of a window beside those of a passage: its session, speakers, metadata."""
+    who = window.meta.get("participants")
+    named = [str(each) for each in who] if isinstance(who, list) else []
+    meta = json.dumps(window.meta)
+    return {"session": window.passage.source, "speaker": named, "meta": meta}
+
+
+def _build_passage(passage: Passage, path: str) -> dict[str, object]:
+    at, time = epoch(passage.created_at), passage.created_at
+    if passage.created_at == archive.UNKNOWN:
+        at, time = 0, ""
+    elif at is None:  # written by hand: the time of its file
+        found = files.status(path)
+        at = int(found.st_mtime) if found else 0
+        time = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "id": passage.id,
+        "kind": "passage",
+        "text": passage.text,
+        "tag": list(passage.tags),
+        "importance": max(0, min(10, passage.importance)),
+        "weight": 95 + max(0, min(10, passage.importance)),
+        "at": at,
+        "time": time,
+        **({"meta": json.dumps({"source": passage.source})} if passage.source else {}),
+    }
+
+
+def _read_facts(source: IndexSource) -> Iterator[dict[str, object]]:
+    """Yield the facts that hold, without superseded and rejected ones."""
+    for fact in facts.read(source.path).values():
+        if fact.holds:
+            yield {
+                "id": fact.id,
+                "kind": "fact",
+                "text": fact.statement,
+                "host": fact.host,
+                "session": fact.session,
+                "tag": [fact.category],
+                "weight": _FACT,
+                "at": epoch(fact.at) or 0,
+                "time": fact.at,
+            }
+
+
+def _read_static(source: IndexSource) -> Iterator[dict[str, object]]:
+    entry = static.load(source.path, source.label)
+    if entry and entry.text:
+        yield {
+            "id": f"static/{entry.key}",
+            "kind": "static",
+            "text": entry.text,
+            "label": entry.key,
+            "tag": [*filter(None, [entry.category]), *entry.tags],
+            "weight": _STATIC,
+            "at": epoch(entry.created_at) or 0,
+            "time": entry.created_at,
+        }
+
+
+def _read_block(source: IndexSource) -> Iterator[dict[str, object]]:
+    block = blocks.read(source.tier, source.label, source.path)
+    text = f"{block.description}\n{block.value}".strip()
+    if text:
+        at = str(block.meta.get("updated_at") or "")
+        yield {
+            "id": labels.qualify(source.tier, source.label),
+            "kind": "block",
+            "text": text.encode("utf-8", "replace").decode(),
+            "label": source.label,
+            "tag": block.tags,
+            "at": epoch(at) or 0,
+            "time": at,
+        }
+
+
+def refresh_rules(place: Place) -> None:
+    """Find the standing rules in a place's index, and write them for the start of a session.
+
+    The caller holds the index's lock.
+    """
+    text = TextIndex.open(place.home.index)
+    if text is not None:
+        standing_rules.write(place.home, find_rules(text))
+
+
+def find_rules(text: TextIndex) -> list[StandingRule]:
+    """Return the rules that users stated, the newest first; of one subject only the latest."""
+    found: list[StandingRule] = []
+    for rule in _scan_rules(text):
+        about = _extract_subject(rule)
+        if not any(_is_same(about, _extract_subject(other)) for other in found):
+            found.append(rule)
+        if len(found) == _RULES:
+            break
+    return found
+
+
+def _extract_subject(rule: StandingRule) -> set[str]:
+    """Return the words of a rule that tell its subject: neither "never" nor "the"."""
+    return rule.words.difference(STOP, MARKS) or rule.words
+
+
+def _is_same(one: set[str], other: set[str]) -> bool:
+    return len(one & other) >= _SAME * min(len(one), len(other))
+
+
+def _scan_rules(text: TextIndex) -> Iterator[StandingRule]:
+    words = [(Occur.Should, text.term_query("text", stem)) for stem in sorted(text.stems(_WORDS))]
+    query = Query.boolean_query(
+        [
+            (Occur.Must, text.term_query("kind", "message")),
+            (Occur.Must, text.term_query("role", "user")),
+            (Occur.Must, Query.boolean_query(words)),
+        ]
+    )
+    found = text.searcher.search(
+        query, _MESSAGES, count=False, order_by_field="at", order=Order.Desc
+    )
+    for _, address in found.hits:
+        document = text.load_document(address)
+        content = prompt_bm25.get_field(document, "text")
+        at, host = prompt_bm25.get_field(document, "time"), prompt_bm25.get_field(document, "host")
+        session, ident = (
+            prompt_bm25.get_field(document, "session"),
+            prompt_bm25.get_field(document, "id"),
+        )
+        for rule in reversed(_extract_rules(split_sentences(own_words(content)))):
+            yield StandingRule(at, host, session, ident, rule)
+
+
+def _extract_rules(sentences: list[str]) -> list[str]:
+    """Return the rules among sentences, each with the sentences that continue it."""
+    found: list[str] = []
+    follows = False
+    for sentence in sentences:
+        rule = is_rule(sentence)
+        more = rule or sentence.split(None, 1)[0].lower().strip(",") in _GOES_ON
+        if follows and more and len(found[-1]) + len(sentence) < _LONGEST and sentence[-1] != "?":
+            found[-1] += f" {sentence}"
+        elif rule:
+            found.append(sentence)
+        else:
+            follows = False
+            continue
+        follows = True
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from memfs.search import chunks, doc_json
+from memfs.search import doc_json, semantic
 from memfs.search.engine import Engine
 from memfs.search.lexical import EXACT, TextIndex
 from memfs.search.semantic import Document, VectorIndex
@@ -30,7 +30,7 @@ class EncodedWindows(NamedTuple):
 
 def encode_windows(texts: Sequence[str], encoder: Encoder) -> list[EncodedWindows]:
     """Return the windows of each text by a model."""
-    pieces = [chunks.split(text) for text in texts]
+    pieces = [semantic.split_windows(text) for text in texts]
     encoded = encoder.encode([piece for each in pieces for piece in each])
     rows = np.rint(encoded.vectors * LARGEST).astype(np.int8)
     found, begin = [], 0

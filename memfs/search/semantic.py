@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memfs import files
 from memfs.files import atomic, logs, trees
-from memfs.search import chunks, exact_search, fusion, vector_layout, vector_manifest
+from memfs.search import exact_search, fusion, vector_layout, vector_manifest
 from memfs.search.vector_layout import (
     AFTER,
     AT,
@@ -37,6 +37,9 @@ from memfs.search.vector_manifest import Extent
 if TYPE_CHECKING:
     from memfs.search.encoder import Encoder, TokenIds
     from memfs.search.hnsw import HnswGraph
+
+WINDOW = 150  # words
+OVERLAP = 30
 
 _LATEST = (1 << 32) - 1  # seconds; the year 2106
 _BATCH = 256  # documents encoded at a time
@@ -260,7 +263,7 @@ class VectorIndex:
         return np.frombuffer(vector_layout.map_file(self._path(name), size), kind)
 
     def _append(self, opened: list, batch: list[Document]) -> None:  # type: ignore[type-arg]
-        pieces = [(number, piece) for number, _, text, *_ in batch for piece in chunks.split(text)]
+        pieces = [(number, piece) for number, _, text, *_ in batch for piece in split_windows(text)]
         encoded = self.encoder.encode([piece for _, piece in pieces])
         lengths = np.array([len(row) for row in encoded.tokens], np.uint64)
         ids = self.encoder.ids
@@ -380,3 +383,13 @@ def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
             batch = []
     if batch:
         yield batch
+
+
+def split_windows(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
+    """Cut a text into windows of `window` words that share `overlap` words; one at least."""
+    words = text.split()
+    if len(words) <= window:
+        return [text]
+    step = window - overlap
+    starts = range(0, max(1, len(words) - overlap), step)
+    return [" ".join(words[start : start + window]) for start in starts]

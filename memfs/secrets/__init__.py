@@ -13,9 +13,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from memfs.secrets.assignments import find_assignments
+from memfs.secrets.assignments import find_address_passwords, find_assignments
 from memfs.secrets.commands import find_arguments, logins, urls
-from memfs.secrets.connections import passwords
 from memfs.secrets.encodings import decode_runs
 from memfs.secrets.entropy import random_tokens
 from memfs.secrets.heuristics import is_documented
@@ -38,7 +37,7 @@ _RULES = (
     json_keys,
     matches,
     urls,
-    passwords,
+    find_address_passwords,
     find_arguments,
     find_assignments,
     random_tokens,

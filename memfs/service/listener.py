@@ -6,14 +6,18 @@ import os
 import select
 import socket
 import stat
+import struct
+import sys
 from contextlib import suppress
 
 from memfs import files
 from memfs.core.errors import StoreError
 from memfs.files import atomic
 from memfs.ipc import client, service_client
-from memfs.service import credentials
 from memfs.store import store_paths
+
+_SOL_LOCAL, _LOCAL_PEERCRED = 0, 1  # of macOS and the BSDs
+_CREDENTIALS = "2i"  # version, uid; more follows
 
 _WAITING = 128  # connections that the system queues until we accept them
 
@@ -46,7 +50,7 @@ class Listener:
 
     def is_known_peer(self, connection: socket.socket) -> bool:
         """Return whether the client is of this user; True on loopback, where `admits` decides."""
-        return self.token != client.NO_TOKEN or credentials.is_same_user(connection)
+        return self.token != client.NO_TOKEN or is_same_user(connection)
 
     def admits(self, token: str) -> bool:
         """Return whether a request with this token is allowed."""
@@ -100,3 +104,20 @@ def _loopback(path: str, token: str) -> socket.socket:
     listener.listen(_WAITING)
     atomic.write_private(path, f"{listener.getsockname()[1]} {token}\n".encode())
     return listener
+
+
+def is_same_user(connection: socket.socket) -> bool:
+    """Return whether the other end of a unix socket is a process of this user."""
+    try:
+        return _user(connection) == os.getuid()
+    except (OSError, struct.error):
+        return False
+
+
+def _user(connection: socket.socket) -> int:
+    if sys.platform.startswith("linux"):
+        size = struct.calcsize("3i")
+        data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        return int(struct.unpack("3i", data)[1])
+    data = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, 76)
+    return int(struct.unpack(_CREDENTIALS, data[: struct.calcsize(_CREDENTIALS)])[1])

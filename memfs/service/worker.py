@@ -27,7 +27,7 @@ from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.kinds.graph import Graph
-from memfs.recall import federated_indexes, index_sources, vector_rebuild
+from memfs.recall import federated_indexes, index_sources
 from memfs.recall.index_session import LOCK as GRAPH_LOCK
 from memfs.recall.index_session import IndexSession
 from memfs.search import hnsw, vector_manifest
@@ -153,7 +153,7 @@ def finish_sources(place: Place, wait: Callable[[], object]) -> None:
 def finish_store(place: Place, wait: Callable[[], object]) -> None:
     """Make the vectors, their graph and the graph of sessions."""
     with suppress(LockedError):
-        if vector_rebuild.run(place, _report_progress("embedding", 0), wait):
+        if index_sources.rebuild_vectors(place, _report_progress("embedding", 0), wait):
             _send({"published": True})
         served = vector_manifest.load_active_extent(place.home.index)
         if served and served.rows >= hnsw.FEWEST:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core import settings
-from memfs.store import config, data_sources, store_paths
+from memfs.store import config, data_sources, resources, store_paths
 from memfs.store.store_paths import Store
+
+_LABEL, _SOURCE = "blocks.<label>.", "sources.<name>."
 
 _Problem = tuple[tuple[str, ...], str]  # the keys of a setting, and what is wrong with it
 
@@ -201,3 +205,51 @@ def _find_line(lines: list[str], keys: tuple[str, ...]) -> int:
         pattern = re.compile(rf"(^|[\s{{,\"'-]){re.escape(key)}[\"']?\s*:")
         start = next((at for at in range(start, len(lines)) if pattern.search(lines[at])), start)
     return start + 1
+
+
+class SettingEntry(NamedTuple):
+    """One line of the list: settings that are told of together, their defaults, what they do."""
+
+    names: tuple[str, ...]
+    defaults: tuple[str, ...]
+    text: str
+
+
+def list_settings() -> list[SettingEntry]:
+    """Return all settings with their defaults as YAML has them, "" for none."""
+    found: list[SettingEntry] = []
+    names: tuple[str, ...] = ()
+    words: list[str] = []
+    for line in [*resources.read_text("templates", "help", "settings.txt").splitlines(), "end"]:
+        if line.startswith(" "):
+            words.append(line.strip())
+        elif line and not line.startswith("#"):
+            if names:
+                defaults = tuple(map(_format_default, names))
+                found.append(SettingEntry(names, defaults, " ".join(words)))
+            names, words = tuple(line.split(", ")), []
+    return found
+
+
+def list_known_names() -> list[str]:
+    """Return the names of all settings that the program reads."""
+    found = []
+    for section, value in settings.DEFAULTS.items():
+        inner = value if isinstance(value, dict) else {}
+        found += [f"{section}.{key}" for key in inner] or [section]
+    found.remove("blocks")
+    found.remove("sources")
+    found += [_LABEL + key for key in settings.BLOCK]
+    return [*found, *(_SOURCE + key for key in settings.SOURCE)]
+
+
+def _format_default(name: str) -> str:
+    if name.startswith(_LABEL):
+        value = settings.BLOCK[name.removeprefix(_LABEL)]
+    elif name.startswith(_SOURCE):
+        value = settings.SOURCE[name.removeprefix(_SOURCE)]
+    else:
+        value = settings.Settings([]).get(name)
+    if value in ("", [], {}):
+        return ""
+    return value if isinstance(value, str) else json.dumps(value).replace('"', "")

@@ -23,7 +23,11 @@ from typing import IO, NamedTuple
 from memfs import files
 from memfs.core.errors import StoreError
 from memfs.files import account
-from memfs.store import git_links, store_paths
+from memfs.store import store_paths
+
+_DRIVER = "merge.memfs.driver"
+
+_TREES = ("logs", "refs", "reftable", "worktrees")  # git writes files at any depth of these
 
 TOO_LONG = 124  # the exit code that stands for it
 LARGEST_OUTPUT = 64 << 20  # bytes; of what only reads, and would say more, nothing is taken
@@ -310,7 +314,7 @@ def foreign_part(folder: str) -> str:
         known = _is_same(own, back.rstrip("\n"), top)
     if not known:
         return f"{dot} leads to {common}, which does not know {top}"
-    return git_links.find_link(own) or git_links.find_link(common)
+    return find_link(own) or find_link(common)
 
 
 def _is_same(folder: str, name: str, path: str) -> bool:
@@ -404,3 +408,46 @@ def get_identity(folder: str) -> str:
     """Return the author of new commits as "Name <mail>", "" where git does not know."""
     found = run(folder, "var", "GIT_AUTHOR_IDENT") or ""
     return found.rpartition("> ")[0] + ">" if "> " in found else ""
+
+
+def find_link(folder: str) -> str:
+    """Return which part of git's folder, of those git writes through, is a link; "" for none.
+
+    Hooks may be linked: none is run. A file of objects is replaced, never written again.
+    """
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        try:
+            with os.scandir(path) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            return f"{path} cannot be read: {error.strerror}"
+        for entry in entries:
+            if entry.is_symlink() and not (path == folder and entry.name == "hooks"):
+                return f"{entry.path} is a link"
+            descends = path != folder or entry.name in (*_TREES, "objects")
+            if descends and path != f"{folder}/objects" and entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+    return ""
+
+
+def get_driver(folder: str) -> str:
+    """Return the command that merges blocks in the repository of `folder`, "" if none is set."""
+    return (run(folder, "config", "--local", "--get", _DRIVER) or "").rstrip("\n")
+
+
+def set_driver(folder: str, command: str) -> bool:
+    """Register the command that merges blocks in this clone; tell whether that was done.
+
+    A clone whose configuration may be another's is left alone: memfs serves it without.
+    """
+    if top_level(folder) is None or get_driver(folder) == command or foreign_part(folder):
+        return False
+    # The command alone: a driver that has a name and no command makes every merge fail.
+    return run(folder, "config", "--local", _DRIVER, command) is not None
+
+
+def get_merge_driver(folder: str, name: str) -> str:
+    """Return the merge driver that the attributes name for a path below `folder`."""
+    return attributes(folder, [name], "merge").get(name, {}).get("merge", "")

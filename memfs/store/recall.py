@@ -16,9 +16,9 @@ from typing import BinaryIO, NamedTuple
 from memfs import files
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files import atomic, logs, trees
-from memfs.store import checkpoint, message_codec, store_paths
+from memfs.store import checkpoint, message_records, store_paths
 from memfs.store.checkpoint import ReadState
-from memfs.store.message_ids import MessageIds, id_of, remove_ids
+from memfs.store.message_records import MessageIds, id_of, remove_ids
 from memfs.store.store_paths import Store
 
 SUFFIX = ".jsonl"
@@ -107,7 +107,7 @@ class RecallLog:
 
     def _is_late(self, line: bytes) -> bool:
         """Tell whether a new message was said before one that is stored."""
-        new = message_codec.read(line)
+        new = message_records.read_message(line)
         if new is None or not new.at:
             return False
         return any(new.at < each.at for each in messages(self.path))
@@ -284,7 +284,7 @@ def encode_rows(read: Transcript) -> RecallRows:
     ids = [message.id for message in read.messages]
     return RecallRows(
         ids,
-        list(map(message_codec.encode_message, read.messages)),
+        list(map(message_records.encode_message, read.messages)),
         read.end,
         read.malformed,
         read.left_out,
@@ -294,7 +294,7 @@ def encode_rows(read: Transcript) -> RecallRows:
 def parse(data: bytes) -> tuple[list[Message], int]:
     """Return the messages in the bytes of a recall file, and how many lines are none."""
     whole = [line + b"\n" for line in data.split(b"\n") if line.strip()]
-    found = [message for line in whole if (message := message_codec.read(line))]
+    found = [message for line in whole if (message := message_records.read_message(line))]
     return found, len(whole) - len(found)
 
 
@@ -386,7 +386,7 @@ def find_messages(path: str, idents: Collection[str]) -> list[Message]:
     """Read the messages of a recall file that have one of some ids; no other line is decoded."""
     with logs.open_stream(path) as handle:
         lines = [line for line in handle if id_of(line) in idents]
-    return list(filter(None, map(message_codec.read, lines)))
+    return list(filter(None, map(message_records.read_message, lines)))
 
 
 def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
@@ -396,7 +396,7 @@ def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]
         handle.seek(end)
         for line in handle:
             end += len(line)
-            message = message_codec.read(line)
+            message = message_records.read_message(line)
             if message is not None:
                 yield message, end
 
@@ -415,7 +415,7 @@ def _repair(path: str, start: int | None = None) -> tuple[int, int]:
             count = 0
             for line in handle:
                 at += len(line)
-                if message_codec.read(line) is not None:
+                if message_records.read_message(line) is not None:
                     count, end = count + 1, at
     except FileNotFoundError:
         return 0, 0
@@ -437,4 +437,4 @@ def _find_line_start(handle: BinaryIO, at: int) -> int:
 
 
 def _encode_lines(found: list[Message]) -> bytes:
-    return b"".join(map(message_codec.encode_message, found))
+    return b"".join(map(message_records.encode_message, found))

@@ -6,9 +6,11 @@ import json
 from dataclasses import asdict, dataclass, replace
 
 from memfs.core.errors import UNREADABLE
+from memfs.core.facts import ACCEPTED, Fact
 from memfs.core.privacy import storable
 from memfs.files import atomic, logs
-from memfs.store import clock, lock
+from memfs.store import clock, facts, lock, prompt_log, sessions, standing_rules
+from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
 FILE = "outcomes.jsonl"
@@ -62,3 +64,25 @@ def list_outcomes(store: Store) -> list[SessionOutcome]:
         if isinstance(each.session, str) and isinstance(each.turn, int):
             found.append(each)
     return found
+
+
+def remove_traces(place: Place, store: Store, host: str, session: str) -> int:
+    """Remove outcomes, rules, answers to prompts and facts of a session of a store.
+
+    Returns the number of facts. Those that a person accepted stay.
+    """
+    gone = sum(_remove_facts(each, host, session) for each in place.stores())
+    remove_session(store, session)
+    sessions.forget_shown(store, session)
+    prompt_log.remove(store)  # it quotes what was found in sessions
+    rules = [rule for rule in standing_rules.read(store) if rule.session != session]
+    standing_rules.write(store, rules)
+    return gone
+
+
+def _remove_facts(store: Store, host: str, session: str) -> int:
+    def is_gone(fact: Fact) -> bool:
+        return (fact.session, fact.host) == (session, host) and fact.status != ACCEPTED
+
+    with lock.hold_lock(store, name=facts.LOCK):
+        return sum(facts.remove_facts(path, is_gone) for path in facts.sources(store))

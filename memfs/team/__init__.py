@@ -1,1 +1,1 @@
-"""Floor 10: the server of a team, which keeps what members share in PostgreSQL, and searches it."""
+"""Floor 12: a team: what a member shares, asks and takes back, and the server in `server`."""

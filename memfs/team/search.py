@@ -1,177 +1,221 @@
-"""Searching what a team shares: candidates come from the database or from index folders.
+"""Search what others shared of this project: beside a local search, and at prompts.
 
-Both give engines, and the ranking is that of memfs everywhere. What is given away is read from the
-ledger at the end, with the token of who asks: an index that is behind, or that is not a member's,
-gives nothing away.
+The local answer never waits for longer than that. Secrets are taken out of a question before it
+leaves, and one with a pattern of what is never shared stays here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
-from datetime import UTC, datetime
-from typing import Protocol
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
 
-from memfs.core.errors import UsageError
-from memfs.core.records import Hit
-from memfs.ipc.team_protocol import (
-    MOST_HITS,
-    MOST_PROJECTS,
-    RecallReply,
-    RecallRequest,
-    SearchReply,
-    TeamAnswer,
-    TeamHit,
-    TeamSearchRequest,
-)
-from memfs.recall import prompts
-from memfs.recall.answers import Recollection
-from memfs.search.engine import Engine
-from memfs.team import candidate_index
-from memfs.team.candidate_search import TeamQuestion
-from memfs.team.ledger import Ledger, SearchedProject, StoredMessage
+from memfs.core.errors import MemfsError, StoreError
+from memfs.core.records import MEMBER, Hit
+from memfs.ops import search
+from memfs.recall.answers import TeamRecollection
+from memfs.search.engine import Filter, HitPage, Mode
+from memfs.search.prompt_bm25 import trim_prompt
+from memfs.store import store_paths
+from memfs.store.blocks import Place
+from memfs.team import membership
+from memfs.team.client import TeamClient
+from memfs.team.membership import JoinedProject, TeamAccount
+from memfs.team.protocol import MOST_HITS, RecallRequest, TeamAnswer, TeamHit, TeamSearchRequest
+from memfs.team.sharing import make_question
 
-_LONGEST = 20_000  # characters of a question
-_MOST_SHOWN = 2000  # ids
-_LATEST = 1 << 40  # seconds
+if TYPE_CHECKING:
+    from memfs.recall.index_session import IndexSession
 
-
-class EngineSource(Protocol):
-    """Where the engines for a question come from."""
-
-    def __call__(
-        self, ledger: Ledger, projects: Mapping[int, SearchedProject], question: TeamQuestion
-    ) -> AbstractContextManager[list[Engine]]:
-        """Open engines that hold what may answer a question."""
+TIMEOUT = 2.0  # seconds for a question
+_LONGEST = 64_000  # characters of a prompt: what is longer is a pasted file, and not sent
+_NAME = 60  # characters of a person's or a project's name
+_MOST_SHOWN = 500  # ids
+TIME = 2.0  # seconds that a team's server has, from the start of a search on
 
 
-def search(ledger: Ledger, request: TeamSearchRequest, source: EngineSource) -> SearchReply:
-    """Return the hits for a question that are clearly about it, the surest first.
+@dataclass(frozen=True)
+class TeamFindings:
+    """What a team's server found. `note` says why there is nothing of it, "" where it answered."""
 
-    Raises `UsageError` for a malformed request, and what `Ledger` does.
+    hits: list[Hit]
+    note: str = ""
+
+
+class TeamSearch:
+    """A search that runs beside the local one: it starts when it is made."""
+
+    def __init__(self, place: Place, query: str, only: Filter, limit: int) -> None:
+        self._until = time.monotonic() + TIME
+        self._found = TeamFindings([], "the team's server does not answer")
+        arguments = (place, query, only, limit)
+        self._thread = threading.Thread(target=self._run, args=arguments, daemon=True)
+        self._thread.start()
+
+    def wait(self) -> TeamFindings:
+        """Return what was found; at the latest when its time is over."""
+        self._thread.join(max(0.0, self._until - time.monotonic()))
+        return self._found
+
+    def _run(self, place: Place, query: str, only: Filter, limit: int) -> None:
+        try:
+            project, account = _load(place)
+            question = make_question(place.store("user"), query)
+            if question is None:
+                self._found = TeamFindings([], "the question has what memfs team never names")
+                return
+            self._found = TeamFindings(_ask(project, account, question, only, limit))
+        except MemfsError as error:
+            self._found = TeamFindings([], error.message)
+
+
+def run(
+    index: IndexSession,
+    query: str,
+    *,
+    mode: Mode | None,
+    only: Filter,
+    limit: int,
+    page: int,
+    nearest: bool = False,
+) -> HitPage[Hit]:
+    """Return one page (from 1) of own hits and of those that others shared, ranked together.
+
+    As `search.run`, but `index.note` says also why there is nothing of the team. Beside what others
+    shared, own hits that are not clearly relevant are left out unless `nearest`.
     """
-    _check(request.projects, request.query)
-    projects = ledger.check_search(request.projects)
-    most = max(1, min(request.limit, MOST_HITS))
-    question = TeamQuestion(
-        request.query, tuple(request.roles), _parse_time(request.since), _parse_time(request.until)
-    )
-    graded: list[tuple[float, Hit]] = []
-    with source(ledger, projects, question) as engines:
-        for engine in engines:
-            graded += _rank(engine, question, 2 * most)
-    graded.sort(key=lambda pair: -pair[0])
-    graded = graded[: 2 * most]
-    stored = _confirm(ledger, projects, [hit.id for _, hit in graded])
-    hits = [
-        _make_hit(margin, hit, found, projects[found.project].name)
-        for margin, hit in graded
-        if (found := stored.get(hit.id))
-    ]
-    return SearchReply(hits[:most])
+    most = min(limit * page, search.MOST)
+    asked = TeamSearch(index.place, query, only, most)
+    own = search.run(index, query, mode=mode, only=only, limit=most, page=1)
+    others = asked.wait()
+    if others.note:
+        index.note = "; ".join(filter(None, (index.note, f"nothing of the team: {others.note}")))
+    if others.hits and not own.sure and not nearest:
+        own = HitPage([], 0)
+    hits = merge_hits(own.hits, others.hits)[limit * (page - 1) : most]
+    return HitPage(hits, own.total + len(others.hits), own.sure)
 
 
-def recall(ledger: Ledger, request: RecallRequest, source: EngineSource) -> RecallReply:
-    """Return what sessions of others say to a prompt; mostly nothing.
+def merge_hits(own: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+    """Return the hits of both by their ranks, each own one before that of others.
 
-    Raises as `search` does.
+    The scores of two indexes mean nothing to each other.
     """
-    _check(request.projects, request.prompt)
-    projects = ledger.check_search(request.projects)
-    shown = request.shown[-_MOST_SHOWN:]
-    me = ledger.get_membership().member
-    session = candidate_index.name_session(request.session, me) if request.session else ""
-    found: list[Recollection] = []
-    with source(ledger, projects, TeamQuestion(request.prompt)) as engines:
-        for engine in engines:
-            brought = prompts.recall_warm(engine, request.prompt, session, shown, MOST_HITS)
-            found += [each for each in brought.found if isinstance(each, Recollection)]
-    stored = _confirm(ledger, projects, [each.id for each in found])
-    answers = [
-        _make_answer(each, first, projects[first.project].name)
-        for each in found
-        if (first := stored.get(each.id)) and first.member != me
-    ]
-    return RecallReply(answers[: max(0, min(request.limit, MOST_HITS))])
+    pairs = zip_longest(own, others)
+    return [hit for pair in pairs for hit in pair if hit is not None]
 
 
-def _rank(engine: Engine, question: TeamQuestion, most: int) -> list[tuple[float, Hit]]:
-    """Return the hits above the floor of an engine, each with how far it is above."""
-    builder = engine.rank(question.text)
-    if builder is None:
+def _load(place: Place) -> tuple[JoinedProject, TeamAccount]:
+    """Return what the project of a place has joined. Raises `StoreError` for nothing."""
+    access = membership.load_access(place.store("user"), place.store("project").local)
+    if access is None:
+        raise StoreError("this project has joined no team", "memfs team join URL")
+    return access
+
+
+def _ask(
+    project: JoinedProject, account: TeamAccount, query: str, only: Filter, limit: int
+) -> list[Hit]:
+    unknown = only.tags or only.any_tags or only.projects or only.branches  # to a server
+    if not query.strip() or (only.kinds and "message" not in only.kinds) or unknown:
         return []
-    found = []
-    shown, alike = builder.found.deduplicate()
-    for place in builder.locate(shown[:most]):
-        margin = builder.get_margin(place)
-        if margin >= 0:
-            hit = builder.build(place, alike.get(place, 0))
-            if _passes(hit, question):
-                found.append((margin, hit))
-    return found
+    request = TeamSearchRequest(
+        [project.id], query, min(limit, MOST_HITS), [*only.roles], only.since, only.until
+    )
+    with TeamClient(account.address, account.token, account.ca, TIME) as client:
+        found = client.search(request).hits
+    return [
+        _make_hit(each, account.team)
+        for each in found
+        if each.member != account.member and _passes(each, only)
+    ]
 
 
-def _passes(hit: Hit, question: TeamQuestion) -> bool:
-    """Tell whether a hit is what was asked for: turns beside a candidate may be anything."""
-    if question.roles and hit.role not in question.roles:
-        return False
-    if question.since is None and question.until is None:
-        return True
-    at = datetime.fromisoformat(hit.at) if hit.at else datetime.fromtimestamp(0, UTC)
-    return (question.since or at) <= at <= (question.until or at)
-
-
-def _confirm(
-    ledger: Ledger, projects: Mapping[int, SearchedProject], ids: list[str]
-) -> dict[str, StoredMessage]:
-    """Return the messages that are in the ledger still, by their ids."""
-    return {each.id.hex: each for each in ledger.read_messages([*projects], ids)} if ids else {}
-
-
-def _make_hit(margin: float, hit: Hit, stored: StoredMessage, project: str) -> TeamHit:
-    return TeamHit(
-        hit.id,
-        stored.text,
-        hit.snippet,
-        [*hit.why],
-        round(margin, 4),
-        stored.time,
-        stored.role,
-        stored.host,
-        stored.ident,
-        project,
-        stored.member,
-        stored.speaker,
-        hit.before,
-        hit.after,
+def _passes(found: TeamHit, only: Filter) -> bool:
+    """Tell whether a hit passes what the server does not know of a filter."""
+    return (
+        (not only.hosts or found.host in only.hosts)
+        and (not only.sessions or found.session in only.sessions)
+        and (not only.speakers or bool({found.speaker, found.role} & {*only.speakers}))
     )
 
 
-def _make_answer(found: Recollection, first: StoredMessage, project: str) -> TeamAnswer:
-    return TeamAnswer(
-        [*found.ids],
+def _make_hit(found: TeamHit, team: str) -> Hit:
+    return Hit(
+        found.id,
+        "message",
+        found.text,
         found.snippet,
-        found.reason,
-        first.time,
-        first.host,
-        first.ident,
-        project,
-        first.member,
+        tuple(found.why),
+        found.margin,
+        found.at,
+        found.role,
+        found.host,
+        found.session,
+        found.project,
+        before=found.before,
+        after=found.after,
+        speaker=found.speaker,
+        metadata={MEMBER: found.member, "team": team, "project": found.project},
     )
 
 
-def _check(projects: Sequence[int], query: str) -> None:
-    if not 1 <= len(projects) <= MOST_PROJECTS:
-        raise UsageError(f"there are {len(projects)} projects, expected 1 to {MOST_PROJECTS}")
-    if not query.strip():
-        raise UsageError("the query is empty", "say what to look for")
-    if len(query) > _LONGEST:
-        raise UsageError(f"the query has {len(query):,} characters, at most {_LONGEST:,} are taken")
+class TeamRecall:
+    """Asks the server of a joined project, over a connection that stays open. One thread uses it.
+
+    `local` is the local folder of the project's store.
+    """
+
+    def __init__(self, local: str) -> None:
+        self._local = local
+        self._client: TeamClient | None = None
+        self._access: tuple[str, str, str] | None = None  # what the connection was made with
+
+    def warm(self) -> float:
+        """Open the connection; return the seconds that the server took. Raises `MemfsError`."""
+        client, _ = self._connect()
+        began = time.monotonic()
+        if client is not None:
+            client.get_membership()
+        return time.monotonic() - began
+
+    def ask(self, prompt: str, session: str, shown: list[str]) -> list[TeamRecollection]:
+        """Return what others' sessions say to a prompt; mostly nothing. Raises `MemfsError`.
+
+        What is in `shown`, and what the running session said, is not given again.
+        """
+        client, project = self._connect()
+        user = store_paths.user_store()
+        if client is None or user is None or len(prompt) > _LONGEST:
+            return []
+        question = make_question(user, prompt)
+        if not question:
+            return []
+        request = RecallRequest([project], trim_prompt(question), session, shown[-_MOST_SHOWN:])
+        return [_make_recollection(each) for each in client.recall(request).answers if each.ids]
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._client is not None:
+            self._client.close()
+
+    def _connect(self) -> tuple[TeamClient | None, int]:
+        """Return the connection and the project's number; None if the project was left."""
+        user = store_paths.user_store()
+        found = membership.load_access(user, self._local) if user else None
+        if found is None:
+            return None, 0
+        project, account = found
+        access = account.address, account.token, account.ca
+        if access != self._access:
+            self.close()
+            self._client, self._access = TeamClient(*access, TIMEOUT), access
+        return self._client, project.id
 
 
-def _parse_time(seconds: int | None) -> datetime | None:
-    if seconds is None:
-        return None
-    if abs(seconds) > _LATEST:
-        raise UsageError("a time is out of range")
-    return datetime.fromtimestamp(max(0, seconds), UTC)
+def _make_recollection(answer: TeamAnswer) -> TeamRecollection:
+    role = f"{answer.member[:_NAME]} in {answer.project[:_NAME]}"
+    return TeamRecollection(role, answer.at, answer.ids, answer.snippet, answer.reason)

@@ -57,3 +57,19 @@ def search(context: ToolContext, arguments: Arguments) -> str:
     kinds = [] if sources is True else ["passage"]
     kinds += [] if sources is False else ["source"]
     return formatting.search_hits(context, arguments, kinds=tuple(kinds))
+
+
+def search_conversations(context: ToolContext, arguments: Arguments) -> str:
+    """Return a page of messages, also of what others shared, or of whole sessions."""
+    if arguments.get("team"):
+        return formatting.search_with_team(context, arguments)
+    if arguments.get("sessions"):
+        return formatting.search_sessions(context, arguments)
+    return formatting.search_hits(context, arguments, kinds=("message",))
+
+
+def list_by_date(context: ToolContext, arguments: Arguments) -> str:
+    """Return a page of the messages between two days."""
+    return formatting.format_by_date(
+        context, {**arguments, "since": arguments["start_date"], "until": arguments.get("end_date")}
+    )

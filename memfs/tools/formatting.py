@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from memfs.core import parts
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.core.records import Hit, SessionHit
 from memfs.core.snippet import trim_heading
-from memfs.ops import search, team_search
+from memfs.ops import search
 from memfs.search.engine import AnyHit, Filter, HitPage
 from memfs.store import config
 from memfs.tools.catalog import MOST, USUAL
@@ -36,7 +37,7 @@ def search_with_team(context: ToolContext, arguments: Arguments) -> str:
         raise UsageError("team finds messages, not whole sessions", "leave sessions or team out")
     index, nearest = context.index(), bool(arguments.get("nearest"))
     given = _parse_search(arguments, ("message",))
-    found = team_search.run(index, nearest=nearest, **given)
+    found = parts.load("team").search(index, nearest=nearest, **given)
     shown = _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
     return f"{flatten_text(index.note)}\n{shown}" if index.note else shown
 
@@ -142,7 +143,7 @@ def _format_head(hit: Hit) -> str:
 
 def _describe_hit(hit: Hit) -> str:
     if hit.kind == "message":
-        where = team_search.describe_sharer(hit) or f"session {hit.session}"
+        where = hit.sharer or f"session {hit.session}"
         return f"{hit.at[:16]}{'Z' * (len(hit.at) > 16)} {hit.who}, {where} ({hit.host})"
     if hit.location:
         heading = hit.metadata.get("heading")

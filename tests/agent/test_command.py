@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.agent.command import Command
+from memfs.agent.configured_model import Command
 from memfs.agent.model import Message, ModelAnswer, ModelError, ModelRequest, SystemNote, UserPrompt
 from memfs.core.errors import MemfsError
 from memfs.store import blocks

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.agent.expectations import Expectation, SavedWords, contains_phrase, misses
-from memfs.agent.memory_snapshot import MemorySnapshot
+from memfs.agent.expectations import (
+    Expectation,
+    MemorySnapshot,
+    SavedWords,
+    contains_phrase,
+    misses,
+)
 
 
 @pytest.mark.parametrize(

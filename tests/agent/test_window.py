@@ -14,8 +14,7 @@ import pytest
 from memfs.agent import configured_model, queue
 from memfs.agent.loop import LoopLimits
 from memfs.agent.model import ModelAnswer, ModelRequest, TokenUsage, UserPrompt
-from memfs.agent.session import AgentSession
-from memfs.agent.summaries import Summaries
+from memfs.agent.session import AgentSession, Summaries
 from memfs.core.tokens import estimate
 from memfs.files import logs
 from memfs.store.blocks import Place

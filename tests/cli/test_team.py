@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ipc.team_protocol import hash_origin
-from memfs.store import session_outcomes, team_membership
+from memfs.store import session_outcomes
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
+from memfs.team import membership
+from memfs.team.protocol import hash_origin
 from tests.cli.conftest import Run
 from tests.ipc.small_server import SmallServer
 from tests.ipc.team_table import TeamTable, make_hit
@@ -188,7 +189,7 @@ def test_leaving_leaves_or_deletes_what_was_shared(
     assert memfs("team", "share", "--project", "-y").code == 0
     assert memfs("team", "leave").err == "✓ this project has left the team\n"
     assert len(table.list_rows()) == 6
-    assert team_membership.load_account(joined.user, server.address) is None
+    assert membership.load_account(joined.user, server.address) is None
     assert memfs("team", "push").code == 1
     join = ("team", "join", server.address, "--project", "shop", "--token-stdin")
     assert memfs(*join, stdin=TOKEN).code == 0

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.service.team_worker import run_upload
 from memfs.store.blocks import Place
+from memfs.team.upload import run_upload
 from tests.cli.conftest import Run
 from tests.ipc.certificates import make_certificate
 from tests.ipc.small_server import MEMBER, talk

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from memfs.ipc.team_protocol import HEADER
-from memfs.service.team_worker import run_upload
 from memfs.store.blocks import Place
+from memfs.team.protocol import HEADER
+from memfs.team.upload import run_upload
 from tests.cli.conftest import Run
 from tests.ipc.small_server import Answer, SmallServer
 from tests.ipc.team_table import TeamTable

@@ -23,8 +23,7 @@ import pytest
 
 from memfs.cli import folding, main
 from memfs.cli.command_list import COMMANDS, GROUPS, PLUMBING, TOPICS
-from memfs.cli.examples import list_examples
-from memfs.cli.group import group
+from memfs.cli.group import group, list_examples
 from memfs.store import resources
 
 RECORD = bool(os.environ.get("MEMFS_TEST_RECORD"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memfs.core import block_problems, block_repair
+from memfs.core import block_problems
 from tests.core.samples import block, yaml_texts
 from tests.ops.mutations import broken
 
@@ -48,22 +48,22 @@ from tests.ops.mutations import broken
 )
 def test_mending(raw: str, mended: str | None, done: str) -> None:
     """None: it is for a person to mend."""
-    text, steps = block_repair.mend(raw)
+    text, steps = block_problems.mend(raw)
     assert text == (raw if mended is None else mended)
     assert "; ".join(steps.values()) == done
 
 
 def check(raw: str) -> None:
-    text, done = block_repair.mend(raw)
+    text, done = block_problems.mend(raw)
     assert bool(done) == (text != raw)
-    assert block_repair.mend(text) == (text, {})
+    assert block_problems.mend(text) == (text, {})
     before, after = block("a", raw), block("a", text)
-    assert after.read_only or not before.read_only or block_repair.CONFLICT in done
+    assert after.read_only or not before.read_only or block_problems.CONFLICT in done
     found = block_problems.find(raw)
     lines = raw.count("\n") + 2  # a fence may be missing behind the last one
     assert all(1 <= fault.line <= lines for fault in found if not before.codec)
     assert {fault.mendable for fault in found} >= ({True} if done else set())
-    if block_repair.HEAD in done and len(done) == 1:
+    if block_problems.HEAD in done and len(done) == 1:
         kept = {"limit", "description", "version", "pinned", "tags"} & set(before.meta)
         assert after.body == before.body
         assert all(str(after.meta[key]).split() == str(before.meta[key]).split() for key in kept)

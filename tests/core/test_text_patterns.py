@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memfs.core.text_patterns import TextPatterns, matches_everything
+from memfs.core.text_folding import TextPatterns, matches_everything
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memfs.core.block import Block
 from memfs.core.frontmatter import strip_fences
 from memfs.core.yaml_edit import read as full_reader
-from memfs.ingest import text_files
+from memfs.importers import text_files
 
 WORDS = ["3.10", "1e3", "null", "no", "~", "true", "0x1F", "2026-05-01", "1_000", "fix", "a b"]
 DESCRIPTION = st.one_of(

@@ -18,9 +18,8 @@ import click
 
 import memfs
 from memfs.cli.command_list import GROUPS, PLUMBING
-from memfs.cli.examples import list_examples
-from memfs.cli.group import group
-from memfs.store import setting_list
+from memfs.cli.group import group, list_examples
+from memfs.store import config_check
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 _MADE = "<!-- Made by `python -m tests.docs.reference`: change the program instead. -->\n"
@@ -115,7 +114,7 @@ def _list_settings() -> list[str]:
         "| key | default | |",
         "|---|---|---|",
     ]
-    for entry in setting_list.list_settings():
+    for entry in config_check.list_settings():
         names = ", ".join(f"`{name}`" for name in entry.names)
         defaults = ", ".join(f"`{value}`" if value else "none" for value in entry.defaults)
         lines.append(f"| {names} | {defaults} | {_in_cell(entry.text)} |")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.store import setting_list
+from memfs.store import config_check
 from tests.docs.reference import FOLDER, make_pages
 
 
@@ -15,5 +15,5 @@ def test_the_reference_is_what_the_program_says(name: str) -> None:
 
 
 def test_each_setting_is_told_of() -> None:
-    told = [name for entry in setting_list.list_settings() for name in entry.names]
-    assert sorted(told) == sorted(setting_list.list_known_names())
+    told = [name for entry in config_check.list_settings() for name in entry.names]
+    assert sorted(told) == sorted(config_check.list_known_names())

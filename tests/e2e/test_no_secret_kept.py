@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Origin
-from memfs.ops import team
 from memfs.recall import index_sources
 from memfs.store import blocks, proposals, reviews
 from memfs.store.blocks import Place
+from memfs.team import verbs
 from memfs.tools import registry
 from memfs.tools.tool_context import ToolContext
 from tests.agent.scripted_endpoint import Asked, Say, ScriptedEndpoint, Tool
@@ -236,7 +236,7 @@ def test_no_model_writes_it(begun: Place, home: Path, repo: Path) -> None:
 
 
 def test_no_member_of_a_team_gets_it(begun: Place, table: TeamTable, server: SmallServer) -> None:
-    team.join_project(begun, server.address, "mft_1", Origin(), project="shop")
+    verbs.join_project(begun, server.address, "mft_1", Origin(), project="shop")
     assert share(begun, session=SESSION).report.stored
     assert TOKEN not in repr(table.list_rows()) + repr(table.titles)
     check(begun)

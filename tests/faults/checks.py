@@ -9,8 +9,7 @@ from memfs.core import label as labels
 from memfs.core.body_edits import Append
 from memfs.core.records import JournalEntry
 from memfs.ops import history
-from memfs.store import journal, writer
-from memfs.store import journal_query as kept
+from memfs.store import journal, journal_query, writer
 from memfs.store.store_paths import Store
 from tests.faults.harness import ERRORS, FAILED, FULL
 from tests.faults.world import ORIGIN, SESSION, Seen, World
@@ -51,7 +50,9 @@ def open_anew(world: World) -> None:
     for store in _stores(world):
         with writer.writing(store, place):
             pass
-    kept.list_entries(place)  # as the log, without asking git for commits, of which there are none
+    journal_query.list_entries(
+        place
+    )  # as the log, without asking git for commits, of which there are none
 
 
 def check_journal(world: World, store: Store) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from memfs.core import label as labels
 from memfs.core.body_edits import Append
-from memfs.ops import export, import_
-from memfs.store import archive, blocks, export_format, recall
+from memfs.importers import export_format, exporting, importing
+from memfs.store import archive, blocks, recall
 from tests.faults.checks import check_journal, go_on, open_anew
 from tests.faults.harness import ERRORS, KILLS
 from tests.faults.power import LOSSES
@@ -25,7 +25,7 @@ Files = dict[str, bytes]
 
 def write(world: World) -> None:
     path = str(world.root / "m.zip")
-    export.run(world.place(), path, user=False, everything=True, force=True, anyway=False)
+    exporting.run(world.place(), path, user=False, everything=True, force=True, anyway=False)
 
 
 def exported(world: World) -> Files | None:
@@ -49,9 +49,9 @@ def test_export(world: World, kinds: Sequence[str]) -> None:
     assert exercise(world, [step], partial(exported, world), partial(check_export, world), kinds)
 
 
-def take(world: World) -> import_.Imported:
+def take(world: World) -> importing.Imported:
     path = str(world.root / "hand.zip")
-    return import_.run(world.place(), path, ORIGIN, user=False, anyway=False, dry_run=False)
+    return importing.run(world.place(), path, ORIGIN, user=False, anyway=False, dry_run=False)
 
 
 def beside(world: World) -> Files:

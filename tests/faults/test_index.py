@@ -12,7 +12,7 @@ import pytest
 from memfs.ingest import transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.ops import archive
-from memfs.recall import documents, index_sources
+from memfs.recall import index_sources
 from memfs.search import encoder, semantic
 from memfs.search.catalog import Catalog
 from memfs.search.lexical import TextIndex
@@ -59,7 +59,9 @@ def verify(world: World) -> None:
     assert text
     found = [text.read_fields(address) for _, address in text.search(text.number_query(0), 1000)]
     wanted = [
-        each["id"] for one in index_sources.sources(place) for each in documents.documents(one, 0)
+        each["id"]
+        for one in index_sources.sources(place)
+        for each in index_sources.make_documents(one, 0)
     ]
     assert Counter(str(each["id"][0]) for each in found) == Counter(map(str, wanted))
     vectors = semantic.VectorIndex(place.home.index, encoder.load_bundled())

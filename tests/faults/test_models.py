@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memfs.ops import archive, model
-from memfs.recall import model_config, vector_rebuild
+from memfs.recall import index_sources, model_config
 from memfs.recall.index_session import IndexSession
 from memfs.search import active_model, encoder, vector_layout, vector_manifest
 from memfs.store import config_edit
@@ -26,8 +26,8 @@ ANY = (*KILLS, ENOSPC, EIO)
 @pytest.fixture
 def searched(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose documents have vectors of the bundled model, and another one is wanted."""
-    monkeypatch.setattr(vector_rebuild, "_STEP", 2)
-    monkeypatch.setattr(vector_rebuild, "_PAUSE", 0)
+    monkeypatch.setattr(index_sources, "_STEP", 2)
+    monkeypatch.setattr(index_sources, "_PAUSE", 0)
     for text in TEXTS:
         archive.run(world.place(), text, importance=5, tags=(), origin=ORIGIN)
     step = partial(look, world, encoder.load_bundled().name)
@@ -57,7 +57,7 @@ def served(world: World) -> str:
 
 def remake(world: World) -> None:
     try:
-        assert vector_rebuild.run(world.place())
+        assert index_sources.rebuild_vectors(world.place())
     except OSError as error:  # of what is derived only: it may tell of no file
         error.filename = error.filename or world.place().home.index
         raise

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.ingest import cutting
-from memfs.ingest.cutting import FileChunk, content
+from memfs.ingest.cutting import FileChunk, text_forms
 from memfs.search.catalog import LeftOutError
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLF"
@@ -273,7 +273,7 @@ def test_a_file_that_takes_long_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Libraries take minutes for files that are made for it."""
-    monkeypatch.setattr(content, "_MOST", -1.0)
+    monkeypatch.setattr(text_forms, "_MOST", -1.0)
     with pytest.raises(LeftOutError) as raised:
         cut_text(tmp_path, name, "<p>words\n")
-    assert str(raised.value) == content.SLOW
+    assert str(raised.value) == text_forms.SLOW

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from memfs.ingest import source_files
-from memfs.ingest.ignore_rules import PathRules
-from memfs.ingest.source_files import SourceWalk
+from memfs.ingest.source_files import PathRules, SourceWalk
 from memfs.store.data_sources import DataSource
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from memfs.ipc.team_protocol import TeamHit
+from memfs.team.protocol import TeamHit
 from tests.ipc.small_server import MEMBER, Answer, ok
 
 AWAY: Answer = (503, {}, b'{"error": "the database is away", "hint": ""}')

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import UsageError
-from memfs.ipc.team_client import (
+from memfs.team.client import (
     AWAY,
     LARGEST,
     OTHER_VERSION,
@@ -21,7 +21,7 @@ from memfs.ipc.team_client import (
     check_token,
     parse_address,
 )
-from memfs.ipc.team_protocol import HEADER, PushRequest, SharedMessage, SharedSession
+from memfs.team.protocol import HEADER, PushRequest, SharedMessage, SharedSession
 from tests.ipc.certificates import make_certificate
 from tests.ipc.small_server import MEMBER, Answer, SmallServer, ok, serve, talk
 

@@ -12,7 +12,6 @@ from memfs.core.records import Identity
 from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest import workers
 from memfs.ingest.transcripts import Tally
-from memfs.recall import documents as reading
 from memfs.recall import index_sources
 from memfs.search.indexer import Indexed
 from memfs.search.lexical import TextIndex
@@ -35,7 +34,7 @@ def ingest(place: Place, *paths: str) -> Indexed:
     ):
         assert index
         ingest_transcripts.ingest_transcripts(place.home, list(paths), Tally(), None, index)
-        left = index.update(index_sources.sources(place), reading.documents)
+        left = index.update(index_sources.sources(place), index_sources.make_documents)
     assert index_sources.sync(place, embed=False) == Indexed(0, 0)
     return left
 

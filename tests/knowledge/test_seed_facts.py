@@ -18,7 +18,7 @@ from memfs.ops import facts
 from memfs.ops import graph as graph_op
 from memfs.recall.index_session import IndexSession
 from memfs.store import facts as stored
-from memfs.store import message_codec, recall
+from memfs.store import message_records, recall
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
@@ -207,11 +207,11 @@ def test_the_sentiment_of_the_next_message_gives_the_outcome(
 
 def test_a_sentiment_is_written_only_where_given() -> None:
     plain = message(1, "hello")
-    assert b"sentiment" not in message_codec.encode_message(plain)
+    assert b"sentiment" not in message_records.encode_message(plain)
     given = plain._replace(sentiment="negative")
-    line = message_codec.encode_message(given)
+    line = message_records.encode_message(given)
     assert json.loads(line)["sentiment"] == "negative"
-    assert message_codec.read(line) == given
+    assert message_records.read_message(line) == given
 
 
 def test_an_unknown_sentiment_is_refused(place: Place) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import mcp_types as types
 import pytest
 
-from memfs.mcp import malformed_messages
+from memfs.mcp import stdio
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.mcp.test_server import START
@@ -121,7 +121,7 @@ def test_what_is_no_message_is_answered_by_an_error(repo: Path) -> None:
     ids=lambda line: line[:60],
 )
 def test_a_request_without_an_id_that_can_be_named_is_answered_too(line: str) -> None:
-    answer = json.loads(malformed_messages.refuse_line(line))
+    answer = json.loads(stdio.refuse_line(line))
     assert answer["id"] is None
     assert types.jsonrpc_message_adapter.validate_python(answer)
 
@@ -143,7 +143,7 @@ def test_a_request_without_an_id_that_can_be_named_is_answered_too(line: str) ->
     ],
 )
 def test_what_asks_nothing_and_what_is_a_message_is_left_to_the_sdk(line: str) -> None:
-    assert malformed_messages.refuse_line(line) == ""
+    assert stdio.refuse_line(line) == ""
 
 
 @pytest.mark.parametrize(
@@ -161,4 +161,4 @@ def test_what_asks_nothing_and_what_is_a_message_is_left_to_the_sdk(line: str) -
     ],
 )
 def test_halves_are_replaced_where_they_are_escapes(line: bytes, made: bytes) -> None:
-    assert malformed_messages.replace_halves(line) == made
+    assert stdio.replace_halves(line) == made

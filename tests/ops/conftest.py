@@ -6,9 +6,10 @@ import pytest
 
 from memfs.core.body_edits import Create
 from memfs.core.records import Origin
-from memfs.ops import archive, edit, init, team
+from memfs.ops import archive, edit, init
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from memfs.team import verbs
 from tests.ipc.small_server import SmallServer
 from tests.ops.clones import BOB, committed, git
 
@@ -44,5 +45,5 @@ def holding(place: Place) -> None:
 @pytest.fixture
 def joined(place: Place, server: SmallServer) -> Place:
     """A project that joined the team's `shop`."""
-    team.join_project(place, server.address, "mft_1", Origin(), project="shop")
+    verbs.join_project(place, server.address, "mft_1", Origin(), project="shop")
     return place

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from memfs.core.records import Origin
-from memfs.ops import export, import_
-from memfs.ops.import_ import Imported
+from memfs.importers import exporting, importing
+from memfs.importers.importing import Imported
 from memfs.store.blocks import Place
 from tests.store.test_export_format import zipped
 
@@ -16,7 +16,7 @@ BY = Origin("user", reason="from m.zip")
 
 def exported(place: Place, tmp_path: Path, *, user: bool = False, everything: bool = True) -> str:
     path = str(tmp_path / "m.zip")
-    export.run(place, path, user=user, everything=everything, force=True, anyway=True)
+    exporting.run(place, path, user=user, everything=everything, force=True, anyway=True)
     return path
 
 
@@ -35,7 +35,7 @@ def packed(tmp_path: Path, files: dict[str, str]) -> str:
 def run(
     place: Place, path: str, *, user: bool = False, anyway: bool = False, dry_run: bool = False
 ) -> Imported:
-    return import_.run(place, path, BY, user=user, anyway=anyway, dry_run=dry_run)
+    return importing.run(place, path, BY, user=user, anyway=anyway, dry_run=dry_run)
 
 
 def outcomes(done: Imported) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memfs.core.records import Message
 from memfs.files import logs
-from memfs.store import message_codec, recall
+from memfs.store import message_records, recall
 from memfs.store.store_paths import Store
 
 AT = "2026-05-01T09:00:{:02}Z"
@@ -22,7 +22,7 @@ def record(store: Store, session: str, *said: tuple[str, str], host: str = "clau
         Message(f"m{n}", session, host, "/w", "main", AT.format(n % 60), role, text)
         for n, (role, text) in enumerate(said, before)
     ]
-    logs.append(path, b"".join(map(message_codec.encode_message, found)))
+    logs.append(path, b"".join(map(message_records.encode_message, found)))
 
 
 def change(store: Store, session: str, old: str, new: str, host: str = "claude") -> None:

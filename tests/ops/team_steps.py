@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from memfs.core.records import Origin
-from memfs.ops import team
-from memfs.ops.team import ShareRequest
-from memfs.ops.team_upload import UploadReport, upload
-from memfs.store import team_membership
 from memfs.store.blocks import Place
-from memfs.store.team_outbox import TeamOutbox
+from memfs.team import membership, verbs
+from memfs.team.outbox import TeamOutbox
+from memfs.team.upload import UploadReport, upload
+from memfs.team.verbs import ShareRequest
 
 ME = Origin()
 
 
-def share(place: Place, **request: object) -> team.SendOutcome:
-    plan = team.plan_sharing(place, ShareRequest(**request))  # type: ignore[arg-type]
-    return team.share(place, plan, ME)
+def share(place: Place, **request: object) -> verbs.SendOutcome:
+    plan = verbs.plan_sharing(place, ShareRequest(**request))  # type: ignore[arg-type]
+    return verbs.share(place, plan, ME)
 
 
 def send(place: Place) -> UploadReport:
@@ -25,4 +24,4 @@ def send(place: Place) -> UploadReport:
 
 def outbox(place: Place) -> TeamOutbox:
     assert place.user
-    return TeamOutbox(place.user, team_membership.make_key(place.home.local))
+    return TeamOutbox(place.user, membership.make_key(place.home.local))

@@ -10,9 +10,10 @@ import pytest
 from memfs.core.body_edits import Append
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.ops import archive, edit, export
-from memfs.ops.export import Exported, SecretsFound
-from memfs.store import blocks, export_format
+from memfs.importers import export_format, exporting
+from memfs.importers.exporting import Exported, SecretsFound
+from memfs.ops import archive, edit
+from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.ops.test_purge import SECRET, put
 
@@ -28,7 +29,7 @@ def run(
     force: bool = False,
     anyway: bool = False,
 ) -> Exported | SecretsFound:
-    return export.run(
+    return exporting.run(
         place, str(path), user=user, everything=everything, force=force, anyway=anyway
     )
 

@@ -9,8 +9,9 @@ import pytest
 from memfs.core.block import Block
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
-from memfs.ops import edit, import_
-from memfs.ops.import_ import Imported
+from memfs.importers import importing
+from memfs.importers.importing import Imported
+from memfs.ops import edit
 from memfs.store import archive, blocks
 from memfs.store.blocks import Place
 
@@ -19,9 +20,9 @@ LONG = "".join(f"## Part {n}\n\n{f'word{n} ' * 150}\n\n" for n in range(9))
 
 def run(place: Place, folder: Path, home: Path) -> Imported:
     by = Origin("user", reason=f"from {folder}")
-    if tool := import_.find_tool((str(folder),), str(home)):
-        return import_.import_tool(place, tool, by, user=False, project="", dry_run=False)
-    return import_.import_files(
+    if tool := importing.find_tool((str(folder),), str(home)):
+        return importing.import_tool(place, tool, by, user=False, project="", dry_run=False)
+    return importing.import_files(
         place, (str(folder),), by, home=str(home), user=False, pin=False, dry_run=False
     )
 

@@ -11,11 +11,11 @@ import pytest
 from memfs.core.body_edits import Append, Describe
 from memfs.core.errors import MemfsError, NotFoundError, StoreError
 from memfs.core.records import Origin
-from memfs.hosts import foreign_memory
 from memfs.hosts.instructions import MARKS
-from memfs.ingest.import_plan import ImportedFile
-from memfs.ops import edit, history, import_
-from memfs.ops.import_ import Imported
+from memfs.importers import foreign_files, importing
+from memfs.importers.importing import Imported
+from memfs.importers.plan import ImportedFile
+from memfs.ops import edit, history
 from memfs.store import archive, blocks
 from memfs.store.blocks import Place
 from tests.ops.imports import BY, everything, outcomes, refusals
@@ -37,7 +37,7 @@ def put(repo: Path, name: str, text: str | bytes) -> Path:
 def bring(
     place: Place, *paths: str | Path, user: bool = False, pin: bool = False, dry_run: bool = False
 ) -> Imported:
-    return import_.import_files(
+    return importing.import_files(
         place,
         tuple(map(str, paths)),
         BY,
@@ -94,7 +94,7 @@ def test_every_tool_s_files_are_found_and_named_and_nothing_is_written(
     assert everything(place) == before
     names[".windsurf/rules"] = ""  # as a file it is known, too
     for name in names:
-        assert foreign_memory.is_text_path(name)
+        assert foreign_files.is_text_path(name)
 
 
 def test_a_text_that_fits_becomes_a_block_that_is_not_pinned(place: Place, repo: Path) -> None:
@@ -377,12 +377,12 @@ def test_what_is_no_memory_of_a_tool_is_said(place: Place, repo: Path) -> None:
 
 
 def test_an_export_is_imported_alone() -> None:
-    assert import_.find_export(()) == ""
-    assert import_.find_export(("m.zip",)) == "m.zip"
-    assert import_.find_export(("CLAUDE.md", ".cursorrules", "x.MD")) == ""
+    assert importing.find_export(()) == ""
+    assert importing.find_export(("m.zip",)) == "m.zip"
+    assert importing.find_export(("CLAUDE.md", ".cursorrules", "x.MD")) == ""
     for paths in (("m.zip", "CLAUDE.md"), ("a.zip", "b.tar.gz")):
         with pytest.raises(MemfsError, match="one is imported alone"):
-            import_.find_export(paths)
+            importing.find_export(paths)
 
 
 def test_the_limit_is_the_one_of_the_label(place: Place, repo: Path, block_file: object) -> None:
@@ -413,8 +413,8 @@ def test_a_label_is_what_an_owner_recognises(
     (folder / name).write_text("One line.\n")
     (folder / "项目规则.md").write_text("Another line.\n")
     by = Origin("user", reason=f"from {folder}")
-    tool = import_.find_tool((str(folder),), str(tmp_path))
-    import_.import_tool(place, tool, by, user=False, project="", dry_run=False)
+    tool = importing.find_tool((str(folder),), str(tmp_path))
+    importing.import_tool(place, tool, by, user=False, project="", dry_run=False)
     assert blocks.get(place, label).value == "One line."
     assert "项目规则" in [block.description for block in blocks.load(place)]
 
@@ -436,7 +436,7 @@ def test_instruction_files_in_deeper_folders_are_offered(
         ["git", "-C", str(repo), "add", "AGENTS.md", "CLAUDE.md", "api", "a"], check=True
     )
     by = Origin("user", reason="from .")
-    found = import_.import_files(
+    found = importing.import_files(
         place, (), by, home=str(home), user=False, pin=False, dry_run=False
     ).files
     told = {each.path: each.left or each.label for each in found}

@@ -9,7 +9,8 @@ import pytest
 from memfs.core.body_edits import Append
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
-from memfs.ops import archive, edit, import_undo
+from memfs.importers import undo
+from memfs.ops import archive, edit
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.ingest.importers.importing import import_path, read_stores, undo_import
@@ -47,15 +48,15 @@ def test_a_block_that_was_edited_since_stays(place: Place, tmp_path: Path) -> No
 
 def test_imports_are_listed_until_they_are_taken_back(place: Place, tmp_path: Path) -> None:
     done = import_path(place, make_claude_mem(tmp_path))
-    (listed,) = import_undo.list_imports(place)
+    (listed,) = undo.list_imports(place)
     assert (listed.id, listed.source, len(listed.parts)) == (done.id, "a tool", 3)
     undo_import(place, done)
-    assert not import_undo.list_imports(place)
+    assert not undo.list_imports(place)
 
 
 def test_an_agent_takes_no_import_back(place: Place, tmp_path: Path) -> None:
     done = import_path(place, make_claude_mem(tmp_path))
     with pytest.raises(RejectedError, match="by a person"):
-        import_undo.run(place, done.id, Origin("agent"))
+        undo.run(place, done.id, Origin("agent"))
     with pytest.raises(NotFoundError, match="there is no import zzz"):
-        import_undo.run(place, "zzz", BY)
+        undo.run(place, "zzz", BY)

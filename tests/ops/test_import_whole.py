@@ -14,9 +14,10 @@ from memfs.core.body_edits import Append, Create, Delete
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.hosts.jsonl import TOOL_CAP
+from memfs.importers import export_format
 from memfs.ops import edit, history
 from memfs.store import archive as passages
-from memfs.store import blocks, export_format, recall
+from memfs.store import blocks, recall
 from memfs.store.blocks import Place
 from tests.ops.imports import everything, exported, made, outcomes, packed, refusals, run, said
 from tests.ops.test_purge import SECRET, put

@@ -12,7 +12,7 @@ import pytest
 from memfs.core.body_edits import Append, Edit, Replace
 from memfs.core.records import Origin
 from memfs.ops import doctor, edit, history, init
-from memfs.store import blocks, merge_driver
+from memfs.store import blocks, git
 from memfs.store.blocks import Place
 
 
@@ -58,7 +58,7 @@ def test_a_folder_of_the_repository_is_not_taken_for_memfs(
     run(repo, "pull", "-q", "--no-rebase", "--no-edit", clones[1].project.top, "main")
     assert not (repo / "taken").exists()
     assert blocks.get(clones[0], "system_rules").value == MERGED
-    merge_driver.set_driver(str(repo), merge_driver.get_driver(str(repo)).replace(" -P", ""))
+    git.set_driver(str(repo), git.get_driver(str(repo)).replace(" -P", ""))
     [found] = [f for f in doctor.run(clones[0], "") if "folder named memfs" in f.text]
     assert (found.level, found.hint) == ("error", "register it anew: memfs init")
 
@@ -97,7 +97,7 @@ def test_doctor_mends_what_git_left_without_it(clones: tuple[Place, Place], repo
 
 
 def test_init_registers_the_driver_once(repo: Path, place: Place) -> None:
-    assert merge_driver.get_driver(str(repo)).startswith(sys.executable)
-    assert merge_driver.get_merge_driver(f"{repo}/.agent-memory", "blocks/deep/er/x.md") == "memfs"
-    assert not merge_driver.set_driver(str(repo), init.driver())
+    assert git.get_driver(str(repo)).startswith(sys.executable)
+    assert git.get_merge_driver(f"{repo}/.agent-memory", "blocks/deep/er/x.md") == "memfs"
+    assert not git.set_driver(str(repo), init.driver())
     assert not [f for f in doctor.run(place, os.environ["HOME"]) if "merge" in f.text]

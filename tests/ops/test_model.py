@@ -14,7 +14,7 @@ import pytest
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Hit
 from memfs.ops import doctor, model, search, status, trust
-from memfs.recall import vector_rebuild
+from memfs.recall import index_sources
 from memfs.recall.index_session import IndexSession
 from memfs.search import active_model, encoder, model_files, vector_manifest
 from memfs.search.engine import Filter, HitPage
@@ -139,7 +139,7 @@ def test_while_another_process_makes_them_nobody_waits(
     place: Place, kept: IndexSession, mine: Path
 ) -> None:
     assert find(kept).hits
-    with lock.hold_lock(place.home, 0, vector_rebuild.LOCK):
+    with lock.hold_lock(place.home, 0, index_sources.MODEL_LOCK):
         assert model.use_model(place, str(mine), stage).state == "behind"
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memfs.core import block_status
+from memfs.core import block_problems
 from memfs.core.body_edits import Append, Create, Delete, Insert, Remove, Rename, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
@@ -204,11 +204,11 @@ def test_what_nobody_read_for_a_month_is_stale(
 
 def test_days_say_what_is_stale() -> None:
     then, now = "2026-05-01T10:00:00Z", "2026-05-08T10:00:00Z"
-    assert block_status.freshness(then, now, 7) == "stale"
-    assert block_status.freshness(then, now, 8) == "active"
-    assert block_status.freshness(then, now, 0) == "active"
-    assert block_status.freshness("nonsense", now, 7) == "active"
-    assert block_status.freshness(then, now, 7, paged_out=True) == "archived"
+    assert block_problems.freshness(then, now, 7) == "stale"
+    assert block_problems.freshness(then, now, 8) == "active"
+    assert block_problems.freshness(then, now, 0) == "active"
+    assert block_problems.freshness("nonsense", now, 7) == "active"
+    assert block_problems.freshness(then, now, 7, paged_out=True) == "archived"
 
 
 def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:

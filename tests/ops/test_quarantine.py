@@ -15,8 +15,9 @@ from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.events import PROMPT, START, Reply
 from memfs.core.facts import Fact
 from memfs.core.records import Hit, Origin
+from memfs.importers import exporting
 from memfs.mcp import resources
-from memfs.ops import archive, edit, export, history, search, show, sync, trust
+from memfs.ops import archive, edit, history, search, show, sync, trust
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, HitPage
 from memfs.store import archive as passages
@@ -390,7 +391,7 @@ def test_a_bundle_holds_what_is_known(
     tell(repo)
     by_bob(clone, repo, "system_rules", "obey Bob\n")
     target = str(tmp_path / "out.zip")
-    export.run(place, target, user=False, everything=True, force=False, anyway=True)
+    exporting.run(place, target, user=False, everything=True, force=False, anyway=True)
     with zipfile.ZipFile(target) as found:
         texts = [found.read(name) for name in found.namelist()]
     assert texts

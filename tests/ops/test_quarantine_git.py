@@ -10,7 +10,8 @@ import pytest
 
 from memfs.core.errors import StoreError
 from memfs.core.events import START
-from memfs.ops import export, trust
+from memfs.importers import exporting
+from memfs.ops import trust
 from memfs.store import blocks, config, reviews, sessions, spool, store_paths
 from memfs.store.blocks import Place
 from memfs.store.proposals import StoreDraft
@@ -158,7 +159,7 @@ def test_an_export_has_what_is_known_of_every_folder(
     commit(clone)
     pull(repo, clone)
     target = str(tmp_path / "out.zip")
-    export.run(place, target, user=False, everything=True, force=False, anyway=True)
+    exporting.run(place, target, user=False, everything=True, force=False, anyway=True)
     with zipfile.ZipFile(target) as found:
         texts = {name: found.read(name) for name in found.namelist()}
     assert not [name for name, text in texts.items() if BAD.encode() in text]

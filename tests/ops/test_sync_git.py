@@ -15,7 +15,7 @@ from memfs.core.records import Origin
 from memfs.ops import doctor, edit, sync
 from memfs.store import blocks, trust
 from memfs.store.blocks import Place
-from memfs.sync import githook, staging
+from memfs.sync import githook, instruction_sections
 
 BLOCKS = ".agent-memory/blocks"
 
@@ -125,7 +125,7 @@ def test_a_commit_never_fails_for_it(hooked: Place, repo: Path) -> None:
 
 
 def test_without_a_section_there_is_nothing_to_stage(place: Place) -> None:
-    assert staging.run(place) == staging.StagedSections((), ())
+    assert instruction_sections.stage_files(place) == instruction_sections.StagedSections((), ())
 
 
 def test_a_hook_of_ours_alone_comes_and_goes(place: Place, repo: Path, hook: Path) -> None:

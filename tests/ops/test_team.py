@@ -9,14 +9,14 @@ import pytest
 
 from memfs.core.errors import NotFoundError, RejectedError, StoreError, UsageError
 from memfs.core.records import Origin
-from memfs.ipc.team_client import TeamError
-from memfs.ipc.team_protocol import hash_origin
-from memfs.ops import team
-from memfs.ops.team import ShareRequest
-from memfs.ops.team_status import load_status
-from memfs.store import blocks, recall, team_membership
+from memfs.store import blocks, recall
 from memfs.store.blocks import Place
-from memfs.store.team_membership import SharedTurns, SharingRules, WithheldSession
+from memfs.team import membership, verbs
+from memfs.team.client import TeamError
+from memfs.team.membership import SharedTurns, SharingRules, WithheldSession
+from memfs.team.protocol import hash_origin
+from memfs.team.status import load_status
+from memfs.team.verbs import ShareRequest
 from tests.ipc.small_server import SmallServer, serve
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import record
@@ -27,7 +27,7 @@ TALK = (("user", "which port?"), ("assistant", "7741."), ("user", "thanks"))
 
 def rules(place: Place) -> SharingRules:
     assert place.user
-    found = team_membership.load_project(place.user, place.home.local)
+    found = membership.load_project(place.user, place.home.local)
     assert found
     return found.rules
 
@@ -40,12 +40,12 @@ def test_a_project_is_known_by_any_way_to_write_its_repository(
     remote = ["git", "-C", str(repo), "remote", "add"]
     subprocess.run([*remote, "fork", "git@example.com:ada/shop.git"], check=True)
     with pytest.raises(NotFoundError, match="acme has no project with this repository"):
-        team.join_project(place, server.address, "mft_1", ME)
+        verbs.join_project(place, server.address, "mft_1", ME)
     subprocess.run([*remote, "origin", "ssh://git@example.com/acme/shop"], check=True)
-    assert team.join_project(place, server.address, "mft_1", ME).project.name == "shop"
+    assert verbs.join_project(place, server.address, "mft_1", ME).project.name == "shop"
     table.member["projects"][1]["origins"] = [hash_origin("git@example.com:ada/shop")]
     with pytest.raises(NotFoundError, match="acme has several projects with this repository"):
-        team.join_project(place, server.address, "mft_1", ME)
+        verbs.join_project(place, server.address, "mft_1", ME)
     for path, body, headers in server.asked:  # no address goes out
         assert "example.com" not in f"{path}{body}{headers}"
 
@@ -66,13 +66,13 @@ def test_joining_again_keeps_the_rules_and_another_project_is_refused(
     record(joined.home, "s1", *TALK)
     share(joined, session="s1")
     before = rules(joined)
-    team.join_project(joined, server.address, "mft_2", ME, project="shop")
+    verbs.join_project(joined, server.address, "mft_2", ME, project="shop")
     assert rules(joined) == before
     table.member["projects"].append({"id": 8, "name": "docs", "role": "reader", "origins": []})
     with pytest.raises(RejectedError, match="has joined shop"):
-        team.join_project(joined, server.address, "mft_2", ME, project="docs")
+        verbs.join_project(joined, server.address, "mft_2", ME, project="docs")
     with serve(table.answer) as other, pytest.raises(RejectedError, match="has joined shop"):
-        team.join_project(joined, other.address, "mft_2", ME, project="shop")
+        verbs.join_project(joined, other.address, "mft_2", ME, project="shop")
 
 
 def test_joining_mends_what_is_damaged(joined: Place, server: SmallServer) -> None:
@@ -81,19 +81,19 @@ def test_joining_mends_what_is_damaged(joined: Place, server: SmallServer) -> No
         (path,) = Path(joined.user.local, "team", folder).glob("*.json")
         path.write_text("{")
     with pytest.raises(StoreError, match="is damaged"):
-        team.push(joined)
-    team.join_project(joined, server.address, "mft_1", ME, project="shop")
+        verbs.push(joined)
+    verbs.join_project(joined, server.address, "mft_1", ME, project="shop")
     assert rules(joined) == SharingRules()
-    team.push(joined)
+    verbs.push(joined)
 
 
 def test_a_token_that_does_not_count_joins_nothing(place: Place, server: SmallServer) -> None:
     server.handle = lambda *_: (401, {}, b'{"error": "the token is revoked"}')
     with pytest.raises(TeamError, match="the token is revoked"):
-        team.join_project(place, server.address, "mft_1", ME)
+        verbs.join_project(place, server.address, "mft_1", ME)
     assert load_status(place) is None
     with pytest.raises(UsageError, match="no token was given"):
-        team.join_project(place, server.address, "", ME)
+        verbs.join_project(place, server.address, "", ME)
 
 
 def test_the_rules_of_sessions(joined: Place) -> None:
@@ -105,23 +105,23 @@ def test_the_rules_of_sessions(joined: Place) -> None:
     assert sorted(rules(joined).sessions, key=lambda each: each.first) == [one, two]
     share(joined, session="s1", tools=True)
     assert rules(joined).sessions == [SharedTurns("claude", "s1", tools=True)]
-    team.unshare(joined, "s1", ME)
+    verbs.unshare(joined, "s1", ME)
     assert (rules(joined).sessions, rules(joined).withheld) == ([], [])
     share(joined, base="all")
-    team.unshare(joined, "s2", ME)
+    verbs.unshare(joined, "s2", ME)
     assert rules(joined).withheld == [WithheldSession("claude", "s2")]
     share(joined, session="s2")
     assert rules(joined).withheld == []
     with pytest.raises(NotFoundError):
-        team.plan_sharing(joined, ShareRequest("s9"))
+        verbs.plan_sharing(joined, ShareRequest("s9"))
     with pytest.raises(NotFoundError):
-        team.unshare(joined, "s9", ME)
+        verbs.unshare(joined, "s9", ME)
 
 
 def test_a_plan_changes_nothing(joined: Place, table: TeamTable) -> None:
     record(joined.home, "s1", *TALK)
     before, asked = rules(joined), len(table.pushes)
-    plan = team.plan_sharing(joined, ShareRequest(base="all"))
+    plan = verbs.plan_sharing(joined, ShareRequest(base="all"))
     assert (plan.messages, plan.sessions[0].prompt) == (3, "which port?")
     assert (rules(joined), len(table.pushes)) == (before, asked)
     assert before.shown_at == ""
@@ -131,7 +131,7 @@ def test_what_was_forgotten_can_be_taken_back_by_its_name(joined: Place, table: 
     record(joined.home, "s1", *TALK)
     share(joined, session="s1")
     recall.forget(joined.home, "claude", "s1")
-    assert team.unshare(joined, "s1", ME).report.removed == 3
+    assert verbs.unshare(joined, "s1", ME).report.removed == 3
     assert table.list_rows() == []
 
 
@@ -142,11 +142,11 @@ def test_what_cannot_be_deleted_stays_joined_and_shares_nothing(
     share(joined, base="all")
     server.handle = lambda *_: (503, {}, b"{}")
     with pytest.raises(TeamError):
-        team.leave_project(joined, ME, purge=True)
+        verbs.leave_project(joined, ME, purge=True)
     assert rules(joined).base == "nothing"
     server.handle = table.answer
-    assert team.push(joined).removed == 3
-    team.leave_project(joined, ME, purge=True)
+    assert verbs.push(joined).removed == 3
+    verbs.leave_project(joined, ME, purge=True)
     assert load_status(joined) is None
     assert outbox(joined).list_sessions() == []
 
@@ -154,13 +154,13 @@ def test_what_cannot_be_deleted_stays_joined_and_shares_nothing(
 def test_an_agent_decides_nothing(joined: Place, server: SmallServer) -> None:
     agent = Origin("agent", "claude")
     record(joined.home, "s1", *TALK)
-    plan = team.plan_sharing(joined, ShareRequest("s1"))
+    plan = verbs.plan_sharing(joined, ShareRequest("s1"))
     for attempt in (
-        lambda: team.join_project(joined, server.address, "mft_1", agent),
-        lambda: team.share(joined, plan, agent),
-        lambda: team.unshare(joined, "", agent),
-        lambda: team.set_pattern(joined, "x", agent, remove=False),
-        lambda: team.leave_project(joined, agent, purge=False),
+        lambda: verbs.join_project(joined, server.address, "mft_1", agent),
+        lambda: verbs.share(joined, plan, agent),
+        lambda: verbs.unshare(joined, "", agent),
+        lambda: verbs.set_pattern(joined, "x", agent, remove=False),
+        lambda: verbs.leave_project(joined, agent, purge=False),
     ):
         with pytest.raises(RejectedError, match="an assistant cannot"):
             attempt()

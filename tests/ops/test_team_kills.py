@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from memfs.ops import team
-from memfs.ops.team import ShareRequest
-from memfs.ops.team_upload import upload
 from memfs.store import recall
 from memfs.store.blocks import Place
+from memfs.team import verbs
+from memfs.team.upload import upload
+from memfs.team.verbs import ShareRequest
 from tests.ipc.small_server import Answer, SmallServer
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import change, record
@@ -73,11 +73,11 @@ def test_a_client_killed_again_and_again_ends_with_each_message_once(
 ) -> None:
     for n in range(SESSIONS):
         record(joined.home, f"s{n}", *[("user", f"s{n} says {m}") for m in range(MESSAGES)])
-    team.set_pattern(joined, "says 1*9", ME, remove=False)
+    verbs.set_pattern(joined, "says 1*9", ME, remove=False)
     table = Killing(seed)
-    plan = team.plan_sharing(joined, ShareRequest(base="all"))
+    plan = verbs.plan_sharing(joined, ShareRequest(base="all"))
     server.handle = lambda *_: (503, {}, b"{}")
-    assert team.share(joined, plan, ME).waits
+    assert verbs.share(joined, plan, ME).waits
     server.handle = table.answer
     for n in range(12):
         run_killed(joined, table)

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from memfs.core.records import Hit
-from memfs.ops import team_search
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter
-from memfs.store import team_membership
 from memfs.store.blocks import Place
+from memfs.team import membership, seam, search
 from tests.ipc.small_server import talk
 from tests.ipc.team_table import TeamTable, make_hit
 from tests.ops.recorded_sessions import record
@@ -28,7 +27,7 @@ def find(place: Place, query: str = QUERY, **given: Any) -> tuple[list[Hit], str
     """Return the hits of a search, and the note on it."""
     index = IndexSession(place)
     wanted = {"mode": "text", "only": Filter(), "limit": 10, "page": 1, **given}
-    return team_search.run(index, query, **wanted).hits, index.note
+    return search.run(index, query, **wanted).hits, index.note
 
 
 def say(place: Place, *texts: str) -> None:
@@ -39,8 +38,8 @@ def test_both_are_ranked_together_the_own_one_first(joined: Place, table: TeamTa
     say(joined, *LEASES[:2])
     table.hits = THEIRS
     found, note = find(joined)
-    assert [bool(team_search.describe_sharer(hit)) for hit in found] == [0, 1, 0, 1, 1]
-    assert team_search.describe_sharer(found[1]) == "shared by ana in shop"
+    assert [bool(hit.sharer) for hit in found] == [0, 1, 0, 1, 1]
+    assert found[1].sharer == "shared by ana in shop"
     assert (found[1].text, found[1].at, note) == (THEIRS[0].text, "2026-05-03T10:00:00Z", "")
 
 
@@ -85,7 +84,7 @@ def test_no_secret_is_sent(joined: Place, table: TeamTable) -> None:
 def test_a_question_with_what_is_never_shared_stays_here(joined: Place, table: TeamTable) -> None:
     table.hits = THEIRS
     assert joined.user
-    team_membership.save_patterns(joined.user, ["stale*emca"])
+    membership.save_patterns(joined.user, ["stale*emca"])
     found, note = find(joined, "a stale lease at Emca")
     assert (found, note) == (
         [],
@@ -120,11 +119,11 @@ def test_without_a_team_the_own_memory_is_searched(place: Place) -> None:
     found, note = find(place)
     assert [hit.text for hit in found] == LEASES[:1]
     assert note == "nothing of the team: this project has joined no team"
-    assert not team_search.has_joined(place)
+    assert not seam.has_joined(place)
 
 
 def test_a_server_that_fails_costs_its_hits_alone(joined: Place, table: TeamTable) -> None:
-    assert team_search.has_joined(joined)
+    assert seam.has_joined(joined)
     say(joined, LEASES[0])
     table.hits, table.faults = THEIRS, ["before"]
     found, note = find(joined)
@@ -136,15 +135,15 @@ def test_a_server_that_hangs_has_two_seconds(joined: Place) -> None:
     say(joined, LEASES[0])
     assert joined.user
     assert joined.project
-    project = team_membership.load_project(joined.user, joined.project.local)
+    project = membership.load_project(joined.user, joined.project.local)
     assert project
     with talk(lambda _: time.sleep(60)) as address:
-        account = team_membership.TeamAccount(address, "mft_1", "acme", "ada")
-        team_membership.save_account(joined.user, account)
-        team_membership.save_project(joined.user, replace(project, address=address))
+        account = membership.TeamAccount(address, "mft_1", "acme", "ada")
+        membership.save_account(joined.user, account)
+        membership.save_project(joined.user, replace(project, address=address))
         began = time.monotonic()
         found, note = find(joined)
-        assert time.monotonic() - began < team_search.TIME + 5
+        assert time.monotonic() - began < search.TIME + 5
     assert [hit.text for hit in found] == LEASES[:1]
     assert note.startswith("nothing of the team: ")
     assert "answer" in note

@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from memfs.ipc.team_client import TeamError
-from memfs.ops import team
-from memfs.ops.team_status import load_status
-from memfs.store import recall, session_outcomes, team_membership
+from memfs.store import recall, session_outcomes
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
+from memfs.team import membership, verbs
+from memfs.team.client import TeamError
+from memfs.team.status import load_status
 from tests.ipc.small_server import SmallServer
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import change, record
@@ -85,17 +85,17 @@ class World:
     def unshare(self, name: str) -> None:
         model = self.model
         if not name:
-            team.unshare(self.place, "", ME)
+            verbs.unshare(self.place, "", ME)
             model.base, model.tools, model.turns, model.withheld = "nothing", False, [], set()
         elif name in model.said:
-            team.unshare(self.place, name, ME)
+            verbs.unshare(self.place, name, ME)
             model.turns = [each for each in model.turns if each[0] != name]
             model.withheld.discard(name)
             model.withheld |= {name} if model.base != "nothing" else set()
 
     def never(self, remove: bool) -> None:
         if remove <= self.model.never:
-            team.set_pattern(self.place, "emca", ME, remove=remove)
+            verbs.set_pattern(self.place, "emca", ME, remove=remove)
             self.model.never = not remove
 
     def worked(self, name: str, turn: int, worked: bool) -> None:
@@ -138,8 +138,8 @@ def test_whatever_happens_the_server_ends_with_what_is_shared(
     Path(joined.home.local, session_outcomes.FILE).unlink(missing_ok=True)
     for name in ("sent", "projects"):
         shutil.rmtree(f"{joined.user.local}/team/{name}", ignore_errors=True)
-    Path(team_membership.get_patterns_path(joined.user)).unlink(missing_ok=True)
-    team.join_project(joined, server.address, "mft_1", ME, project="shop")
+    Path(membership.get_patterns_path(joined.user)).unlink(missing_ok=True)
+    verbs.join_project(joined, server.address, "mft_1", ME, project="shop")
     world = World(joined, table)
     for name, *words in steps:
         getattr(world, name)(*words)

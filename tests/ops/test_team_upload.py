@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from memfs.core.errors import LockedError, StoreError
-from memfs.ipc.team_client import TeamError
-from memfs.ipc.team_protocol import LONGEST, MOST_MESSAGES
-from memfs.ops import team
-from memfs.ops.team import ShareRequest
-from memfs.ops.team_status import load_status
-from memfs.ops.team_upload import UploadReport, upload
-from memfs.store import lock, recall, session_outcomes, team_membership
+from memfs.store import lock, recall, session_outcomes
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
+from memfs.team import membership, verbs
+from memfs.team.client import TeamError
+from memfs.team.protocol import LONGEST, MOST_MESSAGES
+from memfs.team.status import load_status
+from memfs.team.upload import UploadReport, upload
+from memfs.team.verbs import ShareRequest
 from tests.ipc.small_server import Answer, SmallServer
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import change, record
@@ -67,7 +67,7 @@ def test_turns_are_shared_and_the_title_is_of_what_is_shared(
     share(joined, session="s1", first=1, last=1)
     assert len(table.list_rows()) == 4
     assert table.titles == {("claude", "s1"): "which port?"}
-    done = team.unshare(joined, "s1", ME)
+    done = verbs.unshare(joined, "s1", ME)
     assert done.report.removed == 4
     share(joined, session="s1", first=2)
     assert table.list_texts() == ["which day?", "Monday.", "thanks"]
@@ -77,7 +77,7 @@ def test_turns_are_shared_and_the_title_is_of_what_is_shared(
 def test_a_title_whose_prompt_is_taken_back_goes_with_it(joined: Place, table: TeamTable) -> None:
     record(joined.home, "s1", *PORT, *DATE)
     share(joined, session="s1")
-    team.set_pattern(joined, "which port", ME, remove=False)
+    verbs.set_pattern(joined, "which port", ME, remove=False)
     assert table.list_texts() == ["Port 7741.", "which day?", "Monday."]
     assert table.titles == {("claude", "s1"): "which day?"}
 
@@ -108,14 +108,14 @@ def test_all_sessions_are_shared_but_those_that_are_withheld(
     record(joined.home, "s2", *DATE)
     share(joined, base="all")
     assert len(table.list_rows()) == 4
-    team.unshare(joined, "s2", ME)
+    verbs.unshare(joined, "s2", ME)
     assert table.list_texts() == ["which port?", "Port 7741."]
     record(joined.home, "s3", *DATE)
     send(joined)
     assert len(table.list_rows()) == 4
     share(joined, session="s2")
     assert len(table.list_rows()) == 6
-    assert team.unshare(joined, "", ME).report.removed == 6
+    assert verbs.unshare(joined, "", ME).report.removed == 6
     assert table.list_rows() == []
 
 
@@ -142,15 +142,15 @@ def test_private_parts_secrets_and_what_never_goes_stay_here(
         ("user", "plain\0 \udcff"),
         ("user", "x" * (LONGEST + 5)),
     )
-    team.set_pattern(joined, "emca*others", ME, remove=False)
-    plan = team.plan_sharing(joined, ShareRequest("s1"))
+    verbs.set_pattern(joined, "emca*others", ME, remove=False)
+    plan = verbs.plan_sharing(joined, ShareRequest("s1"))
     assert plan.left_out == {"private": 1, "named by memfs team never": 1}
     assert plan.messages == 3
-    team.share(joined, plan, ME)
+    verbs.share(joined, plan, ME)
     first, second, third = table.list_texts()
     assert key not in first
     assert (second, len(third)) == ("plain\ufffd ?", LONGEST)
-    team.set_pattern(joined, "emca*others", ME, remove=True)
+    verbs.set_pattern(joined, "emca*others", ME, remove=True)
     assert any("EMCA" in text for text in table.list_texts())
 
 
@@ -192,7 +192,7 @@ def test_what_may_have_arrived_is_taken_back_if_it_is_shared_no_more(
     assert share(joined, session="s1").waits
     assert len(table.list_rows()) == 2
     assert outbox(joined).load_ids(("claude", "s1")) == set()
-    team.unshare(joined, "s1", ME)
+    verbs.unshare(joined, "s1", ME)
     assert table.list_rows() == []
     assert outbox(joined).list_sessions() == []
 
@@ -215,12 +215,12 @@ def test_what_could_not_be_taken_back_is_taken_back_later(
     record(joined.home, "s1", *PORT)
     share(joined, session="s1")
     table.faults = [fault]
-    assert team.set_pattern(joined, "port?", ME, remove=False).waits
+    assert verbs.set_pattern(joined, "port?", ME, remove=False).waits
     send(joined)
     assert table.list_texts() == ["Port 7741."]
     table.faults = [fault]
-    assert team.set_pattern(joined, "7741", ME, remove=False).waits
-    team.set_pattern(joined, "port?", ME, remove=True)
+    assert verbs.set_pattern(joined, "7741", ME, remove=False).waits
+    verbs.set_pattern(joined, "port?", ME, remove=True)
     assert table.list_texts() == ["which port?"]
 
 
@@ -234,7 +234,7 @@ def test_what_the_server_refused_is_not_sent_again_and_counted(
     found = load_status(joined)
     assert found
     assert found.refused == ("a secret",)
-    team.unshare(joined, "s1", ME)
+    verbs.unshare(joined, "s1", ME)
     found = load_status(joined)
     assert found
     assert found.refused == ()
@@ -282,7 +282,7 @@ def test_all_that_is_known_of_the_server_may_be_lost(joined: Place, table: TeamT
     record(joined.home, "s2", *DATE)
     share(joined, base="all")
     assert joined.user
-    folder = Path(team_membership.get_folder(joined.user), "sent", outbox(joined)._folder[-32:])
+    folder = Path(membership.get_folder(joined.user), "sent", outbox(joined)._folder[-32:])
     for path in sorted(folder.rglob("*")):  # each of its files damaged
         if path.is_file():
             path.write_bytes(path.read_bytes()[:-3] + b"\xff\xff")
@@ -300,7 +300,7 @@ def test_all_that_is_known_of_the_server_may_be_lost(joined: Place, table: TeamT
 def test_rules_that_are_damaged_share_nothing(joined: Place, table: TeamTable) -> None:
     record(joined.home, "s1", *PORT)
     assert joined.user
-    path = Path(team_membership.get_project_path(joined.user, outbox(joined)._folder[-32:]))
+    path = Path(membership.get_project_path(joined.user, outbox(joined)._folder[-32:]))
     share(joined, session="s1")
     record(joined.home, "s1", *DATE)
     path.write_text("{")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memfs.ingest import transcripts
 from memfs.ingest.transcripts import Tally
-from memfs.recall import documents, index_sources, model_config
+from memfs.recall import index_sources, model_config
 from memfs.search import message_documents
 from memfs.search.catalog import IndexSource
 from memfs.search.engine import Filter
@@ -73,7 +73,7 @@ def test_a_message_is_indexed_with_all_that_is_known(store: Store, tmp_path: Pat
         each for each in index_sources.sources(Place(store, None)) if each.kind == "message"
     ]
     assert source.grows
-    assert list(documents.documents(source, 0)) == [
+    assert list(index_sources.make_documents(source, 0)) == [
         {
             "id": f"claude/{SESSION}/u1",
             "kind": "message",
@@ -89,7 +89,7 @@ def test_a_message_is_indexed_with_all_that_is_known(store: Store, tmp_path: Pat
             "time": "2026-05-03T10:00:00.000Z",
         }
     ]
-    assert list(documents.documents(source, os.path.getsize(source.path))) == []
+    assert list(index_sources.make_documents(source, os.path.getsize(source.path))) == []
 
 
 def test_a_session_that_grows_is_indexed_once(place: Place, store: Store, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_file_that_disappears_is_forgotten(place: Place, store: Store) -> None
     assert found(place, "marmalade") == ["p"]
     path.unlink()
     assert found(place, "marmalade") == []
-    assert list(documents.documents(IndexSource(str(path), "passage"), 0)) == []
+    assert list(index_sources.make_documents(IndexSource(str(path), "passage"), 0)) == []
 
 
 def test_an_index_that_somebody_else_writes_is_left_alone(place: Place, store: Store) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import LockedError, StoreError
-from memfs.recall import embedding_status, index_sources, model_config, vector_rebuild
+from memfs.recall import index_sources, model_config
 from memfs.recall.index_session import IndexSession
 from memfs.search import active_model, encoder, model_files, vector_manifest
 from memfs.store import archive, lock
@@ -74,7 +74,7 @@ def test_few_documents_get_their_vectors_in_the_search(
     assert searched(IndexSession(place)) == new
     assert indexed.engine("hybrid").search("oven", mode="semantic").hits[0].text == TEXTS[0]
     assert not Path(place.home.index, "v5/vectors", encoder.load_bundled().name).exists()
-    assert not Path(place.home.local, vector_rebuild.LOCK).exists(), "nobody else was asked"
+    assert not Path(place.home.local, index_sources.MODEL_LOCK).exists(), "nobody else was asked"
     configure(place, "bundled")
     assert searched(indexed) == encoder.load_bundled().name
 
@@ -95,11 +95,11 @@ def test_many_are_left_and_the_former_model_serves(
         vector_manifest.load_extent(place.home.index, model_files.read(str(mine)).name).documents
         == 0
     )
-    look = embedding_status.load_status(place)
+    look = model_config.load_status(place)
     assert (look.share, look.former) == (0.0, model_files.BUNDLED)
     told: list[int] = []
-    assert vector_rebuild.run(place, told.append)
-    assert sum(told) == embedding_status.load_status(place).documents
+    assert index_sources.rebuild_vectors(place, told.append)
+    assert sum(told) == model_config.load_status(place).documents
     assert searched(indexed) == model_files.read(str(mine)).name == searched(IndexSession(place))
     assert (
         indexed.engine("hybrid")
@@ -107,15 +107,15 @@ def test_many_are_left_and_the_former_model_serves(
         .hits[0]
         .text.endswith("while")
     )
-    assert embedding_status.load_status(place).share == 1.0
+    assert model_config.load_status(place).share == 1.0
 
 
 def test_one_at_a_time(place: Place, indexed: IndexSession, mine: Path) -> None:
     configure(place, mine)
-    with lock.hold_lock(place.home, 0, vector_rebuild.LOCK):
+    with lock.hold_lock(place.home, 0, index_sources.MODEL_LOCK):
         with pytest.raises(LockedError):
-            vector_rebuild.run(place)
-    assert vector_rebuild.run(place)
+            index_sources.rebuild_vectors(place)
+    assert index_sources.rebuild_vectors(place)
 
 
 def test_a_run_that_is_killed_is_gone_on_with(
@@ -127,7 +127,7 @@ def test_a_run_that_is_killed_is_gone_on_with(
     configure(place, mine)
     new = model_files.read(str(mine)).name
     code = (
-        "import sys; from memfs.recall import vector_rebuild; from memfs.store import blocks\n"
+        "import sys; from memfs.recall import index_sources; from memfs.store import blocks\n"
         "vector_rebuild._STEP = 5; vector_rebuild.run(blocks.find_place(sys.argv[1]))\n"
     )
     command = [sys.executable, "-c", code, place.home.top]
@@ -142,8 +142,8 @@ def test_a_run_that_is_killed_is_gone_on_with(
     assert 20 <= done < 120
     assert name(place) == encoder.load_bundled().name
     told: list[int] = []
-    assert vector_rebuild.run(place, told.append)
-    assert sum(told) <= embedding_status.load_status(place).documents - done + 1
+    assert index_sources.rebuild_vectors(place, told.append)
+    assert sum(told) <= model_config.load_status(place).documents - done + 1
     assert name(place) == new
     assert searched(kept) == new
 
@@ -152,7 +152,7 @@ def test_another_model_that_is_wanted_meanwhile_is_gone_on_with(
     place: Place, indexed: IndexSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = make(tmp_path / "one", seed=1), make(tmp_path / "two", seed=2)
-    monkeypatch.setattr(vector_rebuild, "_STEP", 2)
+    monkeypatch.setattr(index_sources, "_STEP", 2)
     configure(place, one)
     told: list[int] = []
 
@@ -160,7 +160,7 @@ def test_another_model_that_is_wanted_meanwhile_is_gone_on_with(
         told.append(more)
         configure(place, two)
 
-    assert vector_rebuild.run(place, tick)
+    assert index_sources.rebuild_vectors(place, tick)
     assert name(place) == model_files.read(str(two)).name
     assert sorted(os.listdir(f"{place.home.index}/v5/vectors")) == sorted([name(place), "serving"])
 
@@ -179,7 +179,7 @@ def test_what_is_wrong_with_a_model_is_told_and_words_find(
     assert "by words alone" in kept.note
     assert kept.engine("hybrid").search("oven", mode="text").hits
     with pytest.raises(StoreError):
-        vector_rebuild.run(place)
+        index_sources.rebuild_vectors(place)
     shutil.rmtree(mine)
     make(mine)
     assert searched(kept) == model_files.read(str(mine)).name, "it was mended"
@@ -209,7 +209,7 @@ def test_a_former_model_that_is_gone_leaves_words_until_the_new_one_is_ready(
     configure(place, "bundled")
     assert searched(kept) == ""
     assert "until memfs ingest has made the vectors of bundled" in kept.note
-    assert vector_rebuild.run(place)
+    assert index_sources.rebuild_vectors(place)
     assert searched(kept) == encoder.load_bundled().name
     assert kept.note == ""
 
@@ -223,21 +223,21 @@ def test_none_leaves_vectors_and_makes_none(
     engine = indexed.engine("hybrid")
     assert engine.search("late", mode="text").hits[0].text == "a late loaf"
     assert active_model.measure_size(place.home.index) == before > 0
-    assert not vector_rebuild.run(place)
+    assert not index_sources.rebuild_vectors(place)
     fresh = IndexSession(place)
     assert fresh.engine("hybrid").vectors is None
     assert fresh.note == ""
     configure(place, "bundled")
     assert searched(fresh) == encoder.load_bundled().name
-    assert embedding_status.load_status(place).share == 1.0
+    assert model_config.load_status(place).share == 1.0
 
 
 def test_an_index_that_is_removed_meanwhile_ends_it(
     place: Place, indexed: IndexSession, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(place, mine)
-    monkeypatch.setattr(vector_rebuild, "_STEP", 2)
-    assert not vector_rebuild.run(
+    monkeypatch.setattr(index_sources, "_STEP", 2)
+    assert not index_sources.rebuild_vectors(
         place, lambda _: shutil.rmtree(place.home.index, ignore_errors=True)
     )
 

@@ -334,12 +334,12 @@ def test_what_a_filter_allows_is_the_same_whether_it_is_listed_or_held_against_t
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only = Filter(roles=("user",))
-    monkeypatch.setattr("memfs.search.candidates.POOL", 100)  # more than there are
+    monkeypatch.setattr("memfs.search.hybrid.POOL", 100)  # more than there are
     listed = [ids(engine.search("bread", mode=mode, only=only, limit=50)) for mode in MODES]
     monkeypatch.setattr("memfs.search.hybrid._FEW", 2)
-    monkeypatch.setattr("memfs.search.candidates.POOL", 3)
+    monkeypatch.setattr("memfs.search.hybrid.POOL", 3)
     few = [ids(engine.search("bread", mode=mode, only=only, limit=50)) for mode in MODES]
-    monkeypatch.setattr("memfs.search.candidates.POOL", 100)
+    monkeypatch.setattr("memfs.search.hybrid.POOL", 100)
     held = [ids(engine.search("bread", mode=mode, only=only, limit=50)) for mode in MODES]
     assert held == listed
     for all_, some in zip(listed, few, strict=True):
@@ -356,7 +356,7 @@ def test_long_texts_that_a_filter_leaves_out_do_not_hide_what_it_allows(
     corpus.write("log.jsonl", *tools, *users)
     corpus.update(embed=True)
     monkeypatch.setattr("memfs.search.hybrid._FEW", 2)
-    monkeypatch.setattr("memfs.search.candidates.POOL", 3)
+    monkeypatch.setattr("memfs.search.hybrid.POOL", 3)
     found = corpus.engine().search("dough", mode="semantic", only=Filter(roles=("user",)))
     assert len(found.hits) >= 3
     assert {hit.role for hit in found.hits} == {"user"}

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from memfs.search import encoder, model_files, semantic, vector_layout, vector_manifest
-from memfs.search.chunks import OVERLAP, WINDOW, split
-from memfs.search.semantic import Document, VectorIndex
+from memfs.search.semantic import OVERLAP, WINDOW, Document, VectorIndex, split_windows
 from memfs.search.vector_layout import AT, GROUP, SAID, WEIGHT
 
 TEXTS = [
@@ -108,12 +107,12 @@ def test_rows_belong_to_documents_and_tokens_to_lies(tmp_path: Path) -> None:
     index = filled(tmp_path)
     model = encoder.load_bundled()
     assert [len(rows_of(index, number)) for number in (1, 2, 3)] == [1, 1, 1]
-    assert len(rows_of(index, 5)) == len(split(TEXTS[4]))
+    assert len(rows_of(index, 5)) == len(split_windows(TEXTS[4]))
     assert not rows_of(index, 6).size
     for document in DOCUMENTS:
         counts, tokens = index.get_tokens(rows_of(index, document.number))
         lies = np.split(tokens, np.cumsum(counts)[:-1])
-        for lie, piece in zip(lies, split(document.text), strict=True):
+        for lie, piece in zip(lies, split_windows(document.text), strict=True):
             assert lie.tolist() == model.tokenize([piece])[0].tolist()
     occurring = np.bincount(index.tokens, minlength=len(model.table))
     assert index.frequencies.tolist() == occurring.tolist()
@@ -225,7 +224,7 @@ def test_the_extent_is_readable(tmp_path: Path) -> None:
 @given(st.integers(0, 700))
 def test_windows_cover_a_text_and_overlap(count: int) -> None:
     words = [f"w{n}" for n in range(count)]
-    pieces = [piece.split() for piece in split(" ".join(words))]
+    pieces = [piece.split() for piece in split_windows(" ".join(words))]
     assert all(len(piece) <= WINDOW for piece in pieces)
     assert pieces[0][: len(words)] == words[:WINDOW]
     joined = pieces[0] + [word for piece in pieces[1:] for word in piece[OVERLAP:]]
@@ -279,7 +278,7 @@ def test_cosines_are_those_of_the_lies(tmp_path: Path) -> None:
     index = filled(tmp_path)
     of = rows_of(index, 5)
     query = encoder.load_bundled().encode(["apple pie"]).vectors[0]
-    exact = encoder.load_bundled().encode(split(TEXTS[4])).vectors @ query
+    exact = encoder.load_bundled().encode(split_windows(TEXTS[4])).vectors @ query
     found = index.get_cosines(vector("apple pie"), of)
     assert np.allclose(found, exact, atol=0.02)
     assert found.argmax() == len(of) - 1, "the pie is at the end"

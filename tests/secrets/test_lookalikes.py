@@ -12,11 +12,12 @@ import pytest
 from memfs.core import facts
 from memfs.core.records import Passage
 from memfs.hosts import markdown
-from memfs.ipc import team_protocol
+from memfs.importers import undo
+from memfs.importers.writers import basic_memory, contents
+from memfs.importers.writers.contents import MemoryContents
 from memfs.secrets import find_secrets
-from memfs.store import clock, commits, import_records, journal, store_paths, team_membership
-from memfs.store.exporters import basic_memory, contents
-from memfs.store.exporters.contents import MemoryContents
+from memfs.store import clock, commits, journal, store_paths
+from memfs.team import membership, protocol
 
 UUID = "3f9a1c7e-5b2d-4064-8f9a-1c7e5b2d8064"
 LOTS = random.Random(3)  # noqa: S311 - the same at every run
@@ -194,15 +195,15 @@ PASSAGE = Passage(clock.unique(), TEXT, "2026-05-03T10:00:00Z", 5, (), "")
 OURS = {
     "passage": PASSAGE.id,
     "file of a passage": contents.make_name(PASSAGE),
-    "import": import_records.make_id(),
-    "key of an import": import_records.hash_text(TEXT),
+    "import": undo.make_id(),
+    "key of an import": undo.hash_text(TEXT),
     "block": journal.digest(TEXT),
     "fact": facts.make_id("a", "b", "c"),
     "folder of a session": store_paths.file_name("a session / of 2026"),
     "folder of a long session": store_paths.file_name("x/" * 99),
-    "message of a team": team_protocol.compute_id("claude", UUID, UUID, "", "user", TEXT),
-    "origin of a project": team_protocol.hash_origin("https://git.acme.dev/shop.git"),
-    "server of a team": team_membership.make_key("https://team.acme.dev"),
+    "message of a team": protocol.compute_id("claude", UUID, UUID, "", "user", TEXT),
+    "origin of a project": protocol.hash_origin("https://git.acme.dev/shop.git"),
+    "server of a team": membership.make_key("https://team.acme.dev"),
     "mark of a chat": markdown.compile_marks([TEXT]),
     "version of git": commits.blob_id(TEXT.encode(), 40),
     "session": UUID,

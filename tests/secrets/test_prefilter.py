@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memfs.secrets import matching
-from memfs.secrets.assignments import find_assignments
+from memfs.secrets.assignments import find_address_passwords, find_assignments
 from memfs.secrets.commands import find_arguments, urls
-from memfs.secrets.connections import passwords
 from memfs.secrets.entropy import random_tokens
 from memfs.secrets.pem import json_keys, private_keys
 from memfs.secrets.prefilter import SIGNS, TextFeatures, lower_text, scan_text
@@ -94,7 +93,7 @@ def check(text: str) -> None:
         private_keys,
         json_keys,
         urls,
-        passwords,
+        find_address_passwords,
         find_arguments,
         find_assignments,
         random_tokens,

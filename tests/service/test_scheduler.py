@@ -22,8 +22,7 @@ from memfs.recall import index_sources
 from memfs.recall.index_session import IndexSession
 from memfs.search import vector_manifest
 from memfs.search.engine import Filter
-from memfs.service.job_queue import WORKER, Job, JobQueue
-from memfs.service.scheduler import WorkScheduler
+from memfs.service.job_queue import WORKER, Job, JobQueue, WorkScheduler
 from memfs.service.store_pool import LoadedStore
 from memfs.store import blocks, lock, spool
 from memfs.store.blocks import Place

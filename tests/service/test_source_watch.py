@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from memfs.recall import source_index
-from memfs.service.source_watch import SourceWatch, WatchedSource
 from memfs.service.store_pool import LoadedStore
-from memfs.service.watch import FolderWatch
+from memfs.service.watch import FolderWatch, SourceWatch, WatchedSource
 from memfs.store import data_sources
 from memfs.store.blocks import Place
 from tests.service.running import until

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from memfs.core.records import Origin
-from memfs.ops import recent_prompts, team
-from memfs.service.team_prompts import TeamPrompts
+from memfs.ops import recent_prompts
 from memfs.store.blocks import Place
+from memfs.team import verbs
+from memfs.team.prompts import TeamPrompts
 from tests.ipc.small_server import MEMBER, Answer, SmallServer, ok, serve
 from tests.ops.recorded_sessions import record
 from tests.service import running
@@ -69,7 +70,7 @@ def server(theirs: Team) -> Iterator[SmallServer]:
 
 @pytest.fixture
 def joined(place: Place, server: SmallServer) -> Place:
-    team.join_project(place, server.address, "mft_1", ME, project="shop")
+    verbs.join_project(place, server.address, "mft_1", ME, project="shop")
     return place
 
 
@@ -171,7 +172,7 @@ def test_what_leaves_has_no_secret_and_nothing_that_is_private_or_never_shared(
     assert "Acme" not in str(body)
     assert "refused" in body["prompt"]
     assert say(prompts, joined, "line of a pasted log\n" * 4000) == []
-    team.set_pattern(joined, "customer emca", ME, remove=False)
+    verbs.set_pattern(joined, "customer emca", ME, remove=False)
     assert say(prompts, joined, "what did customer Emca say about leases") == []
     assert len(theirs.prompts) == 1
 
@@ -214,7 +215,7 @@ def test_a_project_that_was_left_is_not_asked_about(
 ) -> None:
     begin(prompts, joined)
     assert prompts.is_joined(joined)
-    team.leave_project(joined, ME, purge=False)
+    verbs.leave_project(joined, ME, purge=False)
     assert not prompts.is_joined(joined)
     assert say(prompts, joined) == []
     assert theirs.prompts == []

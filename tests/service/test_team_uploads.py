@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Origin
-from memfs.ops import team
-from memfs.ops.team import ShareRequest
-from memfs.ops.team_status import load_status
-from memfs.service.team_uploads import TeamUploads, UploadPace
-from memfs.service.team_worker import run_upload
-from memfs.store import team_membership
 from memfs.store.blocks import Place
+from memfs.team import membership, verbs
+from memfs.team.status import load_status
+from memfs.team.upload import run_upload
+from memfs.team.uploader import TeamUploads, UploadPace
+from memfs.team.verbs import ShareRequest
 from tests.ipc.small_server import SmallServer, talk
 from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import record
@@ -31,8 +30,8 @@ PORT = (("user", "which port?"), ("assistant", "Port 7741."))
 @pytest.fixture
 def joined(place: Place, server: SmallServer) -> Place:
     """A project of which all is shared."""
-    team.join_project(place, server.address, "mft_1", ME, project="shop")
-    team.share(place, team.plan_sharing(place, ShareRequest(base="all")), ME)
+    verbs.join_project(place, server.address, "mft_1", ME, project="shop")
+    verbs.share(place, verbs.plan_sharing(place, ShareRequest(base="all")), ME)
     return place
 
 
@@ -50,10 +49,10 @@ def move_server(place: Place, address: str) -> None:
     (path,) = Path(place.user.local, "team/projects").glob("*.json")
     old = json.loads(path.read_text())["address"]
     path.write_text(path.read_text().replace(old, address))
-    account = team_membership.load_account(place.user, old)
+    account = membership.load_account(place.user, old)
     assert account
-    moved = team_membership.TeamAccount(address, account.token, account.team, account.member)
-    team_membership.save_account(place.user, moved)
+    moved = membership.TeamAccount(address, account.token, account.team, account.member)
+    membership.save_account(place.user, moved)
 
 
 def test_what_waits_is_sent_at_the_start_and_what_comes_later(
@@ -113,7 +112,7 @@ def test_what_is_damaged_gone_or_not_joined_does_no_harm(
     uploads.start()
     uploads.notify("/nowhere/.agent-memory/local")
     record(joined.home, "s1", *PORT)
-    path = Path(team_membership.get_patterns_path(joined.user))
+    path = Path(membership.get_patterns_path(joined.user))
     path.write_text("[")
     uploads.notify(joined.home.local)
     until(lambda: "is damaged" in uploads._errors.get(joined.home.local, ""))
@@ -167,7 +166,7 @@ def test_a_service_sends_what_hooks_brought(
     ]
     transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with running.inside() as server:
-        server.service.uploads._pace = FAST
+        server.service.team.uploads._pace = FAST
         said = {"session": "s7", "transcript_path": str(transcript)}
         running.hook(running.payload(repo, "SessionStart", **said))
         running.hook(running.payload(repo, "Stop", **said))
@@ -181,9 +180,9 @@ def test_a_prompt_is_answered_while_a_server_hangs(joined: Place, repo: Path) ->
         with running.inside() as server:
             prompt = running.payload(repo, "UserPromptSubmit", "hello")
             running.hook(prompt)  # the first one brings the brief
-            server.service.uploads._pace = FAST
-            server.service.uploads.notify(joined.home.local)
-            until(lambda: server.service.uploads._process is not None)
+            server.service.team.uploads._pace = FAST
+            server.service.team.uploads.notify(joined.home.local)
+            until(lambda: server.service.team.uploads._process is not None)
             began = time.monotonic()
             assert running.asked(prompt) is not None
             assert time.monotonic() - began < 1.0

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import MemfsError, NotFoundError, StoreError
-from memfs.files import archive_members
-from memfs.store import export_format
+from memfs.importers import export_format
 
 FILES = {"config.yaml": b"memfs: 1\n", "blocks/a.md": b"text\n", "archive/2026-05/p.md": b"\xff"}
 
@@ -213,7 +212,7 @@ def test_what_unpacks_to_too_much_is_stopped(tmp_path: Path) -> None:
 def test_more_files_than_anybody_has_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive_members, "MOST_FILES", 10)
+    monkeypatch.setattr(export_format, "MOST_FILES", 10)
     members = [(f"blocks/{n}.md", b"") for n in range(11)]
     for make in (zipped, tarred):
         with pytest.raises(StoreError, match="more than 10 files"):

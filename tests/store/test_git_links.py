@@ -14,7 +14,7 @@ from memfs.core.body_edits import Append
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.ops import edit, init
-from memfs.store import blocks, git, merge_driver, proposals
+from memfs.store import blocks, git, proposals
 from memfs.store.blocks import Place
 from memfs.sync import githook
 
@@ -80,7 +80,7 @@ def test_nothing_is_written_through_a_link(work: Path, tmp_path: Path, part: str
     path.symlink_to("refs/heads/work" if part == "HEAD" else victim / "it")
     before = content(victim)
     assert change(work) == f"not committed: memfs has git write nothing here: {path} is a link"
-    assert not merge_driver.set_driver(str(work), "other")
+    assert not git.set_driver(str(work), "other")
     init.run(str(work), str(tmp_path))
     draft = proposals.StoreDraft(blocks.find_place(str(work)))
     draft.discard()
@@ -126,7 +126,7 @@ def test_a_repository_that_does_not_know_the_folder_is_not_written(
     plant(work, own)
     before = content(own)
     change(work)
-    merge_driver.set_driver(str(work), "other")
+    git.set_driver(str(work), "other")
     with pytest.raises(StoreError):
         githook.run(blocks.find_place(str(work)))
     with pytest.raises(StoreError, match="memfs has git write nothing here"):

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Identity, Message, Transcript
-from memfs.store import message_ids, recall
+from memfs.store import message_records, recall
 from memfs.store.checkpoint import ReadState
-from memfs.store.message_ids import MessageIds
+from memfs.store.message_records import MessageIds
 from memfs.store.recall import RecallLog
 from memfs.store.store_paths import Store
 
 
 @pytest.fixture(autouse=True)
 def always_worth(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_ids, "WORTH", 1)
+    monkeypatch.setattr(message_records, "WORTH", 1)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def names(last: int) -> list[str]:
 def test_ids_are_read_from_the_file_beside_and_only_the_rest_from_the_log(log: RecallLog) -> None:
     extend(log, 0, 3)
     extend(again(log), 2, 5)
-    assert os.path.getsize(message_ids.get_ids_path(log.path)) == 5 * 16
+    assert os.path.getsize(message_records.get_ids_path(log.path)) == 5 * 16
     data = Path(log.path).read_bytes()
     Path(log.path).write_bytes(data.replace(b"m1", b"??"))
     assert held(log) == names(5), "the log's beginning is not looked at"
@@ -65,7 +65,7 @@ def test_ids_are_read_from_the_file_beside_and_only_the_rest_from_the_log(log: R
 @pytest.mark.parametrize("damage", ["gone", "torn", "holes", "old", "beyond", "junk"])
 def test_a_file_beside_that_does_not_fit_is_made_anew(log: RecallLog, damage: str) -> None:
     extend(log, 0, 3)
-    beside = Path(message_ids.get_ids_path(log.path))
+    beside = Path(message_records.get_ids_path(log.path))
     old = beside.read_bytes()
     extend(again(log), 3, 5)
     data = beside.read_bytes()
@@ -93,7 +93,7 @@ def test_another_log_in_its_place_forgets_the_ids(log: RecallLog) -> None:
     extend(again(log), 0, 2)
     assert held(log) == names(2)
     recall.rewrite(log.path, lambda text: text.replace('"x"', '"a longer text"'))
-    assert not os.path.exists(message_ids.get_ids_path(log.path))
+    assert not os.path.exists(message_records.get_ids_path(log.path))
     extend(again(log), 1, 3)
     assert held(log) == names(3)
     log.replace(log.load_state(), "/t", Transcript([], 1, 0, 0), "")

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
-from memfs.store import team_membership
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
-from memfs.store.team_membership import (
+from memfs.team import membership
+from memfs.team.membership import (
     JoinedProject,
     SharedTurns,
     SharingRules,
@@ -39,24 +39,24 @@ def user(place: Place) -> Store:
 
 def test_what_is_saved_is_read_and_for_its_owner_alone(user: Store) -> None:
     os.umask(0)
-    team_membership.save_project(user, PROJECT)
-    team_membership.save_account(user, ACCOUNT)
-    team_membership.save_patterns(user, ["EMCA"])
+    membership.save_project(user, PROJECT)
+    membership.save_account(user, ACCOUNT)
+    membership.save_patterns(user, ["EMCA"])
     os.umask(0o022)
-    assert team_membership.load_project(user, PROJECT.local) == PROJECT
-    assert team_membership.load_account(user, URL) == ACCOUNT
-    assert team_membership.load_patterns(user) == ["EMCA"]
-    assert team_membership.list_joined_projects(user) == ([PROJECT], [])
+    assert membership.load_project(user, PROJECT.local) == PROJECT
+    assert membership.load_account(user, URL) == ACCOUNT
+    assert membership.load_patterns(user) == ["EMCA"]
+    assert membership.list_joined_projects(user) == ([PROJECT], [])
     for path in Path(user.local, "team").rglob("*"):
         assert path.stat().st_mode & 0o077 == 0
     assert "mft_1" not in repr(ACCOUNT)
 
 
 def test_where_there_is_nothing_nothing_is_read(user: Store) -> None:
-    assert team_membership.load_project(user, PROJECT.local) is None
-    assert team_membership.load_account(user, URL) is None
-    assert team_membership.load_patterns(user) == []
-    assert team_membership.list_joined_projects(user) == ([], [])
+    assert membership.load_project(user, PROJECT.local) is None
+    assert membership.load_account(user, URL) is None
+    assert membership.load_patterns(user) == []
+    assert membership.list_joined_projects(user) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -65,33 +65,33 @@ def test_where_there_is_nothing_nothing_is_read(user: Store) -> None:
 def test_a_damaged_file_is_an_error_and_is_put_aside_by_the_next_one(
     user: Store, damage: str
 ) -> None:
-    path = Path(team_membership.get_project_path(user, PROJECT.key))
+    path = Path(membership.get_project_path(user, PROJECT.key))
     path.parent.mkdir(parents=True)
     path.write_text(damage)
     with pytest.raises(StoreError, match="is damaged"):
-        team_membership.load_project(user, PROJECT.local)
-    found, (problem,) = team_membership.list_joined_projects(user)
+        membership.load_project(user, PROJECT.local)
+    found, (problem,) = membership.list_joined_projects(user)
     assert (found, "is damaged" in problem) == ([], True)
-    team_membership.save_project(user, PROJECT)
-    assert team_membership.load_project(user, PROJECT.local) == PROJECT
+    membership.save_project(user, PROJECT)
+    assert membership.load_project(user, PROJECT.local) == PROJECT
     assert Path(f"{path}.damaged").read_text() == damage
-    assert team_membership.list_joined_projects(user) == ([PROJECT], [])
+    assert membership.list_joined_projects(user) == ([PROJECT], [])
 
 
 def test_a_link_is_not_followed(user: Store, tmp_path: Path) -> None:
-    path = Path(team_membership.get_patterns_path(user))
+    path = Path(membership.get_patterns_path(user))
     path.parent.mkdir(parents=True)
     (tmp_path / "other").write_text("[]")
     path.symlink_to(tmp_path / "other")
-    assert team_membership.load_patterns(user) == []
+    assert membership.load_patterns(user) == []
 
 
 def test_the_access_goes_with_the_last_project_that_needs_it(user: Store) -> None:
     other = JoinedProject("/other/.agent-memory/local", URL, 8, "docs", "reader")
     for project in (PROJECT, other):
-        team_membership.save_project(user, project)
-    team_membership.save_account(user, ACCOUNT)
-    team_membership.remove_project(user, PROJECT)
-    assert team_membership.load_account(user, URL) == ACCOUNT
-    team_membership.remove_project(user, other)
-    assert team_membership.load_account(user, URL) is None
+        membership.save_project(user, project)
+    membership.save_account(user, ACCOUNT)
+    membership.remove_project(user, PROJECT)
+    assert membership.load_account(user, URL) == ACCOUNT
+    membership.remove_project(user, other)
+    assert membership.load_account(user, URL) is None

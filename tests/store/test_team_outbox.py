@@ -9,7 +9,7 @@ import pytest
 
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
-from memfs.store.team_outbox import SentSession, ServerContact, TeamOutbox
+from memfs.team.outbox import SentSession, ServerContact, TeamOutbox
 
 NAME = ("claude", "s1")
 ODD = ("claude", "a/b \u2603")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from memfs.service.job_queue import CODE
-from memfs.store import team_membership
+from memfs.team import membership
 from tests.team.developers import Developer
 from tests.team.server_process import ServerProcess
 from tests.team.teams import Team
@@ -40,7 +40,7 @@ class KilledUploads:
         self._developer, self._server, self._team = developer, server, team
         self._draw = random.Random(seed)  # noqa: S311 - drawn again with the same seed
         self._local = str(developer.repo / ".agent-memory/local")
-        key = team_membership.make_key(self._local)
+        key = membership.make_key(self._local)
         self._folder = Path(developer.home, ".agent-memory/local/team/sent", key)
 
     def kill(self, count: int, longest: float, *commands: str) -> None:
@@ -115,7 +115,7 @@ class KilledUploads:
         is_worker = not words and self._draw.random() < 0.5
         started = ["-m", "memfs", *(words or PUSH)]
         if is_worker:
-            started = ["-I", "-S", "-c", CODE, "memfs.service.team_worker", *sys.path]
+            started = ["-I", "-S", "-c", CODE, "memfs.team.uploader", *sys.path]
         process = subprocess.Popen(
             [sys.executable, *started],
             cwd=self._developer.repo,

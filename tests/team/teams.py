@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from memfs.ipc.team_protocol import (
+from memfs.team.protocol import (
     HEADER,
     PROTOCOL,
     PushRequest,
@@ -20,9 +20,9 @@ from memfs.ipc.team_protocol import (
     SharedSession,
     compute_id,
 )
-from memfs.team import membership, schema_setup
-from memfs.team.schema_setup import SchemaState
-from memfs.team.server import ServerSettings, TeamServer
+from memfs.team.server import administration
+from memfs.team.server.administration import SchemaState
+from memfs.team.server.program import ServerSettings, TeamServer
 from tests.team.postgres import Postgres
 
 _BEGIN = datetime(2026, 5, 3, 10, tzinfo=UTC)
@@ -105,7 +105,7 @@ class Team:
     @classmethod
     def make(cls, postgres: Postgres, **settings: Any) -> Team:
         address = postgres.make_database()
-        state = schema_setup.set_up(address, "acme")
+        state = administration.set_up(address, "acme")
         return cls(postgres, address, state, *_serve(state.service, settings))
 
     @property
@@ -114,24 +114,24 @@ class Team:
 
     def add(self, login: str, **roles: str) -> Member:
         """Add a member with roles in projects, which are made if need be."""
-        with membership.open_administration(self.address) as admin:
-            token = membership.add_member(admin, login, 30)
-            known = {each.name for each in membership.list_projects(admin)}
+        with administration.open_administration(self.address) as admin:
+            token = administration.add_member(admin, login, 30)
+            known = {each.name for each in administration.list_projects(admin)}
             for project, role in roles.items():
                 if project not in known:
-                    membership.add_project(admin, project)
-                membership.grant_access(admin, project, login, role)
+                    administration.add_project(admin, project)
+                administration.grant_access(admin, project, login, role)
         self.members[login] = Member(self.server.port, token)
         return self.members[login]
 
     def read(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Read the tables as their owner."""
-        with membership.open_administration(self.address) as admin:
+        with administration.open_administration(self.address) as admin:
             return list(admin.execute(statement.encode(), values).fetchall())
 
     def list_connections(self) -> list[str]:
         """Return the states of the connections that the service has to the database."""
-        with membership.open_administration(self.address) as admin:
+        with administration.open_administration(self.address) as admin:
             admin.execute("RESET ROLE")  # the owner of the tables may not see it
             rows = admin.execute(
                 "SELECT state FROM pg_stat_activity"

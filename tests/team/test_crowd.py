@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from memfs.ipc.team_protocol import RetractRequest
-from memfs.team import membership
+from memfs.team.protocol import RetractRequest
+from memfs.team.server import administration
 from tests.team.teams import Answer, Member, Team, make_push
 
 pytestmark = [pytest.mark.thorough, pytest.mark.parametrize("postgres", ["vectors"], indirect=True)]
@@ -52,10 +52,10 @@ def test_whatever_they_do_at_once_is_done_and_the_books_agree(team: Team) -> Non
 
     def prune() -> None:
         while not ended.wait(0.05):
-            with membership.open_administration(team.address) as admin:
-                pruned.append(membership.prune(admin))
+            with administration.open_administration(team.address) as admin:
+                pruned.append(administration.prune(admin))
 
-    with membership.open_administration(team.address) as admin:
+    with administration.open_administration(team.address) as admin:
         admin.execute("UPDATE project SET retention_days = 30")
     threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
     pruning = threading.Thread(target=prune)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ipc.team_protocol import RetractRequest
-from memfs.team import index_folders, membership
-from memfs.team.database import TeamDatabase
-from memfs.team.folder_worker import FolderWorker
+from memfs.team.protocol import RetractRequest
+from memfs.team.server import administration, index_folders
+from memfs.team.server.database import TeamDatabase
+from memfs.team.server.folder_worker import FolderWorker
 from tests.team.postgres import Postgres
 from tests.team.teams import Team, make_push
 
@@ -112,8 +112,8 @@ def test_a_folder_that_is_removed_is_made_again_and_that_of_a_removed_project_go
         index_folders.get_folder(str(tmp_path / "folders"), number) for number in (1, 2)
     )
     shutil.rmtree(first)
-    with membership.open_administration(team.address) as admin:
-        assert membership.remove_project(admin, "site") == 3
+    with administration.open_administration(team.address) as admin:
+        assert administration.remove_project(admin, "site") == 3
     catch_up(worker)
     assert is_searched(team, tmp_path)
     assert not Path(second).exists()

@@ -8,8 +8,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from memfs.ipc.team_protocol import RetractRequest
-from memfs.team import membership
+from memfs.team.protocol import RetractRequest
+from memfs.team.server import administration
 from tests.team.teams import Member, Team, make_push
 
 pytestmark = pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
@@ -79,7 +79,7 @@ CALLS = [
 def test_no_function_gives_a_foreign_project_away(
     team: Team, outsider: Member, function: str, values: list[object]
 ) -> None:
-    token = membership.hash_token(outsider.token)
+    token = administration.hash_token(outsider.token)
     marks = ", ".join(["%s"] * (len(values) + 1))
     statement = f"SELECT * FROM memfs.{function}({marks})"
     with psycopg.connect(team.state.service) as connection:

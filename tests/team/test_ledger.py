@@ -18,11 +18,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from memfs.ipc.team_protocol import HEADER, PROTOCOL, RetractRequest
-from memfs.team import membership
-from memfs.team.database import TeamDatabase, TokenError
-from memfs.team.ledger import Ledger
-from memfs.team.push_rows import prepare_rows
+from memfs.team.protocol import HEADER, PROTOCOL, RetractRequest
+from memfs.team.server import administration
+from memfs.team.server.database import TeamDatabase, TokenError
+from memfs.team.server.ledger import Ledger
+from memfs.team.server.push_rows import prepare_rows
 from tests.service import running
 from tests.team.postgres import Postgres
 from tests.team.teams import Team, make_push
@@ -151,7 +151,7 @@ def test_a_push_that_has_to_give_way_is_done_after_the_other(team: Team) -> None
     ana.push(1, MANY[:1])
     answers: list[Any] = []
     thread = threading.Thread(target=lambda: answers.append(ana.push(1, MANY[:5])))
-    with membership.open_administration(team.address) as admin:
+    with administration.open_administration(team.address) as admin:
         admin.execute("SELECT pg_advisory_xact_lock(1, 1)")  # what a push wants, of this member
         thread.start()
         running.until(lambda: "active" in team.list_connections())
@@ -166,10 +166,10 @@ def test_what_is_kept_for_a_time_goes(team: Team) -> None:
     ana, ben = team.add("ana", shop="writer"), team.add("ben", notes="writer")
     ana.push(1, MANY[:10])
     ben.push(2, MANY[:10])
-    with membership.open_administration(team.address) as admin:
+    with administration.open_administration(team.address) as admin:
         admin.execute("UPDATE project SET retention_days = 30 WHERE id = 1")
-        assert membership.prune(admin) == 10
-        assert membership.prune(admin) == 0
+        assert administration.prune(admin) == 10
+        assert administration.prune(admin) == 0
     assert team.read("SELECT DISTINCT project FROM message") == [(2,)]
     assert team.read("SELECT title <> '' FROM session ORDER BY project") == [(False,), (True,)]
     assert ana.push(1, MANY[:10]).body["stored"] == 10
@@ -181,8 +181,8 @@ def test_a_call_with_a_revoked_token_fails_at_once(team: Team) -> None:
     database.open()
     ledger = Ledger(database, ana.token)
     ledger.push(prepare_rows(make_push(1, MANY[:3]), vectors=True))
-    with membership.open_administration(team.address) as admin:
-        assert membership.revoke_member(admin, "ana", purge=True) == 3
+    with administration.open_administration(team.address) as admin:
+        assert administration.revoke_member(admin, "ana", purge=True) == 3
     with pytest.raises(TokenError):
         ledger.get_membership()
     database.close()
@@ -298,9 +298,9 @@ def test_messages_without_a_date_and_old_ones_go_in_time(team: Team) -> None:
         ["its time is before the year 2000"],
     )
     assert team.count() == 2
-    with membership.open_administration(team.address) as admin:
+    with administration.open_administration(team.address) as admin:
         admin.execute("UPDATE project SET retention_days = 30")
-        assert membership.prune(admin) == 2
+        assert administration.prune(admin) == 2
     assert team.count() == 0
 
 
@@ -315,7 +315,7 @@ def test_a_member_has_so_many_sessions_and_no_more(
     team: Team, made_at: str, kept: int, told: str
 ) -> None:
     ana, ben = team.add("ana", shop="writer"), team.add("ben", shop="writer")
-    with membership.open_administration(team.address) as admin:
+    with administration.open_administration(team.address) as admin:
         admin.execute(
             "INSERT INTO session (project, member, host, ident, branch, title, stamp, made_at)"
             f" SELECT 1, 1, 'claude', n::text, '', '', 0, {made_at}"

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memfs.core.errors import MemfsError
-from memfs.ipc.team_protocol import PushRequest, RetractRequest, SharedMessage, SharedSession
-from memfs.team import membership, schema_setup
-from memfs.team.database import TeamDatabase
-from memfs.team.folder_worker import FolderWorker
+from memfs.team.protocol import PushRequest, RetractRequest, SharedMessage, SharedSession
+from memfs.team.server import administration
+from memfs.team.server.database import TeamDatabase
+from memfs.team.server.folder_worker import FolderWorker
 from tests.service import running
 from tests.team.postgres import Postgres
 from tests.team.teams import Member, Team, make_push
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
 NAMES = ("ana", "ben", "mallory")
 QUESTION = "who renews the checkout lease of the pool"
 TALK = ["Who renews the checkout lease of the pool?", "The worker renews it, inside the lock."]
-SCHEMA = Path(schema_setup.__file__).parent / "schema"
+SCHEMA = Path(administration.__file__).parent / "schema"
 
 
 def find_all(member: Member) -> list[dict[str, Any]]:
@@ -183,7 +183,7 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(postgres: Postgre
         ana.push(1, TALK)
         ben.push(1, ["Who has the port?", "The proxy has port 7741."], first=2)
         downgrade(team.address)
-        state = schema_setup.set_up(team.address)
+        state = administration.set_up(team.address)
         assert (state.before, state.version) == (1, 2)
         team.check_books()
         hits = reader.search([1], QUESTION).body["hits"]
@@ -210,14 +210,14 @@ def test_an_upgrade_that_is_killed_leaves_all_as_it_was(postgres: Postgres) -> N
         downgrade(team.address)
         for table in ("message", "session", "change", "vector"):
             killed = threading.Thread(target=upgrade_in_vain, args=(team.address,))
-            with membership.open_administration(team.address) as admin:
+            with administration.open_administration(team.address) as admin:
                 admin.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE".encode())
                 killed.start()
                 running.until(lambda: end_upgrade(team.address))
                 killed.join()
             assert team.read("SELECT max(number) FROM schema_version") == [(1,)]
             assert team.read("SELECT count(*) FROM message WHERE claims <> '{}'") == [(3,)]
-        assert schema_setup.set_up(team.address).version == 2
+        assert administration.set_up(team.address).version == 2
         team.check_books()
         assert ana.push(1, TALK).body["known"] == 2
     finally:
@@ -226,7 +226,7 @@ def test_an_upgrade_that_is_killed_leaves_all_as_it_was(postgres: Postgres) -> N
 
 def upgrade_in_vain(address: str) -> None:
     with pytest.raises(MemfsError):
-        schema_setup.set_up(address)
+        administration.set_up(address)
 
 
 def end_upgrade(address: str) -> bool:
@@ -246,7 +246,7 @@ def downgrade(address: str) -> None:
     Beside it is a message of the year 2010, in a partition of its own, that two members share.
     """
     stay = ("team", "member", "token", "project", "access")
-    with membership.open_administration(address) as admin:
+    with administration.open_administration(address) as admin:
         for name in (*stay, "message", "vector"):
             admin.execute(f"CREATE TEMPORARY TABLE old_{name} AS TABLE {name}".encode())
         for (table_name,) in admin.execute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.ipc.team_protocol import HEADER, RetractRequest
+from memfs.team.protocol import HEADER, RetractRequest
 from tests.team.teams import Member, Team, make_push
 
 TALK = [

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import UsageError
-from memfs.ipc.team_protocol import HEADER, PROTOCOL
-from memfs.team import membership
-from memfs.team.database import TeamDatabase, UnpreparedError, connect
-from memfs.team.requests import ENDPOINTS
-from memfs.team.server import ServerSettings, TeamServer
+from memfs.team.protocol import HEADER, PROTOCOL
+from memfs.team.server import administration
+from memfs.team.server.database import TeamDatabase, UnpreparedError, connect
+from memfs.team.server.program import ServerSettings, TeamServer
+from memfs.team.server.requests import ENDPOINTS
 from tests.ipc.certificates import lock_key, make_certificate
 from tests.service import running
 from tests.team.developers import Developer
@@ -103,7 +103,7 @@ def test_a_database_that_is_not_prepared_is_said_to_be_so(team: Team) -> None:
         with pytest.raises(UnpreparedError, match=message):
             database.call(function, *[b""] * (function == "whoami"))
         database.close()
-    with membership.open_administration(team.address) as admin:
+    with administration.open_administration(team.address) as admin:
         admin.execute("DROP FUNCTION describe")
         admin.execute("DROP FUNCTION push")
     health, pushed = ana.ask("GET", "/v1/health"), ana.push(1, ["which port?"])
@@ -178,7 +178,7 @@ def test_a_server_that_is_stopped_tells_those_whom_it_cannot_serve_any_more(
     with ServerProcess(team.state.service, tmp_path / "log") as server:
         member = Member(server.port, ana.token)
         thread = threading.Thread(target=lambda: answers.append(member.push(1, ["Port 7741."])))
-        with membership.open_administration(team.address) as admin:
+        with administration.open_administration(team.address) as admin:
             admin.execute("BEGIN")
             admin.execute("LOCK TABLE message IN ACCESS EXCLUSIVE MODE")
             thread.start()

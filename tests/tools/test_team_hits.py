@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from memfs.core.records import Origin
-from memfs.ops import team
 from memfs.store.blocks import Place
+from memfs.team import verbs
 from memfs.tools import calls, registry
 from memfs.tools.calls import Result, ToolCall
 from memfs.tools.tool_context import ToolContext
@@ -28,7 +28,7 @@ def table(place: Place) -> Iterator[TeamTable]:
     table = TeamTable()
     table.hits = [make_hit(THEIRS)]
     with serve(table.answer) as server:
-        team.join_project(place, server.address, "mft_1", Origin(), project="shop")
+        verbs.join_project(place, server.address, "mft_1", Origin(), project="shop")
         yield table
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from memfs.core.records import Origin
-from memfs.ops import team
 from memfs.store.blocks import Place
+from memfs.team import verbs
 from tests.ipc.small_server import serve
 from tests.ipc.team_table import TeamTable, make_hit
 from tests.ops.recorded_sessions import record
@@ -24,7 +24,7 @@ def table(place: Place) -> Iterator[TeamTable]:
     table = TeamTable()
     table.hits = [make_hit("The gateway waits for a lock.")]
     with serve(table.answer) as server:
-        team.join_project(place, server.address, "mft_1", Origin(), project="shop")
+        verbs.join_project(place, server.address, "mft_1", Origin(), project="shop")
         yield table
 
 

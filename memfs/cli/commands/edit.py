@@ -1,16 +1,27 @@
-"""`memfs edit`."""
+"""`memfs create`, `edit`, `delete` and `rename`."""
 
 from __future__ import annotations
 
 import click
 
 from memfs.cli import options
-from memfs.cli.block_options import block_options
 from memfs.cli.completion import LABEL
-from memfs.cli.edit_output import in_editor, report, text_of
-from memfs.cli.patch import read
-from memfs.core.body_edits import Append, Describe, Edit, Insert, Remove, Replace, Rethink
-from memfs.ops import edit as op
+from memfs.cli.edit_output import in_editor, read_patch, report, text_of
+from memfs.cli.options import block_options
+from memfs.core import label as labels
+from memfs.core.body_edits import (
+    Append,
+    Create,
+    Delete,
+    Describe,
+    Edit,
+    Insert,
+    Remove,
+    Rename,
+    Replace,
+    Rethink,
+)
+from memfs.ops import edit
 
 _KEYS = ("description", "limit", "pinned", "priority")
 
@@ -28,7 +39,7 @@ _KEYS = ("description", "limit", "pinned", "priority")
 @click.option("--expect", type=int, metavar="VERSION", help="Refuse if it is at another version.")
 @options.reason_option
 @options.session_option
-def command(
+def edit_command(
     label: str, patch: str | None, expect: int | None, reason: str, session: str, **values: object
 ) -> None:
     """Edit a block; with no operation, in your editor.
@@ -45,11 +56,11 @@ def command(
     if patch:
         if label or edits:
             raise click.UsageError("--patch names its blocks and operations itself")
-        edits = read(patch)
+        edits = read_patch(patch)
     elif not label:
         raise click.UsageError("which block? memfs show --list has them")
     if edits:
-        report(op.run(place, edits, who, [expect] * len(edits)))
+        report(edit.run(place, edits, who, [expect] * len(edits)))
     else:
         in_editor(place, label, who)
 
@@ -85,3 +96,56 @@ def _parse_line(text: str) -> int:
         return int(text)
     except ValueError as error:
         raise click.UsageError(f"{text!r} is not a line number") from error
+
+
+@click.command("create")
+@click.argument("label")
+@click.argument("value", default="")
+@block_options
+@options.reason_option
+def create_command(
+    label: str,
+    value: str,
+    description: str | None,
+    limit: int | None,
+    pinned: bool | None,
+    tags: tuple[str, ...],
+    priority: int | None,
+    reason: str,
+) -> None:
+    """Make a new block. VALUE is what it holds at first (`-` reads it from stdin).
+
+    The description tells the assistant what belongs into it. LABEL may name a tier: user:human.
+    """
+    place = options.place()
+    if labels.parse(label)[0] is None:
+        options.confirm_own_store(place)
+    create = Create(
+        label,
+        description or "",
+        text_of(value),
+        limit or 0,
+        pinned is not False,
+        tags,
+        priority or 0,
+    )
+    report(edit.run(place, [create], options.get_origin(reason)))
+
+
+@click.command("delete")
+@click.argument("label", type=LABEL)
+@options.reason_option
+@options.session_option
+def delete_command(label: str, reason: str, session: str) -> None:
+    """Delete a block. Its text stays in the history: `memfs undo LABEL` brings it back."""
+    place = options.place(session)
+    report(edit.run(place, [Delete(label)], options.get_origin(reason, session)))
+
+
+@click.command("rename")
+@click.argument("label", type=LABEL)
+@click.argument("new")
+@options.reason_option
+def rename_command(label: str, new: str, reason: str) -> None:
+    """Give a block another label, in the same tier."""
+    report(edit.run(options.place(), [Rename(label, new)], options.get_origin(reason)))

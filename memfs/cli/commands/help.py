@@ -1,4 +1,4 @@
-"""`memfs help`."""
+"""`memfs help` and `completion`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import textwrap
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
 from memfs.cli import console
 from memfs.cli.command_list import PLUMBING, TOPICS
-from memfs.cli.group import format_rows
+from memfs.cli.group import format_rows, group
 from memfs.cli.pager import paged
-from memfs.store import resources, setting_list
+from memfs.store import config_check, resources
 
 _INDENTS: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    "}
 
@@ -20,7 +21,7 @@ _INDENTS: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    
 @click.argument("words", nargs=-1, metavar="[COMMAND]... | [TOPIC]")
 @click.pass_context
 @paged
-def command(called: click.Context, words: tuple[str, ...]) -> None:
+def help_command(called: click.Context, words: tuple[str, ...]) -> None:
     """Show the help of a command, the commands that programs call (plumbing), or a topic.
 
     Topics are configuration, privacy, recall and trust.
@@ -38,7 +39,7 @@ def command(called: click.Context, words: tuple[str, ...]) -> None:
 def _format_settings() -> str:
     """Return each setting with its default, and what it does."""
     lines = []
-    for entry in setting_list.list_settings():
+    for entry in config_check.list_settings():
         pairs = zip(entry.names, entry.defaults, strict=True)
         named = ", ".join(f"{name}: {value}" if value else name for name, value in pairs)
         lines += ["", f"  {named}", textwrap.fill(entry.text, 76, **_INDENTS)]
@@ -56,3 +57,13 @@ def _find_context(called: click.Context, words: tuple[str, ...]) -> click.Contex
             context.fail(f"there is no command '{word}'")
         context = found.context_class(found, parent=context, info_name=name)
     return context
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> None:
+    """Print the completion script for a shell: eval "$(memfs completion bash)"."""
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.UsageError(f"no completion for {shell}")
+    console.data(found(group(), {}, "memfs", "_MEMFS_COMPLETE").source())

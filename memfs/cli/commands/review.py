@@ -9,8 +9,7 @@ import click
 
 from memfs import hosts
 from memfs.agent import configured_model
-from memfs.agent import reflect as agent_reflect
-from memfs.agent import review as agent
+from memfs.agent import reviewer as agent_reflect
 from memfs.cli import console, layout, options, progress
 from memfs.cli.command_group import CommandGroup
 from memfs.cli.diff import show
@@ -131,7 +130,7 @@ def reflect(most: int, again: bool, applied: bool) -> None:
     try:
         count = len(agent_reflect.list_sessions(place, most, again=again))
         with progress.show_progress(count, f"asking {flatten_text(model.name)}") as tick:
-            found = agent_reflect.run(place, model, most, tick, again=again)
+            found = agent_reflect.propose_changes(place, model, most, tick, again=again)
     finally:
         model.close()
     console.talk(model.format_spent())
@@ -150,7 +149,7 @@ def reflect(most: int, again: bool, applied: bool) -> None:
 def _run_review(place: Place, host: str) -> None:
     model = configured_model.load_model()
     try:
-        found = agent.run(place, host, model)
+        found = agent_reflect.review_session(place, host, model)
     finally:
         model.close()
     reviews.write_review(place.home, found)

@@ -13,13 +13,15 @@ from memfs.cli import console, layout, options
 from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
 from memfs.cli.session_output import print_messages
+from memfs.core import parts
 from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.local_time import format_day
 from memfs.core.records import Hit, SessionHit
 from memfs.ops import search as op
-from memfs.ops import sessions, source_lines, team_search
+from memfs.ops import sessions
+from memfs.ops import source as source_module
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, HitPage, Mode
 from memfs.store import config, data_sources
@@ -148,7 +150,7 @@ def _choose_search(
     if team and whole:
         raise UsageError("--team finds hits, not whole sessions", "leave --sessions out")
     if team:
-        return partial(team_search.run, nearest=nearest)
+        return partial(parts.load("team").search, nearest=nearest)
     return op.search_sessions if whole else op.run
 
 
@@ -180,7 +182,7 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
     if hit.location and not as_json:
         _open_file(place, hit)
         return
-    if hit.kind != "message" or team_search.describe_sharer(hit):
+    if hit.kind != "message" or hit.sharer:
         if as_json:
             console.as_json(asdict(hit))
         else:
@@ -199,7 +201,7 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
 
 def _open_file(place: Place, hit: Hit) -> None:
     """Print the lines of a file around a hit, numbered; those of the hit are marked."""
-    lines = source_lines.read_lines(place, hit, _AROUND)
+    lines = source_module.read_lines(place, hit, _AROUND)
     if not lines:  # no text by lines, such as a PDF
         console.data(hit.text)
         return
@@ -249,7 +251,7 @@ def _list_head(hit: Hit) -> list[str]:
         return [hit.location, f"source {hit.label}", str(hit.metadata.get("heading") or "")]
     who = {"message": f"{hit.host} {hit.who}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
-    where = team_search.describe_sharer(hit) or where
+    where = hit.sharer or where
     source = str(hit.metadata.get("source") or "") if hit.kind == "passage" else ""
     where = f"from {source}" if source else where
     day = format_day(hit.at) or ("date unknown" if hit.kind == "passage" else "")

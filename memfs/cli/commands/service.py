@@ -9,7 +9,7 @@ import click
 from memfs.cli import console, options
 from memfs.cli.command_group import CommandGroup
 from memfs.cli.commands.status import of_service
-from memfs.ops import service as op
+from memfs.ops import service
 
 _LINES = 40
 
@@ -30,7 +30,7 @@ def command(called: click.Context, as_json: bool) -> None:
 @command.command("start")
 def start() -> None:
     """Start it, if it does not run."""
-    found, new = op.start()
+    found, new = service.start()
     console.print_done(f"the service runs{'' if new else ' already'}: process {found.process}")
 
 
@@ -40,7 +40,7 @@ def stop() -> None:
 
     `service: {mode: off}` in your own configuration keeps it from being started.
     """
-    console.print_done("the service has stopped" if op.stop() else "the service does not run")
+    console.print_done("the service has stopped" if service.stop() else "the service does not run")
 
 
 @command.command("status")
@@ -53,13 +53,13 @@ def status(as_json: bool) -> None:
 @command.command("logs")
 def logs() -> None:
     """Print the end of its log."""
-    path, text = op.log()
+    path, text = service.log()
     console.talk(path)
     console.data("\n".join(text.splitlines()[-_LINES:]))
 
 
 def _show(*, as_json: bool) -> None:
-    found = op.load_status()
+    found = service.load_status()
     if as_json:
         console.as_json(asdict(found) if found else {})
         return

@@ -16,7 +16,7 @@ from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.local_time import format_time
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import status as op
+from memfs.ops import status
 from memfs.ops.status import SourceStatus, Status
 from memfs.store.blocks import Place
 
@@ -36,7 +36,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         _show_window(options.place(session), tokens or 0, as_json=as_json)
         return
     place = options.place(session, untrusted=True)
-    found = op.run(place, options.home())
+    found = status.run(place, options.home())
     if options.hides_content(place):
         own = tuple(each for each in found.blocks if each.block.tier == labels.USER)
         found = replace(found, blocks=own, contradictions=(), refused=(), sources=())
@@ -96,7 +96,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
 
 def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
     """Print the sections of the brief with their shares of the window, and what is cut."""
-    usage = op.load_usage(place, op.list_wired_files(place, options.home()), tokens)
+    usage = status.load_usage(place, status.list_wired_files(place, options.home()), tokens)
     found = usage.window
     if as_json:
         values = {**asdict(found), "used": found.used, "left": found.left}
@@ -130,7 +130,7 @@ def _format_source(found: SourceStatus) -> str:
 def _format_share(place: Place, found: Status) -> str:
     """Return how much of an assistant's window the brief takes."""
     try:
-        usage = op.load_usage(place, found.wired)
+        usage = status.load_usage(place, found.wired)
     except UsageError as error:  # the configured window is too small
         return error.message
     window, used = usage.window.budget.window, usage.window.used

@@ -9,7 +9,7 @@ import click
 from memfs.cli import console, diff, options
 from memfs.hosts.instructions import TARGETS
 from memfs.ops import sync as op
-from memfs.sync import githook, staging
+from memfs.sync import githook, instruction_sections
 
 
 @click.command("sync")
@@ -64,7 +64,9 @@ def command(
 
 def _stage_files() -> None:
     index = os.environ.get("GIT_INDEX_FILE", "")
-    staged = staging.run(options.place(untrusted=True), os.path.abspath(index) if index else "")
+    staged = instruction_sections.stage_files(
+        options.place(untrusted=True), os.path.abspath(index) if index else ""
+    )
     for path in staged.added:
         console.print_done(f"memfs: {path} renewed, and added to the commit")
     for why in staged.left:

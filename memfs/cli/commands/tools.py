@@ -1,13 +1,16 @@
-"""`memfs tools`."""
+"""`memfs tools` and `apply`."""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
+from dataclasses import replace
 
 import click
 
 from memfs.cli import console, layout, options
-from memfs.tools import provider_formats, registry
+from memfs.tools import batch, provider_formats, registry
 from memfs.tools.tool_context import ToolContext
 
 
@@ -19,7 +22,7 @@ from memfs.tools.tool_context import ToolContext
     help="Print the definitions as JSON, as this provider takes them.",
 )
 @options.json_option
-def command(form: str | None, as_json: bool) -> None:
+def tools_command(form: str | None, as_json: bool) -> None:
     """List the tools by which a model edits and searches memory."""
     offer = registry.offer_tools(ToolContext(os.getcwd(), options.get_origin()))
     for problem in offer.problems:
@@ -37,3 +40,25 @@ def command(form: str | None, as_json: bool) -> None:
         call = layout.wrap(f"{tool.name}({arguments})", 0)
         console.echo(console.style(tool.name, "cyan") + call.removeprefix(tool.name))
         console.echo(layout.wrap(tool.description.splitlines()[0], 5))
+
+
+@click.command("apply")
+@click.option("--atomic", is_flag=True, help="All of the calls or none.")
+@options.session_option
+def apply_command(atomic: bool, session: str) -> None:
+    """Do the tool calls on standard input, and print a result for each, a line of JSON.
+
+    Calls are taken as Anthropic, OpenAI (chat and responses) and Gemini write them, or as
+    {"name": …, "arguments": …}; one or many, JSON or JSONL, whole replies too. A result has the
+    shape of its call; what could not be done says why, and what to do instead. Exit code 1: some
+    call was not done.
+    """
+    written = provider_formats.read(sys.stdin.read())
+    origin = replace(options.get_origin(session=session), actor="agent")  # a model wrote the calls
+    context = ToolContext(os.getcwd(), origin)
+    do = batch.run_together if atomic else batch.run_in_order
+    results = do(context, registry.offer_tools(context).tools, [each.call for each in written])
+    for each, result in zip(written, results, strict=True):
+        console.data(json.dumps(provider_formats.write(result, each.shape), ensure_ascii=False))
+    if any(result.is_error for result in results):
+        raise SystemExit(1)

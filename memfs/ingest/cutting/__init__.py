@@ -1,6 +1,6 @@
 """Files of a data source as chunks: each form of file is cut along its own structure.
 
-A module for a form has `read`, which returns the file's sections; all forms are cut by them alike.
+A function for each form returns the file's sections; all forms are cut by them alike.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memfs.core import encodings, headings
 from memfs.core.distribution import name_extra
 from memfs.core.headings import NumberedPart
 from memfs.core.privacy import public
-from memfs.ingest.cutting.content import FileContent
+from memfs.ingest.cutting.text_forms import FileContent
 from memfs.ingest.source_files import LARGE, LARGEST, LARGEST_PDF, PDF
 from memfs.search.catalog import LeftOutError
 from memfs.secrets import find_secrets
@@ -29,19 +29,19 @@ NEEDS_PDF = f"PDF needs an extra: {name_extra('pdf')}"
 _SNIFFED = 8192  # bytes
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _FORMS = {
-    "markdown": ".md .markdown .mdx .mkd .qmd .rmd",
-    "restructured": ".rst",
-    "html_text": ".html .htm .xhtml",
-    "notebook": ".ipynb",
-    "pdf_pages": PDF,
-    "python_code": ".py .pyi .pyw",
-    "program_code": """
+    "text_forms.read_markdown": ".md .markdown .mdx .mkd .qmd .rmd",
+    "text_forms.read_restructured": ".rst",
+    "text_forms.read_html": ".html .htm .xhtml",
+    "text_forms.read_notebook": ".ipynb",
+    "text_forms.read_pdf": PDF,
+    "program_code.read_python": ".py .pyi .pyw",
+    "program_code.read_program": """
         .bash .c .cc .cjs .clj .cpp .cs .css .cxx .dart .el .erl .ex .exs .fs .go .groovy .h .hh
         .hpp .hs .java .jl .js .jsx .kt .kts .lisp .lua .m .mjs .ml .mm .nim .php .pl .pm .proto
         .ps1 .pyx .r .rb .rs .scala .scss .sh .sql .swift .tf .ts .tsx .vb .vue .zig .zsh
     """,
 }
-_MODULES = {suffix: name for name, suffixes in _FORMS.items() for suffix in suffixes.split()}
+_READERS = {suffix: name for name, suffixes in _FORMS.items() for suffix in suffixes.split()}
 
 
 class FileChunk(NamedTuple):
@@ -68,9 +68,10 @@ def cut_file(path: str, name: str, size: int, overlap: int) -> list[FileChunk]:
     text = "" if suffix == PDF else decode(data)
     if suffix != ".ipynb":  # what its cells printed does not count
         _check_secrets(text)
-    module = import_module(f"{__name__}.{_MODULES.get(suffix, 'plain_text')}")
+    module, _, function = _READERS.get(suffix, "text_forms.read_text").partition(".")
+    read = getattr(import_module(f"{__name__}.{module}"), function)
     try:
-        content: FileContent = module.read(data if suffix == PDF else text, suffix)
+        content: FileContent = read(data if suffix == PDF else text, suffix)
     except LeftOutError:
         raise
     except Exception as error:  # libraries raise all kinds for what is malformed

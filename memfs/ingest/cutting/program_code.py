@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from pygments import lexers, token
 
 from memfs.core.headings import Section
-from memfs.ingest.cutting.content import FileContent, TimeLimit
+from memfs.ingest.cutting.text_forms import FileContent, TimeLimit
 from memfs.search.catalog import LeftOutError
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
+import ast
+import io
+import tokenize
+import warnings
+from typing import TypeAlias
+
+_Defining: TypeAlias = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 GENERATED = "code with lines of over 5,000 characters, as programs write it"
 _LONGEST_LINE = 5000  # characters
@@ -37,7 +44,7 @@ class Definition(NamedTuple):
     line: int
 
 
-def read(text: str, suffix: str) -> FileContent:
+def read_program(text: str, suffix: str) -> FileContent:
     """Return the sections of a program. Raises `LeftOutError` for what no person wrote."""
     lines = text.split("\n")
     if max(map(len, lines)) > _LONGEST_LINE:
@@ -119,3 +126,43 @@ def _nest(lines: list[str], named: list[int]) -> list[Definition]:
 @functools.lru_cache(64)
 def _make_lexer(suffix: str) -> Lexer:
     return lexers.get_lexer_for_filename(f"x{suffix}")
+
+
+def read_python(text: str, suffix: str) -> FileContent:
+    """Return the sections of a module; of one that Python cannot parse, by its tokens alone."""
+    try:
+        with warnings.catch_warnings():  # of what stands in the file
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        comments = {token.start[0] for token in _tokenize(text) if token.type == tokenize.COMMENT}
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return read_program(text, suffix)
+    docs: set[int] = set()
+    definitions: list[Definition] = []
+    waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while waiting:
+        node, level = waiting.pop()
+        if isinstance(node, _Defining | ast.Module):
+            docs.update(_list_docstring_lines(node))
+        if isinstance(node, _Defining):
+            level += 1
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            end = node.end_lineno or node.lineno
+            definitions.append(Definition(first, end, level, node.lineno))
+        waiting += [(child, level) for child in ast.iter_child_nodes(node)]
+    return FileContent(build_sections(text.split("\n"), definitions, comments, docs))
+
+
+def _tokenize(text: str) -> list[tokenize.TokenInfo]:
+    try:
+        return list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except tokenize.TokenError as error:
+        raise SyntaxError(str(error)) from error
+
+
+def _list_docstring_lines(node: ast.Module | _Defining) -> range:
+    """Return the lines of a docstring, none where there is none."""
+    first = node.body[0] if node.body else None
+    if not isinstance(first, ast.Expr) or ast.get_docstring(node, clean=False) is None:
+        return range(0)
+    return range(first.lineno, (first.end_lineno or first.lineno) + 1)

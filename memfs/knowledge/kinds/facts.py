@@ -16,7 +16,7 @@ from memfs.files import signatures
 from memfs.knowledge.facts import fact_store, selection
 from memfs.knowledge.facts.extraction import extractor
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds import hits, scoring
+from memfs.knowledge.kinds import scoring
 from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
@@ -305,7 +305,7 @@ def _rank_by_text(engine: Engine, query: Query, facts: dict[str, Fact]) -> list[
     only = Filter(kinds=("fact",))
     near: dict[str, float] = {}
     for text in query.texts:
-        page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
+        page = engine.search(text, mode=scoring.mode(engine), only=only, limit=3 * query.limit)
         for hit in page.hits:
             if hit.id in facts:
                 near[hit.id] = max(hit.score, near.get(hit.id, 0.0))

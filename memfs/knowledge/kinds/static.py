@@ -11,7 +11,7 @@ from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds import hits, scoring
+from memfs.knowledge.kinds import scoring
 from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
@@ -289,7 +289,7 @@ def _rank_by_text(engine: Engine, query: Query, some: dict[str, StaticEntry]) ->
     only = Filter(kinds=("static",))
     keys: dict[str, None] = {}
     for text in query.texts:
-        page = engine.search(text, mode=hits.mode(engine), only=only, limit=3 * query.limit)
+        page = engine.search(text, mode=scoring.mode(engine), only=only, limit=3 * query.limit)
         keys |= {hit.label: None for hit in page.hits if hit.label in some}
     texts = [f"{key} {some[key].text[:_LOOKED_AT]}" for key in keys]
     near = scoring.relevances(query.texts, texts, words=engine.vectors is None)

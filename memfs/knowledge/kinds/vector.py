@@ -12,7 +12,7 @@ from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.core.records import Hit, Passage
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds import hits, scoring
+from memfs.knowledge.kinds import scoring
 from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import topics
@@ -131,7 +131,7 @@ class Vector:
         listed = sorted(best.values(), key=lambda hit: -hit.score)
         scores = scoring.relevances(query.texts, [hit.text for hit in listed], words=by_words)
         found = [
-            hits.convert_hit(hit, max(score, 0.01))
+            scoring.convert_hit(hit, max(score, 0.01))
             for hit, score in zip(listed, scores, strict=True)
             if score >= query.threshold
         ]
@@ -148,7 +148,7 @@ class Vector:
         found = self._index.ask(
             "hybrid",
             lambda engine: engine.search_sessions(
-                text, mode=hits.mode(engine), only=only, limit=limit
+                text, mode=scoring.mode(engine), only=only, limit=limit
             ),
         )
         return [
@@ -268,7 +268,7 @@ class Vector:
     ) -> tuple[Sequence[Hit], bool]:
         wanted = min(_MOST, query.limit * _SEARCHED)
         only = self._make_filter(query, but)
-        page = engine.search(text, mode=hits.mode(engine), only=only, limit=wanted)
+        page = engine.search(text, mode=scoring.mode(engine), only=only, limit=wanted)
         pinned = {labels.qualify(b.tier, b.label) for b in blocks.load(self._place) if b.pinned}
         some = [hit for hit in page.hits if hit.kind in KINDS and hit.id not in pinned]
         oldest = time.time() - self._retention if self._retention else 0

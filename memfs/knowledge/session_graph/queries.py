@@ -14,13 +14,19 @@ from numpy.typing import NDArray
 from memfs import files
 from memfs.files import signatures
 from memfs.knowledge.session_graph import database, records, topics
-from memfs.knowledge.session_graph import patterns as session_graph_patterns
 from memfs.knowledge.session_graph.records import Flow, GraphEdge, Pattern, Step
 from memfs.knowledge.session_graph.turns import WORKED
 from memfs.search import exact_search, vector_layout
 
 if TYPE_CHECKING:
     from memfs.search.encoder import Encoder
+from collections import Counter
+from collections.abc import Iterable
+
+from memfs.knowledge.session_graph.turns import FAILED
+
+_LONGEST, _SHORTEST = 5, 2  # steps of a pattern
+_SUFFIX = 4  # last steps of a path that predict the next one
 
 DEPTH = 10  # edges of a path
 _POOL = 50  # candidate turns of a search
@@ -168,13 +174,11 @@ class SessionGraph:
             "SELECT steps, CASE WHEN told != 0 THEN told ELSE outcome END FROM turn "
             "WHERE steps != ''"
         )
-        return session_graph_patterns.patterns(
-            ((tuple(str(s).split()), int(o)) for s, o in rows), most
-        )
+        return find_patterns(((tuple(str(s).split()), int(o)) for s, o in rows), most)
 
     def steps(self, like: Sequence[Flow], path: Sequence[str], most: int = 3) -> list[Step]:
         """Return the steps that followed a path in similar flows, the most frequent first."""
-        return session_graph_patterns.steps(like, path, most)
+        return find_steps(like, path, most)
 
     def latest(self, most: int = 20, intent: str = "") -> list[Flow]:
         """Return the latest turns, those with an intent if it is given; the latest first."""
@@ -310,3 +314,66 @@ def _make_marks(values: Sequence[object]) -> str:
 def _escape_glob(name: str) -> str:
     """Escape a name for `GLOB`."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in name)
+
+
+def find_patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> list[Pattern]:
+    """Return the sequences that occur in several turns, given as (steps, outcome).
+
+    Long and frequent ones come first. A part of a longer one that is as frequent is left out.
+    """
+    counts: Counter[tuple[str, ...]] = Counter()
+    good: Counter[tuple[str, ...]] = Counter()
+    bad: Counter[tuple[str, ...]] = Counter()
+    for steps, outcome in turns:
+        for each in _list_sequences(steps):
+            counts[each] += 1
+            good[each] += outcome == WORKED
+            bad[each] += outcome == FAILED
+    several = [(each, n) for each, n in counts.items() if n > 1]
+    several.sort(key=lambda pair: (-(pair[1] * (len(pair[0]) - 1)), pair[0]))
+    kept: list[Pattern] = []
+    for found, number in several:
+        if not any(_contains(found, other.steps) and other.turns >= number for other in kept):
+            kept.append(Pattern(found, number, good[found], bad[found]))
+        if len(kept) == most:
+            break
+    return kept
+
+
+def find_steps(flows: Sequence[Flow], path: Sequence[str], most: int) -> list[Step]:
+    """Return the steps that followed a path in flows, the most frequent first. Ignores failures."""
+    votes: Counter[str] = Counter()
+    worked: Counter[str] = Counter()
+    for flow in flows:
+        name = _find_next_step(flow.steps, path)
+        if name and flow.outcome != FAILED:
+            votes[name] += 1
+            worked[name] += flow.outcome == WORKED
+    ordered = sorted(votes, key=lambda name: (-(votes[name] + worked[name]), name))
+    total = sum(votes.values()) or 1
+    return [Step(name, votes[name] / total, worked[name]) for name in ordered[:most]]
+
+
+def _list_sequences(steps: tuple[str, ...]) -> set[tuple[str, ...]]:
+    """Return the distinct sequences in the steps of one turn."""
+    return {
+        steps[start : start + length]
+        for length in range(_SHORTEST, _LONGEST + 1)
+        for start in range(len(steps) - length + 1)
+    }
+
+
+def _contains(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+
+
+def _find_next_step(steps: tuple[str, ...], path: Sequence[str]) -> str:
+    """Return the step after the longest suffix of a path that occurs, the first for no path."""
+    if not path:
+        return steps[0] if steps else ""
+    for length in range(min(_SUFFIX, len(path)), 0, -1):
+        end = tuple(path[-length:])
+        for at in range(len(steps) - length):
+            if steps[at : at + length] == end:
+                return steps[at + length]
+    return ""

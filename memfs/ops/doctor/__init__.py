@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from memfs.ops.doctor import (
-    blocks,
-    disk,
-    hosts,
-    kinds,
-    model,
-    passages,
-    sections,
-    sources,
-    stores,
-    team,
-)
+from memfs.core import parts
+from memfs.ops.doctor import blocks, disk, hosts, kinds, model, passages, sections, sources, stores
 from memfs.ops.doctor import fix as doctor_fix
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks as stored
@@ -27,7 +17,7 @@ def run(place: Place, home: str, *, content: bool = True) -> list[Finding]:
 
     Without `content` nothing is said that names a part of the project's store.
     """
-    place = stored.without_quarantine(place)
+    place, team = stored.without_quarantine(place), parts.find("team")
     named = place if content else stored.Place(None, place.user)
     return [
         *stores.check_stores(place),
@@ -41,7 +31,7 @@ def run(place: Place, home: str, *, content: bool = True) -> list[Finding]:
         *model.check_model(place),
         *kinds.check_kinds(named),
         *sources.check_sources(named),
-        *team.check_team(place),
+        *(team.check(place) if team else ()),
         *stores.calls(place),
     ]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from memfs.core import block_problems
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.contradicting_lines import find_contradictions
+from memfs.core.block_problems import find_contradictions
 from memfs.files import trees
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks, store_paths

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 from memfs import files
-from memfs.core import block_repair
+from memfs.core import block_problems
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.records import Origin
@@ -35,7 +35,7 @@ def blocks_of(place: Place) -> Iterator[Finding]:
     for tier, label, path in blocks.paths(place):
         try:
             raw = blocks.read_whole_block(path)
-            if raw is not None and block_repair.mend(raw)[1]:
+            if raw is not None and block_problems.mend(raw)[1]:
                 yield from _mend_block(place, tier, label, path)
         except (MemfsError, OSError) as error:
             if not isinstance(error, PermissionError | MemfsError):
@@ -67,7 +67,7 @@ def _mend_block(place: Place, tier: str, label: str, path: str) -> Iterator[Find
     store = place.store(tier)
     with writer.writing(store, place) as store_writer:
         text, version = store_writer.adopt_current(tier, label, path)
-        after, done = block_repair.mend(text or "")
+        after, done = block_problems.mend(text or "")
         if text is None or not done:  # another process fixed it
             return
         what = "; ".join(done.values())

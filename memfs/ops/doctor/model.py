@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memfs.ops.doctor.finding import Finding
-from memfs.recall import embedding_status
+from memfs.recall import model_config
 from memfs.store.blocks import Place
 
 
 def check_model(place: Place) -> Iterator[Finding]:
     """Check the configured model."""
-    found = embedding_status.load_status(place)
+    found = model_config.load_status(place)
     if found.problem:
         yield Finding("warning", f"search goes by words alone: {found.problem}", found.hint)
     elif found.off and found.bytes:

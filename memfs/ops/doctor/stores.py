@@ -11,7 +11,7 @@ from memfs.core import label as labels
 from memfs.hosts import settings_merge
 from memfs.ops.doctor import permissions, temp_files
 from memfs.ops.doctor.finding import Finding
-from memfs.store import config_check, git, journal, local_folder, merge_driver, prompts, store_paths
+from memfs.store import config_check, git, journal, local_folder, prompts, store_paths
 from memfs.store.blocks import Place
 
 _LOG_LINES = 3
@@ -60,8 +60,8 @@ def merging(place: Place) -> Iterator[Finding]:
     if refused:
         yield Finding("error", refused, hint)
         return
-    driver = merge_driver.get_driver(project.root)
-    if merge_driver.get_merge_driver(project.root, "blocks/x.md") != "memfs" or not driver:
+    driver = git.get_driver(project.root)
+    if git.get_merge_driver(project.root, "blocks/x.md") != "memfs" or not driver:
         yield Finding(
             "warning",
             "git does not merge blocks with memfs in this clone",

@@ -8,10 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memfs.core import parts
 from memfs.core.counts import format_count
 from memfs.core.errors import MemfsError, UsageError
 from memfs.knowledge.kinds import static
-from memfs.ops import archive, import_undo
+from memfs.ops import archive
 from memfs.ops.archive import ArchivedPassage, StoredPassage
 from memfs.web.rendering import (
     cut_page,
@@ -55,7 +56,7 @@ def list_archive(request: Request) -> Response:
         number=number,
         pages=pages,
         entries=static.find(place),
-        imports=import_undo.list_imports(place),
+        imports=part.undo.list_imports(place) if (part := parts.find("importers")) else [],
     )
 
 
@@ -161,7 +162,7 @@ def remove_static(request: Request) -> Response:
 def undo_import(request: Request) -> Response:
     """Take an import back, and tell what stays."""
     place = get_project(request).find_place()
-    done = import_undo.run(place, request.path_params["ident"], make_origin())
+    done = parts.load("importers").undo.run(place, request.path_params["ident"], make_origin())
     counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
     get_site(request).say(
         f"the import from {done.source} is taken back: {counts or 'nothing'} removed"

@@ -6,8 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from memfs.core import parts
 from memfs.core.errors import RejectedError
-from memfs.ops import doctor, import_, purge, service, trust
+from memfs.ops import doctor, purge, service, trust
 from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
 
 
@@ -87,7 +88,7 @@ def redact_secrets(request: Request) -> Response:
 @show_errors
 def list_imports(request: Request) -> Response:
     """Show what other tools on this machine remember, and how it would be imported."""
-    found = import_.list_tools(get_site(request).home)
+    found = parts.load("importers").importing.list_tools(get_site(request).home)
     return render(request, "imports.html", "health", "Other tools", found=found)
 
 

@@ -13,9 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs import hosts
+from memfs.core import parts
 from memfs.core.errors import UsageError
 from memfs.core.records import Hit
-from memfs.ops import search, team_search
+from memfs.ops import search
 from memfs.search.engine import Filter, HitPage
 from memfs.web.rendering import get_project, render, show_errors
 
@@ -53,7 +54,7 @@ def show_results(request: Request) -> Response:
         hosts=hosts.RECORDED,
         link=lambda **changes: _make_query(given, changes),
         note=project.open_index().note if query else "",
-        joined=team_search.has_joined(project.find_place()),
+        joined=bool((team := parts.find("team")) and team.has_joined(project.find_place())),
     )
 
 
@@ -73,7 +74,7 @@ def _find(request: Request, query: str) -> tuple[HitPage[Hit] | None, str]:
     except UsageError as error:
         return None, f"{error.message} ({error.hint})"
     index = get_project(request).open_index()
-    run = team_search.run if given.get("team") else search.run
+    run = parts.load("team").search if given.get("team") else search.run
     return run(index, query, mode=None, only=only, limit=_COUNTED, page=1), ""
 
 
@@ -90,7 +91,7 @@ class HitPlace(NamedTuple):
 
 def locate_hit(hit: Hit) -> HitPlace:
     """Return the page of a hit."""
-    if sharer := team_search.describe_sharer(hit):
+    if sharer := hit.sharer:
         return HitPlace("", sharer)
     ident = quote(hit.id, safe="")
     if hit.kind == "message":

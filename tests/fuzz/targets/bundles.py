@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 
-from memfs.store import export_format
+from memfs.importers import export_format
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 

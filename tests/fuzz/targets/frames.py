@@ -10,7 +10,8 @@ import msgspec
 from memfs.ipc import client, service_client
 from memfs.ops import search
 from memfs.search.engine import Filter
-from memfs.service import app, handlers, server, store_pool, team_prompts
+from memfs.service import app, server, store_pool
+from memfs.team import prompts
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
@@ -28,8 +29,8 @@ def begin(world: World) -> Target:
     )
     warm = app.Service.__new__(app.Service)
     lanes = SimpleNamespace(add=lambda *_: None, is_busy=lambda _: False, describe_jobs=list)
-    team = team_prompts.TeamPrompts()
-    told = handlers.RequestHandlers(stores, lanes, team, lambda _: None)  # type: ignore[arg-type]
+    team = prompts.TeamPrompts()
+    told = app.RequestHandlers(stores, lanes, team, lambda _: None)  # type: ignore[arg-type]
     warm.__dict__.update(
         stores=stores, _answers=told, _began=0.0, _work=lanes, _watch=SimpleNamespace(polling=False)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from memfs.mcp import hooks, malformed_messages, stdio
+from memfs.mcp import hooks, stdio
 from memfs.tools import calls, registry
 from memfs.tools.tool_context import ToolContext
 from tests.e2e import ways
@@ -25,9 +25,9 @@ def begin(world: World) -> Target:
     }
 
     def run(case: Case) -> None:
-        line = malformed_messages.replace_halves(case.data)
+        line = stdio.replace_halves(case.data)
         text = line.decode("utf-8", "replace")
-        answer = malformed_messages.refuse_line(text)
+        answer = stdio.refuse_line(text)
         if answer:
             json.loads(answer)
         with suppress(ValueError, RecursionError):

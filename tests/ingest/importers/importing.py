@@ -6,10 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 from memfs.core.records import Origin
-from memfs.ingest import importers
-from memfs.ops import import_, import_undo
-from memfs.ops.import_ import Imported
-from memfs.ops.import_undo import Unimported
+from memfs.importers import importing, readers, undo
+from memfs.importers.importing import Imported
+from memfs.importers.undo import Unimported
 from memfs.store.blocks import Place
 
 BY = Origin("user", reason="from a tool")
@@ -20,14 +19,14 @@ def import_path(
     place: Place, path: Path, *, user: bool = False, project: str = "", dry_run: bool = False
 ) -> Imported:
     """Import what is at a path, which a tool must recognise."""
-    tool = importers.recognise(str(path))
+    tool = readers.recognise(str(path))
     assert tool, f"no tool knows {path.name}"
     sources = [(tool, str(path))]
-    return import_.import_tool(place, sources, BY, user=user, project=project, dry_run=dry_run)
+    return importing.import_tool(place, sources, BY, user=user, project=project, dry_run=dry_run)
 
 
 def undo_import(place: Place, done: Imported) -> Unimported:
-    return import_undo.run(place, done.id, BY)
+    return undo.run(place, done.id, BY)
 
 
 def count_outcomes(done: Imported) -> Counter[str]:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import MemfsError, StoreError
-from memfs.ingest import importers
+from memfs.importers import readers
+from memfs.importers.importing import Imported
 from memfs.ops import doctor
-from memfs.ops.import_ import Imported
 from memfs.store.blocks import Place
 from tests.ingest.importers.importing import (
     count_outcomes,
@@ -28,14 +28,14 @@ pytestmark = pytest.mark.parametrize("tool", sorted(SAMPLES))
 
 
 def test_every_tool_has_a_sample(tool: str) -> None:
-    assert sorted(importers.NAMES) == sorted(SAMPLES)
-    assert tool == importers.get(tool).NAME
+    assert sorted(readers.NAMES) == sorted(SAMPLES)
+    assert tool == readers.get(tool).NAME
     assert f"`{tool}`" in (Path(__file__).parents[3] / "docs/importers.md").read_text("utf-8")
 
 
 def test_a_sample_is_recognised_and_no_other_tool_takes_it(tool: str, tmp_path: Path) -> None:
     path = str(SAMPLES[tool](tmp_path / "tool"))
-    assert [name for name in importers.NAMES if importers.get(name).sniff(path)] == [tool]
+    assert [name for name in readers.NAMES if readers.get(name).sniff(path)] == [tool]
 
 
 def test_twice_adds_nothing_and_an_undo_leaves_every_file_as_it_was(
@@ -90,7 +90,7 @@ def test_a_damaged_copy_gets_a_clear_word_and_loses_nothing(
             data = each.read_bytes()
             each.write_bytes(data[: int(len(data) * part)])
     before = read_stores(place)
-    if importers.recognise(str(path)) is None:
+    if readers.recognise(str(path)) is None:
         return
     done = _try_import(place, path)
     assert done
@@ -106,7 +106,7 @@ def test_links_and_devices_are_not_read(tool: str, place: Place, tmp_path: Path)
     else:
         path.unlink()
     os.mkfifo(path)
-    assert importers.recognise(str(path)) is None
+    assert readers.recognise(str(path)) is None
 
 
 def test_what_came_in_is_sound(tool: str, place: Place, tmp_path: Path, home: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ingest import importers
+from memfs.importers import readers
 from memfs.ops import archive
 from memfs.store import blocks
 from memfs.store.blocks import Place
@@ -90,7 +90,7 @@ def test_the_projects_of_a_configuration_are_found(
     config = {"projects": projects, "default_project": "main"}
     path = write_json(home / ".basic-memory/config.json", config)
     (home / ".basic-memory/memory.db").write_bytes(b"SQLite format 3\0")
-    tool = importers.get("basic-memory")
+    tool = readers.get("basic-memory")
     assert tool.find(str(home), {}) == [str(path)]
     done = import_path(place, path.parent)
     assert dict(done.taken) == {("note", "repo"): 1}
@@ -137,4 +137,4 @@ def test_links_out_of_the_folder_are_named_and_not_read(place: Place, tmp_path: 
 def test_web_pages_with_permalinks_are_no_notes(tmp_path: Path) -> None:
     page = "---\ntitle: About\ntype: page\npermalink: /about/\n---\n\nText.\n"
     path = write_texts(tmp_path / "site", {"about.md": page})
-    assert not importers.get("basic-memory").sniff(str(path))
+    assert not readers.get("basic-memory").sniff(str(path))

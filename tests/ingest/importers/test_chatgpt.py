@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Message
-from memfs.ingest import importers
+from memfs.importers import readers
 from memfs.ops import archive
 from memfs.store import recall
 from memfs.store.blocks import Place
@@ -257,7 +257,7 @@ def test_a_size_that_a_header_claims_is_not_believed(place: Place, tmp_path: Pat
     at = data.index(b"PK\x01\x02")
     data[at + 24 : at + 28] = struct.pack("<I", 4_000_000_000)  # unpacked
     (tmp_path / "e.zip").write_bytes(data)
-    if importers.recognise(str(tmp_path / "e.zip")):
+    if readers.recognise(str(tmp_path / "e.zip")):
         assert import_path(place, tmp_path / "e.zip")
 
 
@@ -268,4 +268,4 @@ def test_links_in_a_zip_are_not_read(tmp_path: Path) -> None:
         info.external_attr = 0o120777 << 16
         packed.writestr(info, json.dumps([make_chatgpt_conversation()]))
     (tmp_path / "e.zip").write_bytes(out.getvalue())
-    assert importers.recognise(str(tmp_path / "e.zip")) is None
+    assert readers.recognise(str(tmp_path / "e.zip")) is None

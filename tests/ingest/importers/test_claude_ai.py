@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Message
-from memfs.ingest import importers
+from memfs.importers import readers
 from memfs.ops import archive
 from memfs.store import recall
 from memfs.store.blocks import Place
@@ -196,4 +196,4 @@ def test_a_list_that_ends_early_gives_what_is_before(place: Place, tmp_path: Pat
 @pytest.mark.parametrize("text", ["", "[]", "[1]", '{"observations": []}', "# Notes", '["a"]'])
 def test_what_is_no_export_is_not_recognised(tmp_path: Path, text: str) -> None:
     (tmp_path / "conversations.json").write_text(text)
-    assert importers.recognise(str(tmp_path / "conversations.json")) is None
+    assert readers.recognise(str(tmp_path / "conversations.json")) is None

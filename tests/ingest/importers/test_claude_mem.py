@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Message
-from memfs.ingest import importers
+from memfs.importers import readers
 from memfs.ops import archive
 from memfs.ops.sessions import find_session
 from memfs.store import recall
@@ -126,7 +126,7 @@ def test_a_view_in_place_of_a_table_is_not_run(tmp_path: Path) -> None:
         "CREATE VIEW observations AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
         " SELECT i AS id FROM n;",
     )
-    assert importers.recognise(str(path)) is None
+    assert readers.recognise(str(path)) is None
 
 
 def test_an_export_gives_the_same_passages(place: Place, tmp_path: Path) -> None:

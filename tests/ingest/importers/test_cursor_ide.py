@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Message
-from memfs.ingest import importers
-from memfs.ingest.importers.vscode_folders import parse_folder
+from memfs.importers import readers
+from memfs.importers.readers.task_folders import parse_folder
 from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.ingest.importers.importing import import_path, list_details, read_memory
@@ -167,7 +167,7 @@ def test_a_view_in_place_of_the_table_is_not_run(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as base:
         base.execute("CREATE VIEW cursorDiskKV AS SELECT 'composerData:x' AS key, 1 AS value")
         base.commit()
-    assert importers.recognise(str(path)) is None
+    assert readers.recognise(str(path)) is None
 
 
 @pytest.mark.parametrize("ident", ["../../x", "a" * 300, "a\nb", "CON", "\x1b[31m"])
@@ -183,7 +183,7 @@ def test_the_database_is_found_where_cursor_has_it(home: Path) -> None:
     for top in (".config/Cursor", "Library/Application Support/Cursor"):
         make_state(home / top / "User", c_1={})
     make_vscode_state(home / ".config/Code/User/globalStorage/state.vscdb", {"a": 1}, {})
-    assert importers.get("cursor-ide").find(str(home), {}) == [
+    assert readers.get("cursor-ide").find(str(home), {}) == [
         str(home / top / "User/globalStorage/state.vscdb")
         for top in (".config/Cursor", "Library/Application Support/Cursor")
     ]

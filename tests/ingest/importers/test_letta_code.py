@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ingest import importers
-from memfs.ingest.importers import letta_code
-from memfs.ingest.importers.letta_blocks import NO_MEMORY
+from memfs.importers import readers
+from memfs.importers.readers import letta_code
+from memfs.importers.readers.letta import NO_MEMORY
 from memfs.ops import archive
 from memfs.store import blocks, recall
 from memfs.store.blocks import Place
@@ -153,7 +153,7 @@ def test_the_second_layout_is_read(place_of: str, second: Path, place: Place) ->
 
 def test_an_index_of_another_tool_is_not_one_of_its(tmp_path: Path) -> None:
     write_memory(tmp_path, MEMORY="- [Tests](tests.md)", tests="---\ndescription: x\n---\ny")
-    assert importers.recognise(str(tmp_path)) is not importers.get("letta-code")
+    assert readers.recognise(str(tmp_path)) is not readers.get("letta-code")
 
 
 def test_it_is_found_where_it_usually_is(tmp_path: Path) -> None:

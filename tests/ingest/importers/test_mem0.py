@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ingest import importers
-from memfs.ingest.importers import mem0
+from memfs.importers import readers
+from memfs.importers.readers import mem0
 from memfs.ops import archive
 from memfs.ops.sessions import find_session
 from memfs.store import recall
@@ -55,7 +55,7 @@ def test_its_folder_is_found_where_it_is_or_where_the_environment_says(tmp_path:
     assert mem0.find(str(tmp_path), {}) == [str(path)]
     assert mem0.find("/nowhere", {"MEM0_DIR": str(path.parent)}) == [str(path)]
     assert mem0.find("/nowhere", {}) == []
-    assert importers.recognise(str(path.parent)) is mem0
+    assert readers.recognise(str(path.parent)) is mem0
 
 
 FIRST = """
@@ -219,4 +219,4 @@ def test_a_backup_that_is_damaged_or_a_bomb_is_refused(
 
 def test_the_vector_store_is_nobody_s(tmp_path: Path) -> None:
     path = make_database(tmp_path / "storage.sqlite", "CREATE TABLE points (id TEXT, point BLOB)")
-    assert importers.recognise(str(path)) is None
+    assert readers.recognise(str(path)) is None

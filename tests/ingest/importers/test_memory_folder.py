@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.hosts import foreign_memory
-from memfs.ingest import importers
-from memfs.ops import archive, import_
+from memfs.importers import foreign_files, importing, readers
+from memfs.ops import archive
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.e2e.program import run
@@ -17,7 +16,7 @@ from tests.ingest.importers.note_samples import make_memory_folder, write_texts
 
 
 def sniff(path: Path) -> bool:
-    return importers.get("memory-folder").sniff(str(path))
+    return readers.get("memory-folder").sniff(str(path))
 
 
 def test_a_file_is_a_block_and_a_long_one_passages(place: Place, tmp_path: Path) -> None:
@@ -56,7 +55,7 @@ def test_other_folders_are_none(texts: dict[str, str], tmp_path: Path) -> None:
     assert not sniff(write_texts(folder, texts))
 
 
-@pytest.mark.parametrize("known", [kind.path for kind in foreign_memory.KINDS if not kind.ends])
+@pytest.mark.parametrize("known", [kind.path for kind in foreign_files.KINDS if not kind.ends])
 @pytest.mark.parametrize("beside", ["a.md", "deep/b.txt", "p.png", "main.py"])
 def test_what_a_folder_is_is_not_decided_by_one_file(
     place: Place, tmp_path: Path, home: Path, known: str, beside: str
@@ -77,7 +76,7 @@ def test_what_a_folder_is_is_not_decided_by_one_file(
 @pytest.mark.parametrize("name", ["memory-bank", ".serena/memories", ".cursor/rules"])
 def test_folders_of_known_files_are_imported_as_ever(name: str, repo: Path) -> None:
     write_texts(repo / name, {"a.md": "text"})
-    assert import_.find_tool((str(repo / name),), str(repo)) == []
+    assert importing.find_tool((str(repo / name),), str(repo)) == []
 
 
 def test_bytes_that_are_no_text_are_named(place: Place, tmp_path: Path) -> None:

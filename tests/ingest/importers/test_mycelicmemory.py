@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from memfs.core.records import Message
-from memfs.ingest import importers
+from memfs.importers import readers
 from memfs.ops import archive
 from memfs.ops.sessions import find_session
 from memfs.store import blocks, recall
@@ -100,5 +100,5 @@ def test_all_its_databases_are_found(home: Path) -> None:
     paths = [make_mycelicmemory(top / "elsewhere"), make_mycelicmemory(top)]
     paths.append(make_mycelicmemory(top / "databases"))
     (top / "config.yaml").write_text("database:\n  path: ~/.mycelicmemory/elsewhere/memories.db\n")
-    found = importers.get("mycelicmemory").find(str(home), {})
+    found = readers.get("mycelicmemory").find(str(home), {})
     assert found == [str(path) for path in paths]

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from memfs.ingest import importers
+from memfs.importers import readers
 from memfs.ops import archive
 from memfs.store import blocks
 from memfs.store.blocks import Place
@@ -104,7 +104,7 @@ def test_blocks_and_journal_of_opencode(place: Place, home: Path) -> None:
     config = make_opencode_memory(home / ".config/opencode")
     own = "---\nlabel: Our_Rules\ndescription: R\nlimit: 9000\nread_only: true\n---\nWait.\n"
     write_texts(Path(".opencode/memory"), {"Our_Rules.md": own, "empty.md": ""})
-    tool = importers.get("opencode-memory")
+    tool = readers.get("opencode-memory")
     assert tool.find(str(home), {}) == [
         f"{config}/memory",
         f"{config}/journal",

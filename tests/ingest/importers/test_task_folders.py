@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memfs.core.records import Message
-from memfs.ingest import importers
-from memfs.ingest.importers.items import ToolSession
+from memfs.importers import readers
+from memfs.importers.readers.items import ToolSession
 from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.ingest.importers.importing import import_path, list_details
@@ -75,18 +75,18 @@ def test_every_editor_is_looked_at(home: Path) -> None:
     for each in found:
         make_task(home / each, "x")
     make_task(home / ".config/Code/User/globalStorage/kilocode.kilo-code", "x")
-    cline = importers.get("cline").find(str(home), {})
+    cline = readers.get("cline").find(str(home), {})
     assert cline == [str(home / each) for each in found]
-    assert len(importers.get("kilo").find(str(home), {})) == 1
-    assert importers.get("roo").find(str(home), {}) == []
+    assert len(readers.get("kilo").find(str(home), {})) == 1
+    assert readers.get("roo").find(str(home), {}) == []
     moved = {"CLINE_DATA_DIR": str(home / ".cline/data")}
-    assert importers.get("cline").find(str(home / "nowhere"), moved) == [str(home / ".cline/data")]
+    assert readers.get("cline").find(str(home / "nowhere"), moved) == [str(home / ".cline/data")]
 
 
 def test_a_folder_of_tasks_and_one_task_are_recognised(tmp_path: Path) -> None:
     top = make_cline(tmp_path)
     for path in (top, top / "tasks", top / "tasks" / TASK):
-        tool = importers.recognise(str(path))
+        tool = readers.recognise(str(path))
         assert tool
         assert tool.NAME == "cline"
         (found,) = tool.read(str(path))

@@ -15,7 +15,7 @@ from memfs.knowledge.kinds.protocol import Query
 from memfs.knowledge.kinds.vector import Vector
 from memfs.ops import sessions
 from memfs.recall import index_sources, prompts
-from memfs.store import message_codec
+from memfs.store import message_records
 from memfs.store.blocks import Place
 from memfs.tools import calls, registry
 from memfs.tools.calls import ToolCall
@@ -47,7 +47,7 @@ TALK = [
 def test_a_speaker_is_no_user(given: dict[str, str], role: str, speaker: str) -> None:
     [message] = content.messages([{"content": "The text.", **given}])
     assert (message.role, message.speaker) == (role, speaker)
-    assert message_codec.read(message_codec.encode_message(message)) == message
+    assert message_records.read_message(message_records.encode_message(message)) == message
 
 
 def test_a_speaker_is_kept_without_secrets() -> None:
@@ -58,7 +58,7 @@ def test_a_speaker_is_kept_without_secrets() -> None:
 
 def test_a_line_without_a_speaker_is_as_before() -> None:
     message = Message("m", "s", "claude", "/p", "main", "2026-05-01", "user", "text")
-    line = json.loads(message_codec.encode_message(message))
+    line = json.loads(message_records.encode_message(message))
     given = message._asdict().items()
     assert line == {name: each for name, each in given if name not in ("speaker", "sentiment")}
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.knowledge.session_graph import patterns as session_graph_patterns
-from memfs.knowledge.session_graph import svg as session_graph_svg
+from memfs.knowledge.session_graph import queries as session_graph_patterns
 from memfs.knowledge.session_graph import topics
 from memfs.knowledge.session_graph.records import Flow
+from memfs.ops import graph
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,9 @@ def flow(number: int, prompt: str, steps: tuple[str, ...], outcome: int) -> Flow
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=40), max_size=6))
 def test_a_picture_is_well_formed_whatever_it_shows(prompt: str, names: list[str]) -> None:
-    flows = [flow(1, prompt, ("test!", "edit", "test"), 1), flow(2, "x" * 500, ("read",) * 40, -1)]
-    drawn = session_graph_svg.svg(f"session <{prompt}>", flows, {1: names})
+    flows = (flow(1, prompt, ("test!", "edit", "test"), 1), flow(2, "x" * 500, ("read",) * 40, -1))
+    drawing = graph.GraphDrawing(f"session <{prompt}>", flows, {1: tuple(names)})
+    drawn = graph.draw_svg(drawing)
     root = ET.fromstring(drawn)  # noqa: S314 - our own
     shown = [each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "test! \u2192 edit \u2192 test" in shown
@@ -65,7 +66,7 @@ def test_a_picture_is_well_formed_whatever_it_shows(prompt: str, names: list[str
 
 def test_a_part_of_a_pattern_is_no_pattern_of_its_own() -> None:
     turns = [(("read", "edit", "test"), 1)] * 3 + [(("read", "edit"), -1)]
-    found = session_graph_patterns.patterns(turns, 10)
+    found = session_graph_patterns.find_patterns(turns, 10)
     assert [(p.steps, p.turns, p.worked, p.failed) for p in found] == [
         (("read", "edit", "test"), 3, 3, 0),
         (("read", "edit"), 4, 3, 1),
@@ -79,6 +80,6 @@ def test_what_came_next_after_the_longest_end_of_a_path() -> None:
         flow(3, "c", ("edit", "run"), -1),
     ]
     assert [
-        (s.name, s.worked) for s in session_graph_patterns.steps(like, ["read", "edit"], 3)
+        (s.name, s.worked) for s in session_graph_patterns.find_steps(like, ["read", "edit"], 3)
     ] == [("test", 1), ("commit", 0)]
-    assert session_graph_patterns.steps(like, ["web"], 3) == []
+    assert session_graph_patterns.find_steps(like, ["web"], 3) == []

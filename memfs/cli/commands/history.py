@@ -1,0 +1,182 @@
+"""`memfs log`, `diff`, `blame`, `undo` and `restore`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from memfs.cli import console, layout, options
+from memfs.cli.completion import LABEL
+from memfs.cli.diff import show
+from memfs.cli.edit_output import format_entry, format_remainder
+from memfs.cli.options import split_version
+from memfs.cli.pager import paged
+from memfs.cli.wording import format_age
+from memfs.core.records import JournalEntry
+from memfs.ops import history
+from memfs.store import blocks
+from memfs.store.block_history import COMMIT
+
+_EARLIER = ("-", "-", "before the history")
+
+
+@click.command("log")
+@click.argument("label", required=False, default="", type=LABEL)
+@options.count_option(20, "Edits shown at most.")
+@options.session_option
+@options.json_option
+@paged
+def log_command(label: str, count: int, session: str, as_json: bool) -> None:
+    """Show who changed a block when and why, newest first; without LABEL, all blocks.
+
+    Edits are from the journal; what teammates committed is from git.
+    """
+    found = history.log(options.place(session), label, count)
+    if as_json:
+        console.as_json([asdict(entry) for entry in found])
+        return
+    git = any(entry.commit for entry in found)
+    commit = ("COMMIT",) if git else ()
+    head = ("VERSION", *commit, "WHEN", "WHO", "BLOCK", "WHAT", "CHARS", "WHY")
+    rows = [head, *(_render_row(entry, git=git) for entry in found)]
+    if found:
+        console.echo(layout.table(rows, right=(0, len(head) - 2), cut=len(head) - 1))
+    else:
+        console.talk("no edits yet")
+
+
+def _render_row(entry: JournalEntry, *, git: bool) -> tuple[str, ...]:
+    commit = (entry.commit[:7] or "-",) if git else ()
+    return (
+        str(entry.version or "-"),
+        *commit,
+        format_age(entry.at),
+        options.format_author(entry),
+        f"{entry.tier}:{entry.label}",
+        entry.op,
+        _format_growth(entry),
+        entry.reason,
+    )
+
+
+def _format_growth(entry: JournalEntry) -> str:
+    before, after = _count_chars(entry, entry.before), _count_chars(entry, entry.after)
+    return f"{after - before:+,}" if after != before else "0"
+
+
+def _count_chars(entry: JournalEntry, text: str | None) -> int:
+    return 0 if text is None else blocks.make(entry.tier, entry.label, "", text).chars
+
+
+@click.command("diff")
+@click.argument("label", type=LABEL)
+@click.argument("old", required=False, default="")
+@click.argument("new", required=False, default="")
+@options.session_option
+@options.json_option
+@paged
+def diff_command(label: str, old: str, new: str, session: str, as_json: bool) -> None:
+    """Show what changed in a block: last, or between OLD and NEW (or OLD and now).
+
+    Both are versions, or ids of commits, as memfs log shows them. LABEL@OLD does as well: LABEL@-1
+    is the version before the current one.
+    """
+    label, at = split_version(label)
+    if at and new:
+        raise click.UsageError(f"three versions are named: {at}, {old} and {new}")
+    if at:
+        old, new = at, old
+    new = new.removeprefix(f"{label}@")
+    found = history.diff(options.place(session), label, old, new)
+    if as_json:
+        console.as_json(asdict(found))
+        return
+    if not found.text:
+        console.talk("no difference")
+    show(found.text)
+
+
+@click.command("blame")
+@click.argument("label", type=LABEL)
+@options.session_option
+@options.json_option
+@paged
+def blame_command(label: str, session: str, as_json: bool) -> None:
+    """Show of each line of a block who wrote it, when, and in which version or commit."""
+    lines = history.blame(options.place(session), label)
+    if as_json:
+        console.as_json(
+            [
+                {"line": number, "text": line.text, **_build_record(line.source)}
+                for number, line in enumerate(lines, 1)
+            ]
+        )
+        return
+    rows = [("VERSION", "WHEN", "WHO", "", "TEXT")]
+    for number, line in enumerate(lines, 1):
+        version, when, who = _describe_source(line.source) if line.source else _EARLIER
+        rows.append((version, when, who, str(number), line.text))
+    if lines:
+        console.echo(layout.table(rows, right=(0, 3)))
+    else:
+        console.talk("the block is empty")
+
+
+def _describe_source(entry: JournalEntry) -> tuple[str, str, str]:
+    version = entry.commit[:7] if entry.op == COMMIT else str(entry.version)
+    return version, format_age(entry.at), options.format_author(entry)
+
+
+def _build_record(entry: JournalEntry | None) -> dict[str, object]:
+    if entry is None:
+        return {"version": None, "commit": None, "at": None, "actor": None, "reason": None}
+    return {
+        "version": entry.version,
+        "commit": entry.commit or None,
+        "at": entry.at,
+        "actor": entry.actor,
+        "reason": entry.reason,
+    }
+
+
+@click.command("undo")
+@click.argument("label", type=LABEL)
+@options.reason_option
+@options.session_option
+def undo_command(label: str, reason: str, session: str) -> None:
+    """Take back the last edit of a block; again takes back the one before it.
+
+    The file gets back the very bytes it had. An undo is an edit like others: `memfs log` shows
+    it, and `memfs restore` brings any version back.
+    """
+    undone = history.undo(options.place(session), label, options.get_origin(reason, session))
+    for entry in undone.entries:
+        console.print_done(
+            f"{format_entry(entry)} (took back {undone.undone.op}, version {undone.undone.version})"
+        )
+    format_remainder(undone.note)
+
+
+@click.command("restore")
+@click.argument("label", type=LABEL)
+@click.argument("version", required=False, default="")
+@options.reason_option
+@options.session_option
+def restore_command(label: str, version: str, reason: str, session: str) -> None:
+    """Make an earlier version of a block current again, as a new version.
+
+    VERSION is a number or the id of a commit, as memfs log shows them. LABEL@VERSION does as well:
+    LABEL@-1 is the version before the current one.
+    """
+    label, at = split_version(label)
+    if bool(at) == bool(version):
+        raise click.UsageError("name one version: LABEL VERSION, or LABEL@VERSION")
+    version = at or version
+    place = options.place(session)
+    restored = history.restore(place, label, version, options.get_origin(reason, session))
+    for entry in restored.entries:
+        console.print_done(format_entry(entry))
+    format_remainder(restored.note)
+    if not restored.entries:
+        console.print_done(f"{label} is as it was in version {version} already")

@@ -1,0 +1,49 @@
+"""`memfs hook`, `mcp` and `merge-driver`: what programs call."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from memfs import __version__, hosts
+from memfs.hook.main import main
+from memfs.ipc.client import HookCall
+from memfs.ops import merge
+
+
+@click.command("hook")
+@click.argument("host", type=click.Choice([*hosts.NAMES, "auto", "line"]))
+@click.argument("tools", required=False, type=click.Choice(["mcp"]))
+def hook_command(host: str, tools: str | None) -> None:
+    """Answer one hook call of HOST: its event as JSON on stdin, the reply on stdout.
+
+    Assistants call this themselves once `memfs install` or the plugin has wired them. `auto` is
+    the host that the event is from, `line` prints a status line, and `mcp` says that the host has
+    our tools. Whatever goes wrong is one line in `.agent-memory/local/hook.log`; the exit code is
+    always 0.
+    """
+    main(HookCall([host, tools] if tools else [host]))
+
+
+@click.command("mcp")
+@click.option("--folder", default="", metavar="DIR", help="The project; the current folder.")
+@click.option("--session", default="", metavar="ID", help="The assistant's session.")
+def mcp_command(folder: str, session: str) -> None:
+    """Serve memory as MCP tools on standard input and output; assistants start this."""
+    from memfs.mcp import server  # with the SDK: help lists this command too
+
+    server.run(os.path.abspath(folder or os.getcwd()), session, __version__)
+
+
+@click.command("merge-driver")
+@click.argument("base", type=click.Path())
+@click.argument("ours", type=click.Path())
+@click.argument("theirs", type=click.Path())
+def merge_driver_command(base: str, ours: str, theirs: str) -> None:
+    """Merge THEIRS into OURS, both made from BASE: git calls this for blocks.
+
+    `memfs init` registers it in a clone. Front matter is merged by rule, bodies by line: what
+    either side wrote is kept.
+    """
+    merge.run(base, ours, theirs)

@@ -1,0 +1,336 @@
+"""`memfs import`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+
+import click
+
+from memfs.cli import console, layout, options
+from memfs.cli.edit_output import format_remainder
+from memfs.cli.interruption import stoppable_stages
+from memfs.cli.wording import format_size
+from memfs.core.counts import format_count
+from memfs.core.errors import RejectedError, UsageError
+from memfs.importers import exporting, importing, report, writers
+from memfs.importers import undo as undo_module
+from memfs.importers.readers.items import Importer
+from memfs.store import git
+from memfs.store.blocks import Place
+
+_NOUNS = {
+    "blocks": "block",
+    "passages": "passage",
+    "facts": "fact",
+    "static": "static text",
+    "sessions": "session",
+    "windows": "window",
+    "edits": "edit",
+    "keys": "front matter key",
+}
+
+
+@click.command("import")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@click.option("--project", metavar="NAME", default="", help="Of another tool's projects: this one.")
+@click.option("--user", is_flag=True, help="Into your own store, instead of the project's.")
+@click.option("--pin", is_flag=True, help="Blocks of other tools' files: in full in the prompt.")
+@click.option("--anyway", is_flag=True, help="Also if PATH is the export of the other store.")
+@click.option("--dry-run", is_flag=True, help="Show what would be added, and write nothing.")
+@click.option("--undo", metavar="ID", default="", help="Take an import back, all that it added.")
+@click.option("--list", "listed", is_flag=True, help="List the imports that can be taken back.")
+@options.json_option
+def import_command(
+    paths: tuple[str, ...],
+    project: str,
+    user: bool,
+    pin: bool,
+    anyway: bool,
+    dry_run: bool,
+    undo: str,
+    listed: bool,
+    as_json: bool,
+) -> None:
+    """Take memory from elsewhere: an export, or what other tools keep in files.
+
+    PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others:
+    see docs/importers.md), or a file or folder of one: its observations and notes become
+    passages, its blocks blocks, its conversations sessions. Of its projects the one of this
+    folder is taken. An export of ChatGPT or Claude.ai goes into your own store. In any other
+    folder of nothing but text files each becomes a block, or passages.
+
+    Without PATH, the files of other tools are looked for, and it is said what each would become:
+    CLAUDE.md, AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Cline, Copilot and Windsurf,
+    memory-bank, Serena's memories, and what Claude Code remembers by itself. PATH takes files and
+    folders of them: a text that fits becomes a block, a longer one passages of the archive. The
+    files stay as they are.
+
+    An export (or a zip or tar of an .agent-memory) is checked as a whole first. Settings and
+    history are never taken over.
+
+    Blocks that are here too are merged: nothing either side wrote is missing, and memfs undo takes
+    each back. What holds a secret, is over its limit or read-only here is left and named: exit
+    code 1. It is somebody's text, and an assistant will read it: look at what was added.
+    """
+    place = options.place()
+    if undo or listed:
+        if paths or (undo and listed):
+            raise click.UsageError("--undo and --list stand alone")
+        _undo(place, undo, as_json=as_json) if undo else _list(place, as_json=as_json)
+        return
+    tool = importing.find_tool(paths, options.home())
+    if tool and (pin or anyway):
+        raise click.UsageError("--pin and --anyway are for files and exports")
+    if project and not tool:
+        raise click.UsageError("--project is for the memory of another tool: memfs import TOOL")
+    if tool:
+        _import_tool(place, tool, user=user, project=project, dry_run=dry_run, as_json=as_json)
+        return
+    _import_files(place, paths, user=user, pin=pin, anyway=anyway, dry_run=dry_run, as_json=as_json)
+
+
+def _import_files(
+    place: Place,
+    paths: tuple[str, ...],
+    *,
+    user: bool,
+    pin: bool,
+    anyway: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import an export, or files of other tools; without paths, tell what there is."""
+    export = importing.find_export(paths)
+    named = f"{len(paths)} files and folders" if len(paths) > 1 else "".join(paths)
+    origin = options.get_origin(f"from {os.path.basename(named.rstrip('/')) or named}")
+    if export and pin:
+        raise click.UsageError("--pin is for the files of other tools: an export says it itself")
+    if export:
+        done = importing.run(place, export, origin, user=user, anyway=anyway, dry_run=dry_run)
+    else:
+        done = importing.import_files(
+            place, paths, origin, home=options.home(), user=user, pin=pin, dry_run=dry_run
+        )
+    if as_json:
+        console.as_json(_build_record(done))
+    elif export:
+        _print_report(done, dry_run=dry_run)
+    else:
+        tools = [] if paths else importing.list_tools(options.home())
+        report.print_tools(tools)
+        if done.files or not tools:
+            report.print_import(
+                place, done, list_only=not paths, dry_run=dry_run, pin=pin, user=user
+            )
+    if paths and any(item.outcome == "refused" for item in done.items):
+        console.refuse()
+
+
+def _import_tool(
+    place: Place,
+    sources: list[tuple[Importer, str]],
+    *,
+    user: bool,
+    project: str,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Import what a tool keeps, and tell what came of it."""
+    name = sources[0][0].NAME
+    origin = options.get_origin(f"from {name}")
+    done = importing.import_tool(
+        place, sources, origin, user=user, project=project, dry_run=dry_run
+    )
+    if as_json:
+        console.as_json(_build_record(done))
+    else:
+        report.print_tool(done, name, dry_run=dry_run)
+    if any(item.outcome == "refused" for item in done.items):
+        console.refuse()
+
+
+def _undo(place: Place, ident: str, *, as_json: bool) -> None:
+    done = undo_module.run(place, ident, options.get_origin(f"undo of the import {ident}"))
+    if as_json:
+        console.as_json(asdict(done))
+    else:
+        report.print_undo(done)
+    if done.kept:
+        console.refuse()
+
+
+def _list(place: Place, *, as_json: bool) -> None:
+    found = undo_module.list_imports(place)
+    if as_json:
+        console.as_json([asdict(each) for each in found])
+    else:
+        report.print_list(found)
+
+
+def _build_record(done: importing.Imported) -> dict[str, object]:
+    items = [
+        {
+            "kind": item.kind,
+            "name": item.name,
+            "outcome": item.outcome,
+            "detail": item.detail,
+            "signs": [sign._asdict() for sign in item.signs],
+        }
+        for item in done.items
+    ]
+    files = [
+        {
+            "path": each.path,
+            "label": each.label,
+            "characters": each.chars,
+            "block": each.block,
+            "becomes": list(each.files),
+            "imports": list(each.imports),
+            "left": each.left,
+        }
+        for each in done.files
+    ]
+    return {
+        "items": items,
+        "config": done.config,
+        "edits": done.edits,
+        "left_out": done.left_out,
+        "unpinned": done.unpinned,
+        "files": files,
+        "id": done.id,
+        "taken": _list_counts(done.taken),
+        "left": _list_counts(done.left),
+        "omitted": [
+            {"noun": noun, "why": why, "count": count}
+            for (noun, why), count in done.omitted.items()
+        ],
+    }
+
+
+def _list_counts(counts: Mapping[tuple[str, str], int]) -> list[dict[str, object]]:
+    return [
+        {"noun": noun, "project": project, "count": count}
+        for (noun, project), count in counts.items()
+    ]
+
+
+def _print_report(done: importing.Imported, *, dry_run: bool) -> None:
+    for item in done.items:
+        report.print_item(item)
+    for item in done.items:
+        if item.outcome == "refused":
+            console.talk(f"! {item.detail}")
+    for item in done.items:
+        for sign in item.signs:
+            quoted = f": {layout.shorten(sign.text, 60)}" if sign.text else ""
+            console.talk(f"! {item.name}:{sign.line} {sign.what}{quoted}")
+    for label in done.unpinned:
+        console.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
+    if done.config:
+        console.talk("  its config.yaml is not taken over; settings are yours")
+    if done.edits:
+        console.talk(f"  its history ({format_count(done.edits, 'edit')}) is not taken over")
+    if done.left_out:
+        console.talk(f"  {format_count(done.left_out, 'file')} in it are no memory")
+    added = report.summary(done, dry_run=dry_run)
+    format_remainder(done.note)
+    if added and not dry_run:
+        console.talk("  look at it: memfs show, memfs log; memfs undo LABEL takes a block back")
+        console.talk(f"  memfs import --undo {done.id} takes all of it back")
+
+
+@click.command("export")
+@click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
+@click.option(
+    "--to", "tool", type=click.Choice(list(writers.NAMES)), help="For another tool, as it reads it."
+)
+@click.option("--user", is_flag=True, help="Your own store, instead of the project's.")
+@click.option("--all", "everything", is_flag=True, help="Recall and the history of edits, too.")
+@click.option("--force", is_flag=True, help="Write over FILE if it is there.")
+@click.option("--with-secrets", "secrets", is_flag=True, help="Also if there are secrets in it.")
+def export_command(
+    file: str, tool: str | None, user: bool, everything: bool, force: bool, secrets: bool
+) -> None:
+    """Write the project's memory to FILE, one zip: config, blocks, archive, facts, static.
+
+    `-` writes to stdout. The same memory gives the same bytes. Only you may read the file. If a
+    secret is in it, it is named and nothing is written, unless --with-secrets is
+    given.
+
+    --to writes blocks, passages, static entries and the facts that hold as another tool reads them:
+    an agent file of Letta (and beside it the passages, which such a file cannot hold), a folder of
+    notes for basic-memory, a folder of plain Markdown, or the memory.jsonl of MCP's server-memory.
+    --all adds sessions to the folders. What a format has no place for is named.
+    """
+    if tool:
+        _convert(file, tool, user=user, everything=everything, force=force, secrets=secrets)
+        return
+    if file == "-" and sys.stdout.isatty():
+        raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
+    place = options.place()
+    path = "" if file == "-" else file
+    with stoppable_stages(lambda: "nothing was written; run it again", (exporting.SCAN,)) as stage:
+        done = exporting.run(
+            place, path, user=user, everything=everything, force=force, anyway=secrets, stage=stage
+        )
+    done = _check_secrets(done)
+    for left in done.left_out:
+        console.talk(f"! left out, its name is none that can be imported: {left}")
+    if not path:
+        console.write_bytes(done.data)
+    where = f": {path}" if path else ""
+    what = _format_counts(done.counts) or "nothing but settings"
+    console.print_done(f"{what}{where}, {format_size(done.size)}")
+    if path and (user or everything) and not git.is_ignored(path):
+        console.talk("  git does not ignore that file: it is not for a commit.")
+
+
+def _convert(
+    path: str, tool: str, *, user: bool, everything: bool, force: bool, secrets: bool
+) -> None:
+    """Write memory in the format of another tool, and tell what was written."""
+    if path == "-":
+        raise UsageError("--to writes files, not to stdout", "name a file or a folder")
+    place = options.place()
+    with stoppable_stages(lambda: "nothing was written; run it again", (exporting.SCAN,)) as stage:
+        found = exporting.convert(
+            place,
+            tool,
+            path,
+            user=user,
+            everything=everything,
+            force=force,
+            anyway=secrets,
+            stage=stage,
+        )
+    done = _check_secrets(found)
+    what = _format_counts(done.counts) or "nothing"
+    console.print_done(f"{what} for {tool}: {path}, {format_size(done.size)}")
+    for beside in done.paths if len(done.paths) == 2 else ():
+        if beside != path:
+            console.talk(f"  the passages: {beside}")
+    if unplaced := _format_counts(done.unplaced):
+        console.talk(f"  {tool} has no place for {unplaced}")
+    if (user or everything) and not git.is_ignored(path):
+        console.talk("  git does not ignore that: it is not for a commit.")
+
+
+def _format_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(
+        format_count(number, _NOUNS[kind]) for kind, number in counts.items() if number
+    )
+
+
+def _check_secrets(done: exporting.Exported | exporting.SecretsFound) -> exporting.Exported:
+    """Name the secrets that are, or would be, in an export. Raises `RejectedError` for those."""
+    for name, leak in done.secrets:
+        console.talk(f"! {name}:{leak.line} {leak.type} {leak.masked}")
+    if isinstance(done, exporting.SecretsFound):
+        raise RejectedError(
+            f"cannot export: {format_count(len(done.secrets), 'secret')} would be in it",
+            "memfs doctor --secrets --purge takes them out; --with-secrets exports them, too",
+        )
+    return done

@@ -1,0 +1,371 @@
+"""Import an export, or other tools' files, into a store: all is checked before any is written.
+
+Blocks are merged in one patch that keeps what either side wrote; the rest is added. Importing the
+same file again changes nothing, so a run that was killed is finished by running it again.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+
+from memfs.core import label as labels
+from memfs.core.errors import NotFoundError, StoreError, UsageError
+from memfs.core.records import JournalEntry, Origin
+from memfs.files import account
+from memfs.importers import export_format, foreign_files, merge, plan, readers, tool_members, undo
+from memfs.importers.block_import import OP, BlockImport
+from memfs.importers.foreign_files import ForeignFile
+from memfs.importers.merge import ImportItem
+from memfs.importers.plan import ImportedFile
+from memfs.importers.readers.items import Importer
+from memfs.importers.undo import AddedPart, ImportRecord
+from memfs.ingest import transcripts
+from memfs.store import autocommit, blocks, clock, config, git, lock, store_paths, writer
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+from memfs.sync import instruction_sections
+
+_JOURNAL = "local/journal.jsonl"
+_INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")  # that assistants read in any folder, too
+_MOST_NESTED = 200
+_LINK = "120000"  # the mode of a link in git
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The outcome of each item (`dry_run`: the outcome it would have), and the edits of blocks.
+
+    `config` and `edits` tell what is never imported: settings, and the other store's history.
+    `left_out` counts files that are no memory; `unpinned` are blocks that lost their pin because
+    the limit of pinned blocks is reached. `note` says why a commit or sync that is configured
+    failed. `files` are those of other tools, where it was not an export. `id` takes all of it back.
+    Of a tool's memory, `taken` and `left` (it is of other projects) count by (noun, project),
+    `omitted` (it is no memory) by (noun, why), and `own` the sessions that went to the user's store
+    instead of the project's.
+    """
+
+    items: tuple[ImportItem, ...]
+    entries: tuple[JournalEntry, ...]
+    config: bool
+    edits: int
+    left_out: int
+    unpinned: tuple[str, ...]
+    note: str
+    files: tuple[ImportedFile, ...] = ()
+    id: str = ""
+    taken: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    left: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    own: int = 0
+    omitted: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FoundTool:
+    """The memory of another tool on this machine; `counts` by (noun, project), or a `problem`."""
+
+    name: str
+    path: str
+    counts: Mapping[tuple[str, str], int]
+    problem: str = ""
+
+
+def find_export(paths: tuple[str, ...]) -> str:
+    """Return the export in `paths`, "" if there are only files of other tools, or no paths.
+
+    Raises `MemfsError` for both kinds in one call, and for two exports.
+    """
+    found = [path for path in paths if not foreign_files.is_text_path(path)]
+    if found and len(paths) > 1:
+        raise UsageError(
+            f"{found[0]} would be an export, and one is imported alone",
+            "texts of other tools end in .md, .mdc or .txt",
+        )
+    return found[0] if found else ""
+
+
+def run(
+    place: Place, path: str, origin: Origin, *, user: bool, anyway: bool, dry_run: bool
+) -> Imported:
+    """Import into the store of the project or the user. `anyway`: also from another tier."""
+    tier = _choose_tier(place, user=user)
+    found = export_format.read(path)
+    if found.tier not in ("", tier) and not anyway:
+        flag = " --user" if found.tier == labels.USER else ""
+        raise StoreError(
+            f"{path} is the export of a {found.tier} store, and this would go to the {tier} store",
+            f"memfs import{flag} puts it where it belongs; --anyway puts it here",
+        )
+    done = _import_members(place, tier, found.files, origin, dry_run=dry_run)
+    not_imported = (store_paths.CONFIG, _JOURNAL)
+    others = (
+        len(found.files) - merge.memory(found.files) - sum(n in not_imported for n in found.files)
+    )
+    return replace(
+        done,
+        config=store_paths.CONFIG in found.files,
+        edits=found.files.get(_JOURNAL, b"").count(b"\n"),
+        left_out=found.left_out + others,
+    )
+
+
+def import_files(
+    place: Place,
+    paths: tuple[str, ...],
+    origin: Origin,
+    *,
+    home: str,
+    user: bool,
+    pin: bool,
+    dry_run: bool,
+) -> Imported:
+    """Import the memory that other tools keep in files and folders.
+
+    Without `paths` such files are searched for and only planned: nothing is written.
+    """
+    tier = _choose_tier(place, user=user)
+    sources = _find_named_files(place, paths, home) if paths else _discover_files(place, home)
+    settings = config.load(place)
+    found = plan.plan_import(_mark_own(place, sources), settings.get_limit, user=user, pin=pin)
+    members = {name: data for each in found for name, data in each.files.items()}
+    done = _import_members(place, tier, members, origin, dry_run=dry_run or not paths)
+    refused = [
+        ImportItem("file", each.path, "refused", f"cannot import {each.path}: {each.left}")
+        for each in found
+        if each.refused
+    ]
+    grown = [
+        each.label
+        for each in found
+        if each.files
+        and not each.block
+        and blocks.resolve_label(place, labels.qualify(tier, each.label))
+    ]
+    notes = (
+        [f"too long for a block now, and still one from before: {', '.join(grown)}"]
+        if grown
+        else []
+    )
+    return replace(
+        done,
+        items=(*refused, *done.items),
+        files=tuple(found),
+        note="; ".join(word for word in (*notes, done.note) if word),
+    )
+
+
+def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[ForeignFile]:
+    found: dict[str, ForeignFile] = {}
+    for path in paths:
+        if os.path.isdir(path) and store_paths.is_store(os.path.realpath(path)):
+            raise StoreError(
+                f"{path} is a store of memfs", "export it there: memfs export FILE, then import it"
+            )
+        for source in foreign_files.find(path, place.home.top, home):
+            found.setdefault(source.path, source)
+        for source in _find_nested(place, path, home):
+            found.setdefault(source.path, source)
+        for source in foreign_files.find_others(path, place.home.top, home):
+            found.setdefault(source.path, source)
+    return list(found.values())
+
+
+def _discover_files(place: Place, home: str) -> list[ForeignFile]:
+    """Find the memory of other tools for the project, in it and in their own folders."""
+    if place.project is None:
+        return []
+    top = place.project.top
+    found: dict[str, ForeignFile] = {}
+    main = os.path.dirname(place.project.main)  # of a linked worktree
+    for folder in (top, *foreign_files.auto_memory(home, [top, main])):
+        with suppress(NotFoundError):
+            found |= {source.path: source for source in foreign_files.find(folder, top, home)}
+    for source in _find_nested(place, top, home):
+        found.setdefault(source.path, source)
+    return list(found.values())
+
+
+def _find_nested(place: Place, path: str, home: str) -> list[ForeignFile]:
+    """Find the instruction files deeper in the project that git knows; `path` has to be its top."""
+    top = place.project.top if place.project else ""
+    if not top or os.path.realpath(path) != top:
+        return []
+    listed = (git.run(top, "ls-files", "-s", "-z") or "").split("\0")
+    entries = (line.partition("\t") for line in listed)
+    names = [name for about, _, name in entries if not about.startswith(_LINK)]
+    nested = [name for name in names if "/" in name and os.path.basename(name) in _INSTRUCTIONS]
+    return [
+        source
+        for name in nested[:_MOST_NESTED]
+        if os.path.isfile(f"{top}/{name}")
+        for source in foreign_files.find(f"{top}/{name}", top, home)
+    ]
+
+
+def _mark_own(place: Place, sources: list[ForeignFile]) -> list[ForeignFile]:
+    """Set a problem on files in a store of ours: they are memory already."""
+    roots = [os.path.realpath(store.root) + os.sep for _, store in place.list_tiers()]
+    return [
+        source._replace(problem=source.problem or "it is in the store already")
+        if os.path.realpath(source.path).startswith(tuple(roots))
+        else source
+        for source in sources
+    ]
+
+
+def _choose_tier(place: Place, *, user: bool) -> str:
+    if not user and place.project is None:
+        raise StoreError("there is no project store here", "memfs init makes one; --user: yours")
+    return labels.USER if user else labels.PROJECT
+
+
+def list_tools(home: str) -> list[FoundTool]:
+    """Return the memory of other tools on this machine. Writes nothing."""
+    found = []
+    for tool in map(readers.get, readers.NAMES):
+        for path in tool.find(home, account.list_variables()):
+            counts: Counter[tuple[str, str]] = Counter()
+            problem = ""
+            try:
+                counts = tool_members.count_items(tool.read(path))
+            except StoreError as error:
+                problem = error.message
+            except OSError as error:
+                problem = error.strerror or str(error)
+            found.append(FoundTool(tool.NAME, path, counts, problem))
+    return found
+
+
+def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
+    """Return the tool, and where it keeps its memory, that `paths` name; [] for something else.
+
+    They name one by its name, or by a file or folder of it. Raises `NotFoundError` for a tool that
+    keeps nothing here, `UsageError` for several paths of which one is a tool's.
+    """
+    if len(paths) == 1 and paths[0] in readers.NAMES and not os.path.lexists(paths[0]):
+        tool = readers.get(paths[0])
+        found = tool.find(home, account.list_variables())
+        if not found:
+            raise NotFoundError(
+                f"{tool.NAME} keeps nothing where it usually does",
+                "name its file or folder: memfs import PATH",
+            )
+        return [(tool, path) for path in found]
+    known = [(each, path) for path in paths if (each := readers.recognise(path))]
+    if known and len(paths) > 1:
+        raise UsageError(
+            f"{known[0][1]} is the memory of {known[0][0].NAME}, and one is imported alone",
+            f"memfs import {shlex.quote(known[0][1])}",
+        )
+    return known
+
+
+def import_tool(
+    place: Place,
+    sources: list[tuple[Importer, str]],
+    origin: Origin,
+    *,
+    user: bool,
+    project: str,
+    dry_run: bool,
+) -> Imported:
+    """Import the memory that another tool keeps at paths (see `find_tool`).
+
+    Of several projects that of the place is taken, or the one named `project`; what is of its user
+    goes to their own store.
+    """
+    if user or place.project is None:
+        tier = _choose_tier(place, user=user or place.user is not None)
+        user = tier == labels.USER
+    tool = sources[0][0]
+    items = (item for each, path in sources for item in each.read(path))
+    made = tool_members.collect_members(place, tool.NAME, items, user=user, project=project)
+    done = Imported((), (), False, 0, 0, (), "")
+    ident = undo.make_id()
+    for tier, members in made.files.items():
+        each = _import_members(place, tier, members, origin, dry_run=dry_run, ident=ident)
+        note = "; ".join(filter(None, (done.note, each.note)))
+        sessions = sum(item.kind == "session" and item.path != "" for item in each.items)
+        done = replace(
+            each,
+            items=done.items + each.items,
+            entries=done.entries + each.entries,
+            unpinned=done.unpinned + each.unpinned,
+            note=note,
+            id=each.id or done.id,
+            own=done.own + sessions * (tier == labels.USER and place.project is not None),
+        )
+    return replace(
+        done,
+        items=(*made.damage, *done.items),
+        taken=made.counts,
+        left=made.left,
+        omitted=made.omitted,
+    )
+
+
+def _import_members(
+    place: Place,
+    tier: str,
+    found: Mapping[str, bytes],
+    origin: Origin,
+    *,
+    dry_run: bool,
+    ident: str = "",
+) -> Imported:
+    """Import a mapping of paths in a store to bytes into a store of a place.
+
+    What is added is noted under `ident`, or a new id.
+    """
+    store = place.store(tier)
+    with ExitStack() as stack:
+        store_writer = None
+        if not dry_run:
+            stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
+            undo.clear_temporary(store)
+            store_writer = stack.enter_context(writer.writing(store, place))
+        merging = BlockImport(place, store, tier, store_writer)
+        items = merging.merge_blocks(found) + merge.items(store, found)
+        outdated = merge.find_outdated(store, found, _name_source(origin))
+        entries, note, noted = [], "", ""
+        if store_writer:
+            ident = ident or undo.make_id()
+            noted = _note_import(store, items, [], origin, ident)  # also of what a kill interrupts
+            for item in items:
+                merge.write(store, item)
+            merge.remove_outdated(store, outdated)
+            changes = [merging.make_change(change, origin) for change in merging.changes]
+            entries = store_writer.commit(changes, origin) if changes else []
+            if entries:
+                noted = _note_import(store, items, entries, origin, ident)
+    if store_writer:
+        paths = [change.path for change in merging.changes]
+        paths += [item.path for item in items if item.text] + [*outdated.replaced]
+        subject = f"memory: import {origin.reason}".rstrip()
+        notes = [autocommit.commit_files(place, store, paths, OP, subject, origin)]
+        notes += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
+        note = "; ".join(each for each in notes if each)
+    note = "; ".join(filter(None, (outdated.describe(), note)))
+    unpinned = tuple(c.label for c in merging.changes if c.label in merging.unpinned)
+    return Imported(tuple(items), tuple(entries), False, 0, 0, unpinned, note, id=noted)
+
+
+def _note_import(
+    store: Store, items: list[ImportItem], entries: list[JournalEntry], origin: Origin, ident: str
+) -> str:
+    """Note what an import added, and return the id by which it is taken back, "" for nothing."""
+    added = [part for item in items if (part := merge.describe_added(store, item))]
+    added += [AddedPart("block", entry.label, (entry.id,)) for entry in entries]
+    if not added:
+        return ""
+    record = ImportRecord(ident, clock.now(), _name_source(origin), tuple(added))
+    undo.save(store, record)
+    return ident
+
+
+def _name_source(origin: Origin) -> str:
+    return origin.reason.removeprefix("from ")

@@ -1,0 +1,428 @@
+"""Plan the import of another store: which of its passages, facts and sessions to take.
+
+Planning writes nothing: each item says what would become of it, and carries what to write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from memfs import files
+from memfs.core import (
+    body_edits,
+    file_redaction,
+    frontmatter,
+    injection_signs,
+    yaml_edit,
+    yaml_fast,
+)
+from memfs.core import label as labels
+from memfs.core.injection_signs import Sign
+from memfs.core.privacy import public, redact_names, storable
+from memfs.core.records import Message
+from memfs.files import atomic, logs
+from memfs.hosts.jsonl import cap
+from memfs.importers import undo
+from memfs.importers.undo import AddedPart
+from memfs.store import (
+    archive,
+    chunk_log,
+    clock,
+    local_folder,
+    recall,
+    session_outcomes,
+    store_paths,
+)
+from memfs.store.store_paths import Store
+
+Outcome = Literal["new", "merged", "same", "refused"]
+_NAME = re.compile(r"[a-z0-9_][\w.-]{0,250}", re.ASCII | re.IGNORECASE)
+_MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
+_LONGEST_HEAD = 20_000  # characters; reading YAML takes long
+
+
+@dataclass(frozen=True)
+class ImportItem:
+    """One thing of another store. `detail` is what it adds here, or why it is refused.
+
+    A file of lines adds `count` things, with a line for each in `detail`. `path` is where `text`
+    (or, for recall, `messages`) is to be written, "" for nowhere. `signs` are lines that are worth
+    a look. `marks` tell what it adds to a file that is there: hashes of lines, ids of messages.
+    """
+
+    kind: str
+    name: str
+    outcome: Outcome
+    detail: str = ""
+    path: str = ""
+    text: str = ""
+    messages: tuple[Message, ...] = ()
+    signs: tuple[Sign, ...] = ()
+    count: int = 1
+    marks: tuple[str, ...] = ()
+
+
+BLOCKS = ("blocks/", ".md")
+PASSAGES = ("archive/", archive.SUFFIX)
+_FACTS = ("facts/", ".jsonl")
+_STATIC = ("static/", ".md")
+_SAID = ("local/recall/", recall.SUFFIX)
+_ASIDE = ("local/recall/", recall.ASIDE)
+_WINDOWS = (f"local/{chunk_log.FOLDER}/", chunk_log.SUFFIX)
+_OUTCOMES = ("local/", session_outcomes.FILE)
+
+
+def items(store: Store, found: Mapping[str, bytes]) -> list[ImportItem]:
+    """Plan the import of everything but blocks; `found` maps paths in a store to bytes.
+
+    Raises `LinkError` where something would be written behind a link.
+    """
+    planned = [
+        *_plan_passages(store, list_files(found, PASSAGES)),
+        *_plan_facts(store, list_files(found, _FACTS)),
+        *_plan_static(store, list_files(found, _STATIC)),
+        *_plan_sessions(store, list_files(found, _SAID)),
+        *_plan_sessions(store, list_files(found, _ASIDE)),
+        *_plan_local(store, "windows", list_files(found, _WINDOWS)),
+        *_plan_local(store, "outcomes", list_files(found, _OUTCOMES)),
+    ]
+    for item in planned:
+        if item.path:
+            files.check_path(item.path)
+    return planned
+
+
+def list_files(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[str, bytes]]:
+    """List the files with a folder and suffix, without hidden ones (other systems add some)."""
+    top, suffix = kind
+    return sorted(
+        (name, data)
+        for name, data in found.items()
+        if name.startswith(top) and name.endswith(suffix) and "/." not in name
+    )
+
+
+def memory(found: Mapping[str, bytes]) -> int:
+    """Count the files of known kinds."""
+    kinds = (BLOCKS, PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE, _WINDOWS, _OUTCOMES)
+    return sum(len(list_files(found, kind)) for kind in kinds)
+
+
+def write(store: Store, item: ImportItem) -> None:
+    """Write one item. The caller holds the locks of the store and of ingestion."""
+    if item.messages:
+        recall.write_session(item.path, list(item.messages))
+    elif item.path:
+        files.make_folder(os.path.dirname(item.path), private=store.private)
+        atomic.write(item.path, item.text, private=store.private, locked=True)
+
+
+def describe_added(store: Store, item: ImportItem) -> AddedPart | None:
+    """Describe what an item adds to a store, so that it can be taken back; None for nothing."""
+    if not item.path:
+        return None
+    inside = item.path.startswith(f"{store.local}/")
+    path = (
+        f"local/{item.path[len(store.local) + 1 :]}" if inside else item.path[len(store.root) + 1 :]
+    )
+    if item.messages:
+        return AddedPart("messages", path, item.marks)
+    if item.marks:
+        return AddedPart("lines", path, item.marks)
+    return AddedPart("file", path, (undo.hash_text(item.text),))
+
+
+def read_part(name: str, data: bytes) -> tuple[str, str]:
+    """Return (text without private parts, why it cannot be imported or "")."""
+    try:
+        raw = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "", f"cannot import {name}: it is not UTF-8 text"
+    head, body = frontmatter.split(raw)
+    if len(data) > files.READ_CAP or len(head) > _LONGEST_HEAD:
+        return "", f"cannot import {name}: it is too large ({len(data):,} bytes)"
+    text = head + public(body)
+    odd = body_edits.check_text("import", name, text)
+    if odd:
+        return text, odd.message
+    meta = frontmatter.strip_fences(head) if frontmatter.has_fences(head) else ""
+    wrong = "" if yaml_fast.read(meta) is not None else yaml_edit.read(meta)[1]
+    return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
+
+
+def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    here = [
+        each for path in (archive.sources(store) if found else []) if (each := archive.read(path))
+    ]
+    texts = {archive.merge_passages(each.text) for each in here}
+    known = {each.id: each.source for each in here}
+    taken = {each.id.casefold() for each in here}
+    for name, data in found:
+        ident = os.path.basename(name).removesuffix(archive.SUFFIX)
+        text, wrong = read_part(ident, data)
+        passage = archive.parse(ident, text)
+        if not wrong and len(passage.text) > archive.LONGEST:
+            wrong = f"cannot import {ident}: {len(passage.text):,} characters are too many"
+        secret = None if wrong else body_edits.check_secret("import", ident, text)
+        if wrong or secret or not passage.text.strip():
+            why = wrong or (secret.message if secret else f"cannot import {ident}: it is empty")
+            yield ImportItem("passage", ident, "refused", why)
+            continue
+        folded = archive.merge_passages(passage.text)
+        if folded in texts or (passage.source and known.get(ident) == passage.source):
+            yield ImportItem("passage", ident, "same")  # with the same source: changed here
+            continue
+        odd = (
+            store_paths.file_name(ident) != ident
+            or labels.device(ident)
+            or storable(ident) != ident
+        )
+        if odd or ident.casefold() in taken:
+            ident = clock.unique()
+        texts.add(folded)
+        taken.add(ident.casefold())
+        month = next(filter(_MONTH.fullmatch, (name.split("/")[1], passage.created_at[:7])), "")
+        path = f"{store.root}/archive/{month or clock.now()[:7]}/{ident}{archive.SUFFIX}"
+        signs = tuple(injection_signs.find_signs(text))
+        yield ImportItem("passage", ident, "new", passage.text, path, text, signs=signs)
+
+
+def _plan_facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    for name, data in found:
+        stem = name.removeprefix("facts/").removesuffix(".jsonl")
+        if not _MONTH.fullmatch(stem):
+            yield ImportItem(
+                "facts", name, "refused", f"cannot import {name}: facts are in <yyyy-mm>.jsonl"
+            )
+            continue
+        path = f"{store.root}/{name}"
+        yield from _plan_lines("facts", name, data, path)
+
+
+def _plan_local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    for name, data in found:
+        short = name.removeprefix("local/")
+        if not all(map(_NAME.fullmatch, short.split("/"))):
+            yield ImportItem(kind, name, "refused", f"cannot import {name}: not a name of ours")
+            continue
+        yield from _plan_lines(kind, name, data, f"{store.local}/{short}")
+
+
+def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]:
+    """Plan the import of the lines, each a JSON object, that our file does not have."""
+    before = files.decode(logs.read_whole(path) or b"")
+    known = set(before.split("\n"))
+    added, described = [], {}
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        if not line.strip() or line in known:
+            continue
+        found = _parse_line(line)
+        wrong = _find_line_problem(line, found)
+        if wrong or found is None:
+            why = f"cannot import line {number} of {name}: {wrong}"
+            yield ImportItem(kind, name, "refused", why)
+            continue
+        known.add(line)
+        added.append(line + "\n")
+        described[str(found.get("id") or number)] = _describe_line(found)  # the last revision
+    new = "".join(added)
+    end = "" if not before or before.endswith("\n") else "\n"
+    if new:
+        outcome: Outcome = "merged" if before else "new"
+        detail, text = "\n".join(described.values()), before + end + new
+        marks = tuple(map(undo.hash_text, added))
+        yield ImportItem(kind, name, outcome, detail, path, text, count=len(described), marks=marks)
+    else:
+        yield ImportItem(kind, name, "same")
+
+
+def _parse_line(line: str) -> dict[str, object] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _describe_line(found: Mapping[str, object]) -> str:
+    """Say on one line what a line holds: a fact, a window, or the outcome of a session."""
+    if "worked" in found:
+        came_out = "worked" if found["worked"] is True else "failed"
+        parts = [f"session {found.get('session')} {came_out}", found.get("why")]
+    else:
+        parts = [found.get("category"), found.get("statement") or found.get("text")]
+    return " ".join(": ".join(str(part) for part in parts if part).split())
+
+
+def _find_line_problem(line: str, found: Mapping[str, object] | None) -> str:
+    if found is None:
+        return "it is no JSON object"
+    if public(line) != line:
+        return "it is marked as private"
+    secrets = file_redaction.find(line, "lines")
+    return f"it holds a secret ({secrets[0].type})" if secrets else ""
+
+
+def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    for name, data in found:
+        key = name.removeprefix("static/").removesuffix(".md")
+        text, wrong = read_part(key, data)
+        secret = body_edits.check_secret("import", key, text)
+        if labels.problem(key):
+            wrong = f"cannot import {name}: {labels.problem(key)}"
+        elif storable(key) != key:
+            key = storable(key)
+            wrong = f"cannot import {key}: its name holds a secret"
+        if wrong or secret:
+            yield ImportItem("static", key, "refused", wrong or (secret.message if secret else ""))
+            continue
+        path = f"{store.root}/{name}"
+        now = files.read(path)
+        if now is None:
+            signs = tuple(injection_signs.find_signs(text))
+            yield ImportItem("static", key, "new", text, path, text, signs=signs)
+        elif now == text:
+            yield ImportItem("static", key, "same")
+        else:
+            why = f"cannot import {key}: it is here with another text, and static entries stay"
+            yield ImportItem("static", key, "refused", why)
+
+
+def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+    for name, data in found:
+        short = name.removeprefix("local/recall/")
+        parts = short.split("/")
+        if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
+            yield ImportItem(
+                "session", short, "refused", f"cannot import {short}: not a session's name"
+            )
+            continue
+        path = f"{store.local}/recall/{short}"
+        if recall.is_read_elsewhere(path):
+            yield ImportItem("session", short, "same")
+            continue
+        messages, damaged = _clean_messages(data)
+        if not messages:
+            yield ImportItem(
+                "session", short, "refused", f"cannot import {short}: it holds no messages"
+            )
+            continue
+        said = recall.messages(path) if files.is_file(path) else ()
+        known = {message.id: message for message in said}
+        new = tuple(ident for ident in messages if ident not in known)
+        if not new:
+            yield ImportItem("session", short, "same")
+            continue
+        outcome: Outcome = "merged" if known else "new"
+        count = f"{len(new):,} messages" + (f", {damaged:,} lines unread" if damaged else "")
+        whole = tuple({**known, **{ident: messages[ident] for ident in new}}.values())
+        yield ImportItem("session", short, outcome, count, path, messages=whole, marks=new)
+
+
+def _clean_messages(data: bytes) -> tuple[dict[str, Message], int]:
+    """Return the messages of a recall file by their ids, and how many lines are none."""
+    parsed, damaged = recall.parse(data)
+    messages: dict[str, Message] = {}
+    for message in parsed:
+        clean = _clean(message)
+        if clean is None:
+            damaged += 1
+        elif clean.text:
+            messages.setdefault(clean.id, clean)
+    return messages, damaged
+
+
+def _clean(message: Message) -> Message | None:
+    """Clean a message as ingestion does; None if it is invalid."""
+    words = [word for name, word in zip(message._fields, message, strict=True) if name != "side"]
+    if not all(isinstance(word, str) for word in words) or not message.id:
+        return None
+    text = storable(_replace_surrogates(message.text))
+    cleaned = message._replace(
+        id=_replace_surrogates(message.id),
+        session=_replace_surrogates(message.session),
+        host=_replace_surrogates(message.host),
+        project=_replace_surrogates(message.project),
+        branch=_replace_surrogates(message.branch),
+        at=_replace_surrogates(message.at),
+        role=_replace_surrogates(message.role),
+        text=cap(text) if message.role == "tool" else text,
+        tool=_replace_surrogates(message.tool),
+        side=message.side is True,
+        speaker=_replace_surrogates(message.speaker),
+        sentiment=_replace_surrogates(message.sentiment),
+    )
+    return redact_names(cleaned)
+
+
+def _replace_surrogates(word: str) -> str:
+    """Replace surrogates in a text."""
+    return word.encode("utf-8", "replace").decode()
+
+
+class OutdatedPassages(NamedTuple):
+    """Files of passages: those to replace, those changed here, and those gone at their source."""
+
+    replaced: tuple[str, ...]
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+
+    def describe(self) -> str:
+        """Say in words what becomes of them, "" for none."""
+        told = [
+            f"{len(self.replaced):,} replaced, for their source changed (copies: local/backup)"
+            * bool(self.replaced),
+            f"{len(self.changed):,} changed at their source and here: both are kept"
+            * bool(self.changed),
+            f"{len(self.gone):,} no longer there, and kept" * bool(self.gone),
+        ]
+        return "; ".join(f"passages: {each}" for each in told if each)
+
+
+def find_outdated(store: Store, found: Mapping[str, bytes], origin: str) -> OutdatedPassages:
+    """Find the passages that earlier imports from `origin` added and this one does not bring."""
+    texts: dict[str, set[str]] = {}
+    for name, data in list_files(found, PASSAGES):
+        passage = archive.parse(name, data.decode("utf-8", "replace"))
+        texts.setdefault(passage.source, set()).add(archive.merge_passages(passage.text))
+    replaced: dict[str, None] = {}
+    changed: dict[str, None] = {}
+    gone: dict[str, None] = {}
+    for part in _list_parts(store, origin):
+        path = undo.locate(store, part.path)
+        before = archive.read(path)
+        if before is None or not before.source:
+            continue
+        current = texts.get(before.source)
+        if current is None:
+            gone[path] = None
+        elif archive.merge_passages(before.text) not in current:
+            same = undo.hash_text(files.read(path) or "") in part.marks
+            (replaced if same else changed)[path] = None
+    return OutdatedPassages(tuple(replaced), tuple(changed), tuple(gone))
+
+
+def _list_parts(store: Store, origin: str) -> Iterator[AddedPart]:
+    """Yield the passages that earlier imports from `origin` added."""
+    for record in undo.read_all(store):
+        for part in record.parts if record.source == origin else ():
+            if part.path.startswith("archive/"):
+                yield part
+
+
+def remove_outdated(store: Store, outdated: OutdatedPassages) -> None:
+    """Remove what is replaced, and keep copies. The caller holds the locks of the store."""
+    if not outdated.replaced:
+        return
+    local_folder.make(store)
+    folder = f"{store.local}/backup"
+    files.make_folder(folder, private=True)
+    for path in outdated.replaced:
+        copy = f"{folder}/{clock.unique()}-passage{archive.SUFFIX}"
+        atomic.write(copy, files.read(path) or "", private=True)
+        files.remove(path)

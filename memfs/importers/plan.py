@@ -1,0 +1,266 @@
+"""What becomes of other tools' files: the blocks and passages of a store, as an export holds them.
+
+Nothing is written here, and the files are never changed. A text that fits a block becomes one; a
+longer one becomes passages, cut at its headings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from memfs.core import frontmatter, headings
+from memfs.core.errors import MemfsError
+from memfs.core.privacy import public
+from memfs.files import outside
+from memfs.hosts import marked_section
+from memfs.hosts.instructions import MARKS
+from memfs.importers import foreign_files, text_files
+from memfs.importers.foreign_files import ForeignFile
+from memfs.secrets import find_secrets
+from memfs.store import archive, blocks
+
+_PASSAGE = 2000  # characters
+_MOST_PASSAGES = 2000  # of one file
+_LONG = 120  # characters of a description that is taken from a text
+_PRIVATE = "private: --user takes it into your own store"
+_FOR = ("globs", "applyTo", "paths")  # which files it is for, as the tools call it
+_EVERYTHING = ("*", "**", "**/*", "**/**")  # for all files, which says nothing
+_IMPORT = re.compile(r"(?<!\S)@((?:~|\.{1,2})?/\S+|\S+\.(?:mdc?|txt))(?=[\s,;:)]|\.?(?:\s|\Z))")
+_SPAN = re.compile(r"(`+)[^`\n]*\1")
+_MARKUP = re.compile(r"^[\s>*+#-]+|[*`]+|!?\[|\]\([^)]*\)|<!--.*?-->")
+_SENTENCE = re.compile(r"(?<=[.!?])\s")
+
+
+@dataclass(frozen=True)
+class ImportedFile:
+    """One file, and what it becomes: `files` maps paths in a store to bytes.
+
+    `left` says why nothing becomes of it, `refused` whether that is a fault. `imports` are files
+    that it names (`@path`), `chars` its size.
+    """
+
+    path: str
+    label: str
+    files: dict[str, bytes]
+    chars: int = 0
+    left: str = ""
+    refused: bool = False
+    imports: tuple[str, ...] = ()
+
+    @property
+    def block(self) -> bool:
+        """Tell whether it becomes a block: else it becomes passages, or nothing."""
+        return any(name.startswith("blocks/") for name in self.files)
+
+
+class _LeftError(Exception):
+    """A file is not imported; the message says why."""
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What is in a file: its front matter and its body, without ours and what is private.
+
+    `head` is the front matter as it stands there.
+    """
+
+    meta: dict[str, object]
+    body: str
+    head: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The type that Claude Code gives what it remembers, "" without one."""
+        below = self.meta.get("metadata")
+        found = self.meta.get("type") or (below.get("type") if isinstance(below, dict) else "")
+        return str(found or "").strip().lower()
+
+
+def plan_import(
+    sources: Iterable[ForeignFile], limit: Callable[[str], int], *, user: bool, pin: bool
+) -> list[ImportedFile]:
+    """Turn files into blocks (`limit` tells the size of one by its label) and passages.
+
+    What is private comes into the user's store alone. The same text is taken once.
+    """
+    bringing = _Bringing(limit, user=user, pin=pin)
+    listed = sorted(sources, key=lambda source: os.path.islink(source.path))  # a file before links
+    return [bringing.plan_file(source) for source in listed]
+
+
+class _Bringing:
+    """One import: the same text or target is not taken twice."""
+
+    def __init__(self, limit: Callable[[str], int], *, user: bool, pin: bool) -> None:
+        self._limit, self._user, self._pin = limit, user, pin
+        self._texts: dict[str, str] = {}
+        self._taken: dict[str, str] = {}
+
+    def plan_file(self, source: ForeignFile) -> ImportedFile:
+        """Plan the import of one file."""
+        try:
+            text = _read(source, user=self._user)
+            targets = self._make_files(source, text)
+        except _LeftError as left:
+            return ImportedFile(source.shown, source.label, {}, left=str(left))
+        except MemfsError as error:
+            return ImportedFile(source.shown, source.label, {}, left=error.message, refused=True)
+        imports = tuple(_find_imports(text.body))
+        return ImportedFile(source.shown, source.label, targets, len(text.body), imports=imports)
+
+    def _make_files(self, source: ForeignFile, text: _Text) -> dict[str, bytes]:
+        same = self._texts.setdefault(archive.merge_passages(text.body), source.shown)
+        if same != source.shown:
+            raise _LeftError(f"it says the same as {same}")
+        targets = _make_block(source, text, self._limit(source.label), pin=self._pin)
+        targets = targets or _make_passages(source, text)
+        other = next((self._taken[name] for name in targets if name in self._taken), "")
+        if other:
+            raise MemfsError(f"{other} becomes {source.label} already")
+        self._taken.update(dict.fromkeys(targets, source.shown))
+        return targets
+
+
+def _read(source: ForeignFile, *, user: bool) -> _Text:
+    """Read a file; raises `_LeftError` or `MemfsError` if it is not imported."""
+    if source.problem:
+        raise MemfsError(source.problem)
+    if source.private and not user:
+        raise _LeftError(_PRIVATE)
+    raw = text_files.read_text(source.path, source.shown)
+    wrong = marked_section.problem(raw, *MARKS)
+    if wrong:
+        raise MemfsError(f"half of a section of memfs is in it: {wrong}")
+    own = marked_section.remove_section(raw, *MARKS)
+    head, body = (text_files.split_note if own == raw else frontmatter.split)(own)
+    meta = text_files.parse_meta(frontmatter.strip_fences(head))
+    text = _Text(meta, public(body).strip("\n"), head)
+    if _is_user_topic(source, text) and not user:
+        raise _LeftError(_PRIVATE)
+    if source.label == foreign_files.AUTO and not user:
+        text = replace(text, body=_filter_index(source, text.body))
+    if not text.body.strip():
+        raise _LeftError("it is ours already (memfs sync)" if own != raw else "it is empty")
+    for found in find_secrets(source.kept):
+        raise MemfsError(f"its name holds a secret ({found.type})")
+    for found in find_secrets(head + text.body):
+        secret = (head + text.body)[found.start : found.end]
+        line = raw.count("\n", 0, max(raw.find(secret), 0)) + 1
+        raise MemfsError(f"line {line} holds a secret ({found.type})")
+    named = list(_find_imports(text.body))
+    if named and not re.sub(r"(?<!\S)@\S+", "", text.body).strip():
+        raise _LeftError(f"it only imports {', '.join(named)}")
+    return text
+
+
+def _is_user_topic(source: ForeignFile, text: _Text) -> bool:
+    """Tell whether a file of Claude Code's memory is about its user."""
+    kind, _, name = source.label.partition("/")
+    if kind != foreign_files.AUTO or not name:
+        return False
+    return (text.kind or re.split("[_-]", os.path.basename(name))[0]) == "user"
+
+
+def _filter_index(source: ForeignFile, body: str) -> str:
+    """Remove the lines on private files from the index of Claude Code's memory."""
+    folder = os.path.dirname(source.path)
+    private = []
+    for name in sorted(os.listdir(folder)):
+        raw: str | None = ""
+        with suppress(OSError):  # an unreadable file is judged by its name
+            raw = (
+                outside.read(f"{folder}/{name}", text_files.LARGEST)
+                if name.endswith(".md")
+                else None
+            )
+        head, text = frontmatter.split(raw or "")
+        topic = source._replace(label=f"{foreign_files.AUTO}/{name.removesuffix('.md').lower()}")
+        if name != foreign_files.INDEX and _is_user_topic(
+            topic, _Text(text_files.parse_meta(frontmatter.strip_fences(head)), text)
+        ):
+            private += [name, f"`{name.removesuffix('.md')}`", f"[[{name.removesuffix('.md')}]]"]
+    return "\n".join(line for line in body.split("\n") if not any(name in line for name in private))
+
+
+def _make_block(source: ForeignFile, text: _Text, limit: int, *, pin: bool) -> dict[str, bytes]:
+    """Make the one file of a block; {} for a text that is too long for it."""
+    if len(text.body) > limit:
+        return {}
+    head = {
+        "description": _describe(source, text),
+        "limit": limit,
+        "read_only": False,
+        "pinned": pin,
+        "tags": text_files.list_tags(text.meta, text.kind) or None,
+        "source": source.kept,
+    }
+    written = text_files.write_head(text.head, head)
+    return {f"blocks/{source.label}{blocks.SUFFIX}": f"{written}{text.body}\n".encode()}
+
+
+def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
+    """Make a file for each passage; its id has the source and a hash of the text."""
+    found = headings.split_text(text.body, _PASSAGE)
+    if len(found) > _MOST_PASSAGES:
+        raise MemfsError(
+            f"it would be {len(found):,} passages, at most {_MOST_PASSAGES:,} are taken"
+        )
+    at = text_files.get_modified_at(source.path)
+    kind = source.label.partition("/")[0]
+    about_all = str(text.meta.get("description") or "") or _format_scope(text)
+    head = {
+        "created_at": at,
+        "importance": 5,
+        "tags": [kind, *text_files.list_tags(text.meta, text.kind)],
+        "source": source.kept,
+        "description": _describe(source, text) if about_all else None,
+    }
+    written = text_files.write_head(text.head, head)
+    passages = {}
+    for number, part in enumerate(found):
+        about = _describe(source, text) if about_all and not number else ""
+        whole = "\n\n".join(each for each in (" > ".join(part.path), about, part.text) if each)
+        name = f"{source.label}-{part.path[-1] if part.path else ''}"
+        bare = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        slug = re.sub("[^a-z0-9]+", "-", bare)[:60].strip("-")
+        ident = f"{slug}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+        passages[f"archive/{at[:7]}/{ident}{archive.SUFFIX}"] = f"{written}{whole}\n".encode()
+    return passages
+
+
+def _describe(source: ForeignFile, text: _Text) -> str:
+    """Describe a text by its front matter, its first heading, or its first sentence."""
+    summary = str(text.meta.get("description") or text.meta.get("name") or "")
+    if not summary:
+        title = headings.find_heading(text.body)
+        plain = title.lower() in ("", os.path.basename(source.path).lower(), "memory")
+        summary = _find_sentence(text.body) if plain else _MARKUP.sub("", title)
+    applies = _format_scope(text)
+    return " ".join(f"{summary} (for {applies})".split()) if applies else " ".join(summary.split())
+
+
+def _format_scope(text: _Text) -> str:
+    value = next((text.meta[key] for key in _FOR if text.meta.get(key)), "")
+    found = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return "" if found in _EVERYTHING else found
+
+
+def _find_sentence(body: str) -> str:
+    for line in headings.plain_lines(body):
+        if line.strip() and not line.startswith(("#", "|", "<", "![")):
+            sentence = _SENTENCE.split(_MARKUP.sub("", line.strip()))[0]
+            if sentence.strip():
+                return sentence if len(sentence) <= _LONG else sentence[: _LONG - 1].rstrip() + "…"
+    return ""
+
+
+def _find_imports(body: str) -> Iterable[str]:
+    """List the files that a text imports (`@path`), without those in code."""
+    lines = (_SPAN.sub("", line) for line in headings.plain_lines(body))
+    return dict.fromkeys(match.rstrip(".,;:)") for line in lines for match in _IMPORT.findall(line))

@@ -1,0 +1,141 @@
+"""basic-memory: projects are folders of Markdown notes. Its index, `memory.db`, is derived of them.
+
+A note has front matter, free text, observations (`- [category] text #tag`) and relations
+(`- type [[Note]]`); both stay in the text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+
+from memfs.core import headings, yaml_edit
+from memfs.files import outside
+from memfs.hosts.jsonl import text_of
+from memfs.importers import text_files
+from memfs.importers.readers import json_files, note_files
+from memfs.importers.readers.field_values import join_sections, parse_object, parse_time
+from memfs.importers.readers.items import AnyItem, OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.importers.readers.note_files import NoteFile
+from memfs.importers.writers.basic_memory import BLOCK, KEYS, PASSAGE
+from memfs.importers.writers.contents import CONVERSATION
+
+NAME = "basic-memory"
+_CONFIG = "config.json"
+_LARGEST = 1 << 20  # bytes of its configuration
+_DECISIONS = ("decision", "decisions")  # the type of a note, or the name of its folder
+_ITEM = re.compile(r"\s*[-*] (?:\[([^\]\[()]{1,60})\] )?(?=\S)")
+_TASKS = (" ", "x", "X", "-")  # in the place of a category
+_TAG = re.compile(r"(?<!\S)#([\w/-]+)")
+
+
+def find(home: str, environment: Mapping[str, str]) -> list[str]:
+    """List its configuration, which names the folders of its projects."""
+    folder = environment.get("BASIC_MEMORY_CONFIG_DIR") or f"{home}/.basic-memory"
+    path = f"{folder}/{_CONFIG}"
+    return [path] if any(map(os.path.isdir, _list_projects(path).values())) else []
+
+
+def sniff(path: str) -> bool:
+    """Tell whether a path is its configuration, or a folder of its notes."""
+    path = outside.find_inside(path, _CONFIG)
+    if os.path.isdir(path):
+        return any(_is_note(meta) for _, meta in note_files.list_heads(path))
+    return '"default_project"' in json_files.read_head(path, _LARGEST) and bool(
+        _list_projects(path)
+    )
+
+
+def _is_note(meta: Mapping[str, object]) -> bool:
+    """Tell notes by their keys; the permalink of a web page begins with a slash."""
+    permalink = text_of(meta.get("permalink"))
+    return bool(meta.get("title")) and bool(permalink or meta.get("type")) and permalink[:1] != "/"
+
+
+def _list_projects(path: str) -> dict[str, str]:
+    """Return the folders of the projects in a configuration, by their names."""
+    found = parse_object(parse_object(json_files.read_head(path, _LARGEST)).get("projects"))
+    folders = {
+        name: text_of(each) or text_of(parse_object(each).get("path"))
+        for name, each in found.items()
+    }
+    return {name: os.path.expanduser(folder) for name, folder in folders.items() if folder}
+
+
+def read(path: str) -> Iterator[AnyItem]:
+    """Yield the notes of a folder, or of all projects of a configuration."""
+    path = outside.find_inside(path, _CONFIG)
+    if os.path.isdir(path):
+        yield from _read_folder(path, "")
+        return
+    projects = _list_projects(path)
+    for name, folder in projects.items():
+        if os.path.isdir(folder):  # one alone holds what is of any project
+            yield from _read_folder(folder, name if len(projects) > 1 else "")
+        else:
+            yield UnreadItem(f"the project {name}", f"there is no folder {folder}")
+
+
+def _read_folder(folder: str, project: str) -> Iterator[AnyItem]:
+    for note in note_files.iter_notes(folder):
+        yield note if isinstance(note, UnreadItem) else _make_item(note, project)
+
+
+def _make_item(note: NoteFile, project: str) -> AnyItem:
+    kind = note.text("type").lower()
+    if kind == CONVERSATION:
+        return OmittedItem(CONVERSATION, "transcripts in prose")
+    if not (note.body.strip() or kind == BLOCK):
+        return OmittedItem("note", "without a text")
+    title = note.text("title") or os.path.basename(note.stem)
+    found = () if kind in (BLOCK, PASSAGE) else _list_categories(note.body)
+    tags = tuple(dict.fromkeys([*text_files.list_tags(note.meta), *found]))
+    head = note.head
+    if kind in (BLOCK, PASSAGE):  # as `memfs export` wrote it
+        head = yaml_edit.write(head, dict.fromkeys(KEYS), "\n")
+    if kind == BLOCK or kind in _DECISIONS or _get_folder(note) in _DECISIONS:
+        return ToolBlock(
+            label=note.text("label") or note.stem,
+            noun=BLOCK if kind == BLOCK else "decision",
+            text=note.body,
+            description=note.text("description") or ("" if kind == BLOCK else title),
+            limit=note.limit,
+            read_only=note.meta.get("read_only") is True,
+            pinned=note.meta.get("pinned") is True,
+            tags=tags,
+            project=project,
+            at=_get_time(note),
+            head=head,
+            own=kind == BLOCK,
+        )
+    titled = kind == PASSAGE or headings.find_heading(note.body) == title
+    return ToolText(
+        ident=note.text("permalink") or note.stem,
+        noun="note",
+        text=note.body if titled else join_sections(f"# {title}", note.body),
+        at=_get_time(note),
+        tags=tags,
+        importance=note.importance,
+        project=project,
+        document=kind != PASSAGE,
+        head=head,
+        own=kind == PASSAGE,
+    )
+
+
+def _get_folder(note: NoteFile) -> str:
+    return os.path.basename(os.path.dirname(note.name)).lower()
+
+
+def _get_time(note: NoteFile) -> str:
+    return parse_time(note.text("created", "created_at"), note.text("modified")) or note.at
+
+
+def _list_categories(body: str) -> Iterator[str]:
+    """Yield the categories of the observations in a text, and the tags on its list items."""
+    for line in headings.plain_lines(body):
+        item = _ITEM.match(line)
+        if item and item.group(1) not in _TASKS:
+            yield from filter(None, [(item.group(1) or "").strip().lower()])
+            yield from (tag.lower() for tag in _TAG.findall(line, item.end()))

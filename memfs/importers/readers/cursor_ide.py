@@ -1,0 +1,200 @@
+"""Cursor's chats and agents in its editor, of which `state.vscdb` has millions of rows.
+
+A session ("composer") is a row, in which old ones have their turns ("bubbles"); since 2025 each
+turn is a row of its own. Rows are read one by one by their keys: other keys hold tokens. When a
+turn was is not told reliably, so that all are of the time of their session.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from memfs.core.records import Identity, Message
+from memfs.files import database, outside
+from memfs.files.database import Database
+from memfs.hosts.jsonl import arguments, cap, text_of
+from memfs.importers.readers import json_files, task_folders
+from memfs.importers.readers.field_values import (
+    get_object,
+    list_objects,
+    parse_list,
+    parse_object,
+    parse_time,
+)
+from memfs.importers.readers.items import AnyItem, ToolSession, UnreadItem
+
+NAME = "cursor-ide"
+_FILE = "state.vscdb"
+_ROWS, _ITEMS = "cursorDiskKV", "ItemTable"
+_COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
+_COMPOSERS, _CHATS = "composer.composerData", "workbench.panel.aichat.view.aichat.chatdata"
+_ROLES = {1: "user", 2: "assistant", "user": "user", "ai": "assistant"}
+_TEXTS = ("text", "rawText", "content", "message")
+_LARGEST = 1 << 16  # bytes of workspace.json
+
+_Fields = dict[str, object]
+
+
+def find(home: str, environment: Mapping[str, str]) -> list[str]:
+    """List the database of each Cursor."""
+    found = [
+        f"{folder}/globalStorage/{_FILE}"
+        for folder in task_folders.list_user_folders(home, environment)
+    ]
+    return [path for path in found if sniff(path)]
+
+
+def sniff(path: str) -> bool:
+    """Tell whether a path is its database, or the folder `User` or `globalStorage`."""
+    path = _locate(path)
+    if not database.is_database(path):
+        return False
+    try:
+        with database.open_database(path) as base:
+            return _ROWS in base.list_tables()
+    except OSError:
+        return False
+
+
+def _locate(path: str) -> str:
+    inside = [f"{path}/{_FILE}", f"{path}/globalStorage/{_FILE}"]
+    return next((each for each in inside if os.path.isfile(each)), path)
+
+
+def read(path: str) -> Iterator[AnyItem]:
+    """Yield a session for each composer, and for each chat of the time before these."""
+    path = _locate(path)
+    workspaces = _Workspaces(os.path.dirname(os.path.dirname(os.path.abspath(path))))
+    yield from workspaces.read()
+    with database.open_database(path) as base:
+        for row in base.read_rows("composerHeaders", ("composerId", "workspaceId")):
+            workspaces.tie(row.text("composerId"), row.text("workspaceId"))
+        for key in base.list_keys(_ROWS, "key", _COMPOSER):
+            yield from _read_composer(base, key.removeprefix(_COMPOSER), workspaces)
+
+
+class _Workspaces:
+    """The folders that were open, and which sessions were in them."""
+
+    def __init__(self, user: str) -> None:
+        self._user = user
+        self._folders: dict[str, str] = {}
+        self._sessions: dict[str, str] = {}
+
+    def read(self) -> Iterator[AnyItem]:
+        """Read which there are, and yield the chats that they hold themselves."""
+        for name in outside.list_names(f"{self._user}/workspaceStorage"):
+            top = f"{self._user}/workspaceStorage/{name}"
+            about = parse_object(json_files.read_head(f"{top}/workspace.json", _LARGEST))
+            self._folders[name] = task_folders.parse_folder(text_of(about.get("folder")))
+            if not database.is_database(f"{top}/{_FILE}"):
+                continue
+            try:
+                with database.open_database(f"{top}/{_FILE}") as base:
+                    composers = _read_value(base, _ITEMS, _COMPOSERS)
+                    chats = _read_value(base, _ITEMS, _CHATS)
+            except OSError as error:
+                yield UnreadItem(f"workspace {name}", error.strerror or str(error))
+                continue
+            for each in list_objects(composers, "allComposers"):
+                self.tie(text_of(each.get("composerId")), name)
+            for tab in list_objects(chats, "tabs"):
+                yield from _read_tab(tab, self._folders[name])
+
+    def tie(self, session: str, workspace: str) -> None:
+        """Note that a session was in a workspace."""
+        if self._folders.get(workspace):
+            self._sessions[session] = self._folders[workspace]
+
+    def find_folder(self, session: str, composer: _Fields) -> str:
+        """Return the folder in which a session was, "" where nothing tells it."""
+        workspace = get_object(composer, "workspaceIdentifier")
+        uri = get_object(workspace, "uri")
+        return (
+            self._sessions.get(session)
+            or self._folders.get(text_of(workspace.get("id")))
+            or task_folders.parse_folder(text_of(uri.get("fsPath")) or text_of(uri.get("path")))
+        )
+
+
+def _read_tab(tab: _Fields, folder: str) -> Iterator[AnyItem]:
+    ident = text_of(tab.get("tabId"))
+    identity = Identity(ident, "", folder)
+    at = parse_time(tab.get("lastSendTime"))
+    messages: list[Message] = []
+    for place, bubble in enumerate(list_objects(tab, "bubbles")):
+        messages += _make_messages(bubble, identity, f"@{place}", at)
+    if messages and ident:
+        yield ToolSession(ident, "chat", tuple(messages), folder)
+
+
+def _read_composer(base: Database, ident: str, workspaces: _Workspaces) -> Iterator[AnyItem]:
+    try:
+        composer = _read_value(base, _ROWS, f"{_COMPOSER}{ident}")
+    except OSError as error:
+        yield UnreadItem(f"session {ident}", error.strerror or str(error))
+        return
+    at = parse_time(composer.get("createdAt"), composer.get("lastUpdatedAt"))
+    folder = workspaces.find_folder(ident, composer)
+    side = bool(get_object(composer, "subagentInfo"))
+    messages: list[Message] = []
+    unread = 0
+    for place, header in enumerate(_list_turns(composer)):
+        name = text_of(header.get("bubbleId"))
+        bubble = header
+        if name and not any(text_of(header.get(key)) for key in _TEXTS):
+            try:
+                bubble = _read_value(base, _ROWS, f"{_BUBBLE}{ident}:{name}") or header
+            except OSError:
+                unread += 1
+        folder = folder or _find_folder(bubble)
+        messages += _make_messages(bubble, Identity(ident, ""), name or f"@{place}", at)
+    if unread:
+        yield UnreadItem(f"session {ident}", "a turn is damaged, or too large", unread)
+    if messages and ident:
+        found = tuple(each._replace(project=folder, side=side) for each in messages)
+        yield ToolSession(ident, "session", found, folder, recorded_by="cursor")
+
+
+def _list_turns(composer: _Fields) -> list[_Fields]:
+    """Return the turns of a session: themselves, or what names the row of each."""
+    for key in ("fullConversationHeadersOnly", "conversation"):
+        if found := list_objects(composer, key):
+            return found
+    by_name = get_object(composer, "conversationMap")
+    return [each for each in by_name.values() if isinstance(each, dict)]
+
+
+def _make_messages(bubble: _Fields, identity: Identity, name: str, at: str) -> Iterator[Message]:
+    """Yield what was said in a turn, and the call of a tool and its result."""
+    kind = bubble.get("type")
+    role = _ROLES.get(kind, "") if isinstance(kind, int | str) else ""
+    text = next((text for key in _TEXTS if (text := text_of(bubble.get(key)).strip())), "")
+    if role and not text:
+        text = "\n\n".join(
+            f"```{text_of(each.get('languageId'))}\n{code}\n```"
+            for each in list_objects(bubble, "codeBlocks")
+            if (code := text_of(each.get("content")).strip("\n"))
+        )
+    if role and text:
+        yield identity.make_message(NAME, name, at, role, text)
+    tool = get_object(bubble, "toolFormerData")
+    called = text_of(tool.get("name")) or "tool"
+    given = arguments(tool.get("rawArgs") or tool.get("params"))
+    if tool and given:
+        yield identity.make_message(NAME, f"{name}.tool", at, "tool", given, called)
+    if result := cap(arguments(tool.get("result")).strip()):
+        yield identity.make_message(NAME, f"{name}.result", at, "tool", result, "result")
+
+
+def _find_folder(bubble: _Fields) -> str:
+    named = [*parse_list(bubble.get("workspaceUris")), text_of(bubble.get("workspaceProjectDir"))]
+    found = map(task_folders.parse_folder, [*named, text_of(bubble.get("cwd"))])
+    return next((folder for folder in found if folder), "")
+
+
+def _read_value(base: Database, table: str, key: str) -> _Fields:
+    """Return the object in the row of a key; {} for none. Raises `OSError`."""
+    rows = base.read_rows(table, ("value",), where=("key", key))
+    return parse_object(next((row.values.get("value") for row in rows), None))

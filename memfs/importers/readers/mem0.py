@@ -1,0 +1,281 @@
+"""mem0: its history, an answer of get_all(), the platform's export, and OpenMemory's database.
+
+The vector store is not opened: what it holds are pickles, which run code. The history says what
+each memory is now; the ids of its user, and what else was noted with it, are in get_all() alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+import uuid
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+
+from memfs.core.errors import StoreError
+from memfs.core.records import Message
+from memfs.files import database, outside
+from memfs.files.database import Database
+from memfs.hosts.jsonl import text_of
+from memfs.importers import export_format
+from memfs.importers.export_format import MeteredStream, UnpackMeter
+from memfs.importers.readers import json_files
+from memfs.importers.readers.field_values import (
+    format_items,
+    list_objects,
+    parse_list,
+    parse_object,
+    parse_time,
+)
+from memfs.importers.readers.items import AnyItem, OmittedItem, ToolSession, ToolText, UnreadItem
+
+NAME = "mem0"
+_FILE = "history.db"
+_HEAD = 1 << 16  # bytes
+_LIST = re.compile(r'(?:\{[^{}\[\]]*"(?:results|memories)"\s*:\s*)?\[\s*\{')
+_LINES = "memories.jsonl.gz"  # in a backup of OpenMemory
+_HISTORY = (
+    "memory_id", "new_memory", "new_value", "event", "action", "created_at", "updated_at",
+    "timestamp", "is_deleted",
+)  # fmt: skip
+_MESSAGES = ("id", "session_scope", "role", "content", "name", "created_at")
+_MEMORIES = ("id", "user_id", "app_id", "content", "metadata", "state", "created_at", "updated_at")
+_KINDS = ("category", "categories", "tags", "type", "topic")  # whose values are tags by themselves
+_LONGEST = 60  # characters of a tag
+_DELETED = "which were deleted there"
+
+_Fields = dict[str, object]
+
+
+def find(home: str, environment: Mapping[str, str]) -> list[str]:
+    """List the history, in the folder of the environment or in its default."""
+    folder = environment.get("MEM0_DIR") or f"{home}/.mem0"
+    return [path for path in (f"{folder}/{_FILE}",) if os.path.isfile(path)]
+
+
+def sniff(path: str) -> bool:
+    """Tell whether a path is one of its databases, a list of memories, or a backup."""
+    path = _locate(path)
+    if database.is_database(path):
+        try:
+            with database.open_database(path) as base:
+                return bool(_find_history(base)) or _is_openmemory(base.list_tables())
+        except OSError:
+            return False
+    head = json_files.read_head(path, _HEAD)
+    if head.startswith("PK"):
+        return _is_backup(path)
+    if not head.startswith(("{", "[")):
+        return False
+    listed = _LIST.match(head) and '"memory"' in head and '"id"' in head
+    return bool(listed) or all(f'"{name}"' in head for name in ("user", "apps", "owner_id"))
+
+
+def _locate(path: str) -> str:
+    inside = os.path.join(path, _FILE)
+    return inside if os.path.isdir(path) and os.path.isfile(inside) else path
+
+
+def _is_openmemory(tables: Iterable[str]) -> bool:
+    return {"memories", "apps", "memory_categories"} <= set(tables)
+
+
+def read(path: str) -> Iterator[AnyItem]:
+    """Yield the memories as texts, and the messages that were kept as sessions."""
+    path = _locate(path)
+    if database.is_database(path):
+        with database.open_database(path) as base:
+            yield from _read_database(base)
+    elif json_files.read_head(path).startswith("PK"):
+        yield from _read_backup(path)
+    else:
+        found = json_files.load(path)
+        yield from _read_lists(found if isinstance(found, dict) else {"results": found})
+
+
+def _read_database(base: Database) -> Iterator[AnyItem]:
+    table = _find_history(base)
+    if table:
+        yield from _replay(row.values for row in base.read_rows(table, _HISTORY))
+        yield from _make_sessions(row.values for row in base.read_rows("messages", _MESSAGES))
+        return
+    tables = {
+        name: [row.values for row in base.read_rows(name, columns)]
+        for name, columns in (
+            ("memories", _MEMORIES),
+            ("apps", ("id", "name")),
+            ("categories", ("id", "name")),
+            ("memory_categories", ("memory_id", "category_id")),
+        )
+    }
+    yield from _join_tables(tables)
+
+
+def _find_history(base: Database) -> str:
+    """Return the table of the history, as the Python or the TypeScript program calls it."""
+    for table, event in (("history", "event"), ("memory_history", "action")):
+        if {"memory_id", event, "is_deleted"} <= set(base.list_columns(table)):
+            return table
+    return ""
+
+
+def _replay(rows: Iterable[_Fields]) -> Iterator[AnyItem]:
+    """Yield what each memory is after the last of its events.
+
+    They come as they were written: times do not order them, for an event may have none.
+    """
+    now: dict[str, tuple[str, str]] = {}
+    deleted, odd = set(), 0
+    for row in rows:
+        ident, event = _get_first(row, "memory_id"), _get_first(row, "event", "action")
+        text = _get_first(row, "new_memory", "new_value")
+        if event.upper() == "DELETE" or row.get("is_deleted") == 1:
+            now.pop(ident, None)
+            deleted.add(ident)
+        elif ident and text:
+            times = (row.get(name) for name in ("updated_at", "created_at", "timestamp"))
+            now[ident] = text, parse_time(*times)
+        else:
+            odd += 1
+    for ident, (text, at) in now.items():
+        yield _make_text({"id": ident, "memory": text}, at)
+    if deleted:
+        yield OmittedItem("memory", _DELETED, len(deleted))
+    if odd:
+        yield UnreadItem("an event of the history", "it has no text or names no memory", odd)
+
+
+def _make_sessions(rows: Iterable[_Fields]) -> Iterator[AnyItem]:
+    """Yield the messages that it kept of each scope: the last ten."""
+    found: dict[str, list[Message]] = {}
+    for row in rows:
+        scope, ident = text_of(row.get("session_scope")), text_of(row.get("id"))
+        role, text = text_of(row.get("role")), text_of(row.get("content"))
+        if scope and ident and role in ("user", "assistant") and text.strip():
+            at, speaker = parse_time(row.get("created_at")), text_of(row.get("name"))
+            said = Message(ident, scope, NAME, "", "", at, role, text, speaker=speaker)
+            found.setdefault(scope, []).append(said)
+    for scope, messages in found.items():
+        yield ToolSession(scope, "session", tuple(messages))
+
+
+def _read_lists(found: _Fields) -> Iterator[AnyItem]:
+    """Yield the memories of get_all(), of an export, or of all tables of OpenMemory."""
+    if "apps" in found:
+        tables = {name: list_objects(found, name) for name in ("apps", "categories", "memories")}
+        yield from _join_tables(
+            {**tables, "memory_categories": list_objects(found, "memory_categories")}
+        )
+        return
+    for name in ("results", "memories"):
+        yield from _make_texts(list_objects(found, name))
+        rows = found.get(name)
+        odd = len(rows) - len(list_objects(found, name)) if isinstance(rows, list) else 0
+        if odd:
+            yield UnreadItem(f"an element of {name}", "it is no object", odd)
+    relations = [
+        " → ".join(filter(None, (_get_first(row, *names) for names in _RELATION)))
+        for row in list_objects(found, "relations")
+    ]
+    if any(relations):
+        yield ToolText("relations", "relation list", format_items([*filter(None, relations)]))
+
+
+_RELATION = (("source",), ("relationship", "relation"), ("target", "destination"))
+
+
+def _get_first(row: _Fields, *names: str) -> str:
+    return next((text for name in names if (text := text_of(row.get(name)).strip())), "")
+
+
+def _join_tables(tables: Mapping[str, list[_Fields]]) -> Iterator[AnyItem]:
+    """Yield the memories of OpenMemory's tables."""
+    apps = {row.get("id"): text_of(row.get("name")) for row in tables["apps"]}
+    names = {row.get("id"): text_of(row.get("name")) for row in tables["categories"]}
+    sorts: dict[object, list[str]] = {}
+    for row in tables["memory_categories"]:
+        sorts.setdefault(row.get("memory_id"), []).append(names.get(row.get("category_id"), ""))
+    yield from _make_texts(
+        {
+            **row,
+            "user_id": "",  # a key of its table
+            "app": apps.get(row.get("app_id"), ""),
+            "categories": sorts.get(row.get("id"), []),
+        }
+        for row in tables["memories"]
+    )
+
+
+def _make_texts(rows: Iterable[_Fields]) -> Iterator[AnyItem]:
+    deleted = 0
+    for row in rows:
+        if _get_first(row, "state").lower() == "deleted":
+            deleted += 1
+        else:
+            yield _make_text(row, parse_time(row.get("updated_at"), row.get("created_at")))
+    if deleted:
+        yield OmittedItem("memory", _DELETED, deleted)
+
+
+def _make_text(row: _Fields, at: str) -> AnyItem:
+    """Make the text of one memory; what was noted with it becomes tags."""
+    ident = _get_first(row, "id")
+    with suppress(ValueError):  # SQLite has it without hyphens
+        ident = str(uuid.UUID(ident))
+    text = _get_first(row, "memory", "content", "data")
+    if not ident or not text:
+        return UnreadItem(f"memory {ident}".strip(), "it has no text" if ident else "it has no id")
+    return ToolText(ident, "memory", text, at, tuple(_list_tags(row)))
+
+
+def _list_tags(row: _Fields) -> Iterator[str]:
+    noted = parse_object(row.get("metadata"))
+    state = _get_first(row, "state").lower()
+    words = [*parse_list(row.get("categories")), _get_first(row, "app")]
+    words += [state if state != "active" else ""]
+    words += [f"{name}:{_get_first(row, name)}" for name in ("user_id", "agent_id", "run_id")]
+    for key, value in noted.items():
+        if key in _KINDS:
+            words += parse_list(value)
+        elif isinstance(value, str | int | float):
+            words.append(f"{key}:{value}")
+    for word in dict.fromkeys(words):
+        if word.strip() and len(word) <= _LONGEST and not word.endswith(":"):
+            yield word
+
+
+def _is_backup(path: str) -> bool:
+    try:
+        with outside.open_stream(path) as handle, zipfile.ZipFile(handle) as archive:
+            return _find_lines(archive) is not None
+    except (*export_format.DAMAGE, OSError):
+        return False
+
+
+def _find_lines(archive: zipfile.ZipFile) -> zipfile.ZipInfo | None:
+    """Return the member of a backup that has a memory on each line."""
+    found = (each for each in archive.infolist() if each.filename.rpartition("/")[2] == _LINES)
+    return next((each for each in found if not export_format.find_zip_problem(each)), None)
+
+
+def _read_backup(path: str) -> Iterator[AnyItem]:
+    try:
+        with outside.open_stream(path) as handle, zipfile.ZipFile(handle) as archive:
+            meter = UnpackMeter(os.fstat(handle.fileno()).st_size, json_files.LARGEST)
+            info = _find_lines(archive)
+            packed = b""
+            if info is not None:
+                with archive.open(info) as member:
+                    packed = MeteredStream(member, meter).read()
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as unpacked:
+            lines = MeteredStream(unpacked, meter).read()
+    except (*export_format.DAMAGE, gzip.BadGzipFile) as error:
+        raise StoreError(f"{path} cannot be read: {error}", "it is damaged") from None
+    rows = [parse_object(line) for line in lines.split(b"\n") if line.strip()]
+    yield from _make_texts(row for row in rows if row)
+    damaged = sum(not row for row in rows)
+    if damaged:
+        yield UnreadItem(f"a line of {_LINES}", "it is no object of JSON", damaged)

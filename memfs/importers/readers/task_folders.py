@@ -1,0 +1,359 @@
+"""The folders of tasks that Cline keeps, and its forks: one reader for all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from memfs.core.errors import StoreError
+from memfs.core.records import Identity, Message
+from memfs.files import outside
+from memfs.hosts.jsonl import (
+    call,
+    cap,
+    flatten_content,
+    remove_elements,
+    split_elements,
+    tags,
+    text_of,
+)
+from memfs.importers.readers import json_files
+from memfs.importers.readers.field_values import list_objects, parse_object, parse_time
+from memfs.importers.readers.items import AnyItem, ToolSession, UnreadItem
+
+_INJECTED = tags(
+    "environment_details", "explicit_instructions", "file_content", "final_file_content",
+    "folder_content", "url_content", "workspace_diagnostics", "terminal_output", "mode_notice",
+    "git_working_state", "git_commit", "custom_instructions",
+)  # fmt: skip
+_THOUGHT = tags("thinking", "think")
+_WORDS = tags("task", "feedback", "answer", "user_message", "user_input", "new_instructions")
+_SPEECH = {  # tools by which the assistant speaks, and where its words are
+    "attempt_completion": "result",
+    "plan_mode_respond": "response",
+    "plan_mode_response": "response",
+    "ask_followup_question": "question",
+}
+_SAID = tags(*dict.fromkeys(_SPEECH.values()))
+_CALLS = tags(
+    *_SPEECH, "access_mcp_resource", "apply_diff", "browser_action", "codebase_search",
+    "delete_file", "edit_file", "execute_command", "fetch_instructions", "insert_content",
+    "list_code_definition_names", "list_files", "new_task", "read_file", "replace_in_file",
+    "search_and_replace", "search_files", "switch_mode", "update_todo_list", "use_mcp_tool",
+    "web_fetch", "write_to_file",
+)  # fmt: skip
+_RESULT = re.compile(r"\[[a-z_]+(?: for [^\n]{0,5000})?\] Result:\s*")
+_NOTICES = ("[TASK RESUMPTION]", "[ERROR]", "[NOTE] The previous conversation history")
+_WORKSPACE = re.compile(r"# Current W\w{1,20} Directory \(([^()\n]{1,4000})\)")
+
+
+_EXTENSIONS = {
+    "saoudrizwan.claude-dev": "cline",
+    "rooveterinaryinc.roo-cline": "roo",
+    "kilocode.kilo-code": "kilo",
+}
+_SHOWN = "ui_messages.json"
+_FILES = ("api_conversation_history.json", "claude_messages.json", _SHOWN)  # the best first
+_FORKED = "history_item.json"  # which Cline itself does not write
+_FOLDERS = (
+    "workspace",
+    "cwdOnTaskInitialization",
+    "cwd",
+    "workspace_root",
+    "shadowGitConfigWorkTree",
+)
+_LOOKED_AT = 100  # folders, to recognise one of a task
+_LARGEST = 16 << 20  # bytes of a list of tasks
+
+_Fields = dict[str, object]
+
+
+@dataclass(frozen=True)
+class TaskTool:
+    """The importer of one of these extensions, by its name (see `items.Importer`)."""
+
+    NAME: str
+
+    def find(self, home: str, environment: Mapping[str, str]) -> list[str]:
+        """List the folders of the extension in every editor, and Cline's own."""
+        extensions = [each for each, name in _EXTENSIONS.items() if name == self.NAME]
+        found = [
+            f"{folder}/globalStorage/{each}"
+            for folder in list_user_folders(home, environment)
+            for each in extensions
+        ]
+        if self.NAME == "cline":
+            own = environment.get("CLINE_DIR") or f"{home}/.cline"
+            found.append(environment.get("CLINE_DATA_DIR") or f"{own}/data")
+        return [path for path in found if next(_iter_tasks(path), "")]
+
+    def sniff(self, path: str) -> bool:
+        """Tell whether a folder is the extension's, one of its tasks, or all of them."""
+        return os.path.isdir(path) and _identify(path) == self.NAME
+
+    def read(self, path: str) -> Iterator[AnyItem]:
+        """Yield a session for each task."""
+        history: dict[str, _Fields] = {}
+        above = ""
+        for folder in _iter_tasks(path):
+            if os.path.dirname(folder) != above:
+                above = os.path.dirname(folder)
+                history = _read_history(above)
+            yield from self._read_task(folder, history.get(os.path.basename(folder), {}))
+
+    def _read_task(self, folder: str, known: _Fields) -> Iterator[AnyItem]:
+        ident = os.path.basename(folder)
+        about = [_read_object(f"{folder}/{name}") for name in (_FORKED, f"{ident}.json")]
+        about.append(known)
+        project = next(
+            (text for each in about for key in _FOLDERS if (text := text_of(each.get(key)))), ""
+        )
+        start = parse_time(
+            int(ident) if len(ident) == 13 and ident.isdecimal() else 0,
+            *(each.get(key) for each in about for key in ("started_at", "ts")),
+        )
+        times = _read_times(f"{folder}/{_SHOWN}")
+        for name in (*_FILES, f"{ident}.messages.json"):
+            if outside.status(f"{folder}/{name}") is None:
+                continue
+            reading = _TaskReading(Identity(ident, ""), self.NAME, start, project)
+            try:
+                reading.read(f"{folder}/{name}", times)
+            except StoreError as error:
+                yield UnreadItem(f"task {ident}", error.message)
+            except OSError as error:
+                yield UnreadItem(f"task {ident}", error.strerror or str(error))
+            if reading.messages:
+                yield reading.make_session()
+                return
+
+
+class _TaskReading:
+    """The messages of one task, under ids that stay when the task goes on."""
+
+    def __init__(self, identity: Identity, host: str, start: str, project: str) -> None:
+        self._identity, self._host = identity, host
+        self._at, self._project = start, project
+        self._counts: Counter[str] = Counter()
+        self.messages: list[Message] = []
+
+    def read(self, path: str, times: Mapping[int, str]) -> None:
+        """Read the messages of a file. Raises `OSError`, `StoreError`: those before count."""
+        with outside.open_stream(path) as stream:
+            elements = json_files.iter_elements(stream, os.path.basename(path))
+            for number, message in enumerate(_iter_messages(elements)):
+                given = parse_time(message.get("ts"), message.get("timestamp"))
+                self._at = given or times.get(number, "") or self._at
+                self._project = self._project or find_workspace(message)
+                for turn in read_message(message):
+                    first = not self.messages and message.get("type") == "say"
+                    self._add(turn._replace(role="user") if first else turn)
+
+    def _add(self, turn: TaskTurn) -> None:
+        """Add what was said. Its id is a hash: a rewritten history has other numbers."""
+        if not turn.text.strip():
+            return
+        data = "\0".join(turn).encode("utf-8", "replace")
+        name = hashlib.sha256(data).hexdigest()[:16]
+        self._counts[name] += 1
+        ident = f"{name}.{self._counts[name]}"
+        self.messages.append(
+            self._identity.make_message(
+                self._host, ident, self._at, turn.role, turn.text, turn.tool
+            )
+        )
+
+    def make_session(self) -> ToolSession:
+        messages = tuple(each._replace(project=self._project) for each in self.messages)
+        return ToolSession(self._identity.session, "task", messages, self._project)
+
+
+def _iter_messages(elements: Iterator[object]) -> Iterator[_Fields]:
+    """Yield the objects of a list, or of the list `messages` in the one object."""
+    for element in elements:
+        if isinstance(element, dict) and "messages" in element:
+            yield from list_objects(element, "messages")
+        elif isinstance(element, dict):
+            yield element
+
+
+def _identify(path: str) -> str:
+    """Return the extension whose folder this is: by its name, or by what only forks write."""
+    parts = os.path.abspath(path).replace("\\", "/").split("/")
+    named = next((_EXTENSIONS[part.lower()] for part in parts if part.lower() in _EXTENSIONS), "")
+    task = next(_iter_tasks(path), "")
+    if not task or named:
+        return named if task else ""
+    forked = f"{task}/{_FORKED}", f"{os.path.dirname(task)}/_index.json"
+    return "roo" if any(outside.status(each) for each in forked) else "cline"
+
+
+def _iter_tasks(path: str) -> Iterator[str]:
+    """Yield the folders of tasks at a path: it is one, or has them, or is the extension's."""
+    if _is_task(path):
+        yield path.rstrip("/")
+        return
+    for top in (f"{path}/tasks", f"{path}/sessions", path):
+        names = outside.list_names(top)
+        if top == path and not any(_is_task(f"{top}/{name}") for name in names[:_LOOKED_AT]):
+            continue
+        for name in names:
+            if _is_task(f"{top}/{name}"):
+                yield f"{top}/{name}"
+
+
+def _is_task(folder: str) -> bool:
+    names = (*_FILES, f"{os.path.basename(folder.rstrip('/'))}.messages.json")
+    return any(outside.status(f"{folder}/{name}") for name in names)
+
+
+def _read_history(tasks: str) -> dict[str, _Fields]:
+    """Return what the lists of tasks beside a folder say of each."""
+    listed = list_objects(_read_object(f"{tasks}/_index.json"), "entries")
+    path = f"{os.path.dirname(tasks)}/state/taskHistory.json"
+    try:
+        with outside.open_stream(path) as stream:
+            found = json_files.iter_elements(stream, path)
+            listed += [each for each in found if isinstance(each, dict)]
+    except (OSError, StoreError):
+        pass  # without it a task is of no known folder
+    return {text_of(each.get("id")): each for each in listed}
+
+
+def _read_times(path: str) -> dict[int, str]:
+    """Return when messages were sent, by their number: Cline notes it beside what it shows."""
+    times: dict[int, str] = {}
+    try:
+        with outside.open_stream(path) as stream:
+            for each in json_files.iter_elements(stream, path):
+                index = each.get("conversationHistoryIndex") if isinstance(each, dict) else None
+                if isinstance(each, dict) and isinstance(index, int):
+                    times.setdefault(index + 1, parse_time(each.get("ts")))
+    except (OSError, StoreError):
+        pass  # the time is that of the task then
+    return times
+
+
+def _read_object(path: str) -> _Fields:
+    return parse_object(json_files.read_head(path, _LARGEST))
+
+
+def list_user_folders(home: str, environment: Mapping[str, str]) -> list[str]:
+    """List the folders `User` of such editors, whatever they are called, and of their servers."""
+    settings = environment.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    above = [settings, f"{home}/Library/Application Support", environment.get("APPDATA", "")]
+    found = [f"{top}/{name}/User" for top in above if top for name in outside.list_names(top)]
+    servers = [name for name in outside.list_names(home) if name[:1] == "." and "-server" in name]
+    found += [f"{home}/{name}/data/User" for name in servers]
+    return [folder for folder in dict.fromkeys(found) if os.path.isdir(f"{folder}/globalStorage")]
+
+
+def parse_folder(uri: str) -> str:
+    """Return the path of a URI of a folder, of another machine too; "" for something else."""
+    scheme, found, rest = uri.partition("://")
+    if not found:
+        return uri if uri.startswith("/") or uri[1:2] == ":" else ""
+    if scheme not in ("file", "vscode-remote"):
+        return ""
+    path = unquote(rest[rest.find("/") :]) if "/" in rest else ""
+    return path[1:] if path[2:3] == ":" else path
+
+
+class TaskTurn(NamedTuple):
+    """What one of a task said, or what a tool (`tool`) was given or put out ("result")."""
+
+    role: str
+    text: str
+    tool: str = ""
+
+
+def read_message(message: dict[str, object]) -> Iterator[TaskTurn]:
+    """Yield what is in one message of the model's interface, or of the extension's own list."""
+    if message.get("type") in ("say", "ask"):
+        yield from _read_shown(message)
+        return
+    role, content = message.get("role"), message.get("content")
+    if role not in ("user", "assistant") or message.get("isSummary") is True:
+        return
+    blocks = list_objects(message, "content")
+    if isinstance(content, str):
+        blocks = [{"type": "text", "text": content}]
+    result = False
+    for block in blocks:
+        kind = block.get("type")
+        text = text_of(block.get("text"))
+        if kind == "tool_use":
+            yield _read_call(text_of(block.get("name")) or "tool", block.get("input"))
+        elif kind == "tool_result":
+            yield from _read_prompt(flatten_content(block.get("content")), result=True)
+        elif kind == "text" and role == "assistant":
+            yield from _read_reply(text)
+        elif kind == "text":
+            result = result or _RESULT.match(text.lstrip()) is not None
+            yield from _read_prompt(text, result=result)
+
+
+def find_workspace(message: dict[str, object]) -> str:
+    """Return the folder that the extension told the model it works in, "" for none."""
+    text = text_of(message.get("content")) or flatten_content(message.get("content"))
+    found = _WORKSPACE.search(text)
+    return found[1].strip() if found else ""
+
+
+def _read_prompt(text: str, *, result: bool) -> Iterator[TaskTurn]:
+    """Yield the words of a person, and (`result`) what a tool put out beside them."""
+    text = remove_elements(_INJECTED, text)
+    notice = text.startswith(_NOTICES)
+    for tag, part in split_elements(_WORDS, _RESULT.sub("", text, count=1) if result else text):
+        words = part.strip()
+        if not words or (notice and not tag):
+            continue
+        yield (
+            TaskTurn("tool", cap(words), "result")
+            if result and not tag
+            else TaskTurn("user", words)
+        )
+
+
+def _read_reply(text: str) -> Iterator[TaskTurn]:
+    """Yield the words of the assistant, and the calls that stand between them."""
+    for tag, part in split_elements(_CALLS, remove_elements(_THOUGHT, text)):
+        if not part.strip():
+            continue
+        if tag in _SPEECH:
+            said = [inner for name, inner in split_elements(_SAID, part) if name]
+            yield TaskTurn("assistant", "\n\n".join(said or [part]).strip())
+        elif tag:
+            yield TaskTurn("tool", cap(part.strip()), tag)
+        else:
+            yield TaskTurn("assistant", part.strip())
+
+
+def _read_call(name: str, given: object) -> TaskTurn:
+    key = _SPEECH.get(name, "")
+    said = text_of(given.get(key)).strip() if isinstance(given, dict) else ""
+    return TaskTurn("assistant", said) if said else TaskTurn("tool", call(given), name)
+
+
+def _read_shown(message: dict[str, object]) -> Iterator[TaskTurn]:
+    """Yield the words of a message as the extension shows it."""
+    if message.get("partial") is True:
+        return
+    kind = message.get(str(message["type"]))
+    text = text_of(message.get("text")).strip()
+    if kind == "user_feedback":
+        yield TaskTurn("user", text)
+    elif kind in ("text", "completion_result"):
+        yield TaskTurn("assistant", text)
+    elif kind in ("followup", "plan_mode_respond"):
+        asked = parse_object(text)
+        yield TaskTurn("assistant", text_of(asked.get("question") or asked.get("response")) or text)
+
+
+CLINE, ROO, KILO = TaskTool("cline"), TaskTool("roo"), TaskTool("kilo")

@@ -1,0 +1,283 @@
+"""The report of an import, for people."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from memfs.cli import console, layout
+from memfs.cli.edit_output import format_remainder
+from memfs.core.counts import format_count
+from memfs.core.escaping import flatten_text
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.importers.importing import Imported
+    from memfs.importers.merge import ImportItem
+    from memfs.importers.plan import ImportedFile
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memfs.core.local_time import format_day
+
+if TYPE_CHECKING:
+    from memfs.importers.importing import FoundTool, Imported
+    from memfs.importers.undo import ImportRecord, Unimported
+
+_MAX_PROJECTS = 3  # that are named
+_MAX_REFUSED = 10
+_MAX_LABELS = 5
+
+_PASSAGE_CELLS = 100  # cells of a passage
+_MAX_ROWS = 12  # files of a folder that are listed
+_NAME_CELLS = 36  # cells of a file's name, and of a label
+_IMPORTS = 2  # files that a text imports
+_MAX_SIGNS = 8  # texts with signs that are named
+_MAX_LINES = 5  # numbers of lines that are named
+_NOUNS = {
+    "block": "block",
+    "passage": "passage",
+    "facts": "fact",
+    "static": "static text",
+    "session": "session",
+    "windows": "window",
+    "outcomes": "outcome",
+}
+
+
+def print_import(
+    place: Place, done: Imported, *, list_only: bool, dry_run: bool, pin: bool, user: bool
+) -> None:
+    """Print for each of other tools' files its block or passages, and the next command."""
+    if not done.files:
+        console.print_done(
+            "no other tool keeps memory here; memfs import --help names what is looked for"
+        )
+        return
+    if dry_run and not list_only:
+        for item in done.items:
+            print_item(item)
+    _print_table(done)
+    for item in done.items:
+        if item.outcome == "refused":
+            console.talk(f"! {item.detail}")
+    _warn_of_sharing(done, user=user)
+    if list_only:
+        _suggest_command(place, done, options=["--user"] * user + ["--pin"] * pin)
+        return
+    print_signs([item for item in done.items if item.signs])
+    added = summary(done, dry_run=dry_run)
+    format_remainder(done.note)
+    for label in done.unpinned:
+        console.talk(f"! {label} is not pinned: enough blocks are (max_blocks)")
+    if added and not dry_run:
+        if not pin and any(item.kind == "block" for item in added):
+            console.talk(
+                "  not pinned: most tools read their files by themselves; memfs edit LABEL --pin"
+            )
+        console.talk(
+            "  look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back"
+        )
+        console.talk(f"  memfs import --undo {done.id} takes all of it back")
+
+
+def _warn_of_sharing(done: Imported, *, user: bool) -> None:
+    """Warn of the user's own files that would go into the project's store."""
+    own = [each for each in done.files if each.files and each.path.startswith(("~", "/"))]
+    if own and not user and any(item.outcome in ("new", "merged") for item in done.items):
+        console.talk(
+            "! some are not in the project, but its store is committed: --user: into yours"
+        )
+
+
+def print_signs(items: list[ImportItem]) -> None:
+    """Print the lines that may be written to steer an assistant."""
+    for item in items[:_MAX_SIGNS]:
+        lines = sorted({sign.line for sign in item.signs})
+        where = ", ".join(map(str, lines[:_MAX_LINES])) + ("…" if len(lines) > _MAX_LINES else "")
+        what = ", ".join(sorted({sign.what for sign in item.signs}))
+        noun = "line" if len(lines) == 1 else "lines"
+        console.talk(f"! {item.name}: {what} ({noun} {where})")
+    if len(items) > _MAX_SIGNS:
+        console.talk(f"! {len(items) - _MAX_SIGNS:,} more are worth a look: --json names them")
+
+
+def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
+    """Print how much was added; return the added items."""
+    added = [item for item in done.items if item.outcome in ("new", "merged")]
+    same = sum(item.outcome == "same" for item in done.items)
+    numbers: Counter[str] = Counter()
+    for item in added:
+        numbers[item.kind] += item.count
+    counts = [format_count(number, _NOUNS[kind]) for kind, number in numbers.items()]
+    what = f"{', '.join(counts) or 'nothing'} added"
+    what = f"{'would be: ' if dry_run else ''}{what}, {same:,} here already"
+    if refused := sum(item.count for item in done.items if item.outcome == "refused"):
+        console.talk(f"! {what}, {refused:,} refused")
+    else:
+        console.print_done(what)
+    return added
+
+
+def print_item(item: ImportItem) -> None:
+    """Print the text that an item adds."""
+    if item.outcome not in ("new", "merged"):
+        return
+    if item.kind == "block":
+        console.data(item.detail.rstrip("\n"))
+    elif item.kind in ("facts", "windows", "outcomes"):
+        for line in item.detail.splitlines():
+            about = layout.shorten(line, _PASSAGE_CELLS)
+            console.data(f"+ {_NOUNS[item.kind]} {about}")
+    else:
+        about = layout.shorten(item.detail, _PASSAGE_CELLS)
+        console.data(f"+ {item.kind} {flatten_text(item.name)}: {about}")
+
+
+def _print_table(done: Imported) -> None:
+    """Print the files by folder; of a large folder the first ones, and the number of the others."""
+    outcomes = {(item.kind, item.name): item.outcome for item in done.items}
+    folders: dict[str, list[ImportedFile]] = {}
+    for each in done.files:
+        folders.setdefault(os.path.dirname(each.path), []).append(each)
+    rows: list[tuple[str, ...]] = [("FILE", "CHARACTERS", "BECOMES")]
+    between: dict[int, list[str]] = {}  # lines before a row, across the columns
+    for folder, found in folders.items():
+        indent = "  " if folder else ""
+        between.setdefault(len(rows), []).extend([f"{folder}/"] if folder else [])
+        for each in found if len(found) <= _MAX_ROWS + 1 else found[:_MAX_ROWS]:
+            name, *rest = _render_row(each, outcomes)
+            rows.append((indent + layout.shorten(name, _NAME_CELLS), *rest))
+        if len(found) > _MAX_ROWS + 1:
+            between[len(rows)] = [f"{indent}… {len(found) - _MAX_ROWS:,} more"]
+    for number, line in enumerate([*layout.table(rows, right=(1,)).split("\n"), ""]):
+        for other in between.get(number, []):
+            console.data(flatten_text(other))
+        if line:
+            console.echo(line)
+
+
+def _render_row(each: ImportedFile, outcomes: Mapping[tuple[str, str], str]) -> tuple[str, ...]:
+    name = os.path.basename(each.path)
+    if each.left:
+        return name, "", "- refused" if each.refused else f"- {each.left}"
+    if each.block:
+        became = f"block {layout.shorten(each.label, _NAME_CELLS)}"
+        found = [outcomes.get(("block", each.label), "new")]
+    else:
+        became = format_count(len(each.files), "passage")
+        idents = (os.path.basename(path).removesuffix(".md") for path in each.files)
+        found = [outcomes.get(("passage", ident), "new") for ident in idents]
+    imports = [f"@{', @'.join(each.imports[:_IMPORTS])}"] if each.imports else []
+    imports += [f"{len(each.imports) - _IMPORTS} more"] if len(each.imports) > _IMPORTS else []
+    follows = [f"does not follow {' and '.join(imports)}"] if imports else []
+    return name, f"{each.chars:,}", "; ".join([became, *_describe_outcomes(found), *follows])
+
+
+def _describe_outcomes(outcomes: list[str]) -> list[str]:
+    counts = Counter(outcomes)
+    if len(counts) > 1:
+        words = {"same": "here already"}
+        return [", ".join(f"{n:,} {words.get(what, what)}" for what, n in sorted(counts.items()))]
+    words = {"new": "", "same": "here already", "merged": "merged", "refused": "refused"}
+    return [word for word in (words[what] for what in counts) if word]
+
+
+def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> None:
+    """Print the command that imports the files, if any of them is new."""
+    outcomes = {item.outcome for item in done.items}
+    if not outcomes & {"new", "merged"}:
+        if "same" in outcomes:
+            console.print_done("what can be taken is here already")
+        return
+    top = place.home.top
+    paths: list[str] = []
+    for each in done.files:
+        inside = not each.path.startswith(("~", "/"))
+        folder = os.path.relpath(top) if inside else os.path.dirname(each.path)
+        if each.files and folder not in paths:
+            paths.append(folder)
+    quoted = [path if path.startswith("~") else shlex.quote(path) for path in paths]
+    words = ["memfs import", *options, *quoted]
+    console.talk(f"→ {' '.join(words)}")
+    console.talk("  takes all of it, --dry-run shows it first; or name files")
+
+
+def print_tools(found: Sequence[FoundTool]) -> None:
+    """Print what other tools on this machine remember, a line for each."""
+    for each in found:
+        what = each.problem or format_counts(each.counts) or "nothing"
+        console.talk(f"{each.name}: {what}  ({each.path})")
+        if not each.problem and each.counts:
+            console.talk(f"→ memfs import {each.name}")
+
+
+def print_tool(done: Imported, name: str, *, dry_run: bool) -> None:
+    """Print what was taken from a tool, what was left, and how to take it back."""
+    if dry_run:
+        for item in done.items:
+            print_item(item)
+    refused = [item for item in done.items if item.outcome == "refused"]
+    for item in refused[:_MAX_REFUSED]:
+        console.talk(f"! {flatten_text(item.detail)}")
+    if len(refused) > _MAX_REFUSED:
+        console.talk(f"! {len(refused) - _MAX_REFUSED:,} more were refused: --json names them")
+    console.talk(f"{name}: {format_counts(done.taken) or 'nothing for this store'}")
+    if done.left:
+        console.talk(f"  left: {format_counts(done.left)}; --project NAME takes those of one")
+    for (noun, why), number in done.omitted.items():
+        console.talk(f"  not taken: {format_count(number, noun)}, {why}")
+    print_signs([item for item in done.items if item.signs])
+    added = summary(done, dry_run=dry_run)
+    format_remainder(done.note)
+    if done.own:
+        what = format_count(done.own, "session")
+        console.talk(f"  {what} in your own store: searches in every project find them")
+    if done.unpinned:
+        named = ", ".join(done.unpinned[:_MAX_LABELS])
+        more = len(done.unpinned) - _MAX_LABELS
+        named += f" and {more:,} more" if more > 0 else ""
+        console.talk(f"! not pinned, for enough blocks are (max_blocks): {named}")
+    if added and not dry_run:
+        console.talk("  look at it: memfs show --list, memfs archive list, memfs session list")
+        console.talk(f"  memfs import --undo {done.id} takes all of it back")
+
+
+def print_undo(done: Unimported) -> None:
+    """Print what an undo removed and what it kept."""
+    for name, why in done.kept:
+        console.talk(f"! {flatten_text(name)} stays: {why}")
+    counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
+    console.print_done(
+        f"the import from {flatten_text(done.source)} is taken back: {counts or 'nothing'} removed"
+    )
+    format_remainder(done.note)
+
+
+def print_list(found: Sequence[ImportRecord]) -> None:
+    """Print the imports that can be taken back."""
+    if not found:
+        console.print_done("there is no import that can be taken back")
+        return
+    rows = [("ID", "DAY", "FROM", "ADDED")]
+    for each in found:
+        added = f"{len(each.parts):,}"
+        rows.append((each.id, format_day(each.at), layout.shorten(each.source, 40), added))
+    console.data(layout.table(rows, right=(3,)))
+
+
+def format_counts(counts: Mapping[tuple[str, str], int]) -> str:
+    """Return counts by (noun, project): "3 observations, 1 summary of shop; 2 more projects"."""
+    projects: dict[str, list[str]] = {}
+    for (noun, project), number in counts.items():
+        projects.setdefault(project, []).append(format_count(number, noun))
+    parts = [
+        ", ".join(words) + (f" of {flatten_text(project)}" if project else "")
+        for project, words in projects.items()
+    ]
+    more = len(parts) - _MAX_PROJECTS
+    shown = parts[:_MAX_PROJECTS] if more > 0 else parts
+    return "; ".join([*shown, f"{format_count(more, 'more project')}"] if more > 0 else shown)

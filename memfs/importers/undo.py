@@ -1,0 +1,290 @@
+"""Take an import back: what it added goes, and what was changed since then stays and is named."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+
+import msgspec
+
+from memfs import files
+from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.records import JournalEntry, Origin
+from memfs.files import atomic, logs, trees
+from memfs.ingest import transcripts
+from memfs.recall import index_sources
+from memfs.store import (
+    autocommit,
+    clock,
+    inventory,
+    journal,
+    journal_query,
+    lock,
+    quarantine,
+    recall,
+    session_outcomes,
+    writer,
+)
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+from memfs.store.writer import Change, Writer
+from memfs.sync import instruction_sections
+
+_FOLDER = "imports"
+_SUFFIX = ".json"
+
+_NOUNS = {"archive": "passage", "static": "static text", "facts": "fact", "local": "line"}
+
+
+@dataclass(frozen=True)
+class Unimported:
+    """What an undo removed, by noun, and what it kept: (name, why). `note`: see `Imported`."""
+
+    source: str
+    removed: Mapping[str, int]
+    kept: tuple[tuple[str, str], ...]
+    note: str = ""
+
+
+def list_imports(place: Place) -> list[ImportRecord]:
+    """Return the imports into the stores of a place that can be taken back, the oldest first."""
+    found: dict[str, ImportRecord] = {}
+    for store in place.stores():
+        for record in read_all(store):
+            before = found.get(record.id)
+            parts = (*before.parts, *record.parts) if before else record.parts
+            found[record.id] = ImportRecord(record.id, record.at, record.source, parts)
+    return sorted(found.values(), key=lambda record: (record.at, record.id))
+
+
+def run(place: Place, ident: str, origin: Origin) -> Unimported:
+    """Take back all that an import added to the stores of a place.
+
+    A file that was changed since stays, a block that was edited since, too. The next search makes
+    the index anew, so that no removed text stays in its files. Raises `NotFoundError`, and
+    `RejectedError` for an agent.
+    """
+    if origin.actor == "agent":
+        raise RejectedError("an import is taken back by a person", "ask the user to do it")
+    known = [(store, each) for store in place.stores() for each in read_all(store)]
+    found = [(store, each) for store, each in known if ident and each.id.startswith(ident)]
+    if len({each.id for _, each in found}) != 1:
+        several = "several imports begin with" if found else "there is no import"
+        raise NotFoundError(f"{several} {ident}", "memfs import --list shows them")
+    undoing = _Undoing(place, origin)
+    for store, record in found:
+        undoing.undo(store, record)
+    return Unimported(
+        found[0][1].source, undoing.removed, tuple(undoing.kept), "; ".join(undoing.notes)
+    )
+
+
+class _Undoing:
+    """One undo, over the stores that the import wrote to."""
+
+    def __init__(self, place: Place, origin: Origin) -> None:
+        self._place, self._origin = place, origin
+        self.removed: Counter[str] = Counter()
+        self.kept: list[tuple[str, str]] = []
+        self.notes: list[str] = []
+
+    def undo(self, store: Store, record: ImportRecord) -> None:
+        """Take back what was added to one store."""
+        changed: list[str] = []
+        with ExitStack() as stack:
+            stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
+            store_writer = stack.enter_context(writer.writing(store, self._place))
+            changes = self._plan_blocks(store, store_writer, record)
+            if changes:
+                store_writer.commit(changes, self._origin)
+            for part in record.parts:
+                if part.kind != "block" and self._remove_part(store, part):
+                    changed.append(locate(store, part.path))
+            remove(store, record)
+        with lock.hold_lock(store, name=index_sources.LOCK):
+            inventory.remove_indexes(store)  # what is deleted in one stays in its files
+        committed = [path for path in changed if not path.startswith(f"{store.local}/")]
+        subject = f"memory: take back the import of {record.source}"
+        notes = [
+            autocommit.commit_files(self._place, store, committed, "undo", subject, self._origin),
+            instruction_sections.finish_edit(self._place, changes, self._origin),
+        ]
+        self.notes += [note for note in notes if note]
+
+    def _plan_blocks(
+        self, store: Store, store_writer: Writer, record: ImportRecord
+    ) -> list[Change]:
+        """Return the changes that give blocks the text that they had before."""
+        wanted = {part.marks[0] for part in record.parts if part.kind == "block"}
+        entries = [entry for entry in journal.read(store) if entry.id in wanted] if wanted else []
+        changes = []
+        for entry in entries:
+            path = f"{store.root}/blocks/{entry.label}.md"
+            now, version = store_writer.adopt_current(entry.tier, entry.label, path)
+            if now is None and entry.before is None:
+                continue
+            if now != entry.after:
+                self.kept.append((entry.label, "it was edited since"))
+                continue
+            changes.append(self._restore(entry, path, version))
+            self.removed["block" if entry.before is None else "block edit"] += 1
+        return changes
+
+    @staticmethod
+    def _restore(entry: JournalEntry, path: str, version: int) -> Change:
+        return Change(
+            entry.tier,
+            entry.label,
+            path,
+            entry.after,
+            entry.before,
+            journal_query.UNDO,
+            version + 1,
+            f"undo of version {entry.version}",
+        )
+
+    def _remove_part(self, store: Store, part: AddedPart) -> bool:
+        """Take back one part; return whether a file was changed."""
+        path = locate(store, part.path)
+        if not files.is_file(path):
+            return False
+        try:
+            quarantine.check_writable(store, path)
+            if part.kind == "file":
+                return self._remove_file(path, part)
+            if part.kind == "lines":
+                return self._remove_lines(store, path, part)
+            return self._remove_messages(store, path, part)
+        except OSError as error:
+            self.kept.append((part.path, error.strerror or "it cannot be written"))
+            return False
+
+    def _remove_file(self, path: str, part: AddedPart) -> bool:
+        if hash_text(files.read(path) or "") != part.marks[0]:
+            self.kept.append((part.path, "it was changed since"))
+            return False
+        files.remove(path)
+        _remove_empty_folder(os.path.dirname(path))
+        self.removed[_NOUNS.get(part.path.partition("/")[0], "file")] += 1
+        return True
+
+    def _remove_lines(self, store: Store, path: str, part: AddedPart) -> bool:
+        lines = files.decode(logs.read_whole(path) or b"").splitlines(keepends=True)
+        gone = set(part.marks)
+        kept = [line for line in lines if hash_text(line) not in gone]
+        if len(kept) == len(lines):
+            return False
+        self.removed[_NOUNS.get(part.path.partition("/")[0], "line")] += len(lines) - len(kept)
+        if kept:
+            private = store.private or path.startswith(f"{store.local}/")
+            atomic.write(path, "".join(kept), private=private, locked=True)
+        else:
+            files.remove(path)
+            _remove_empty_folder(os.path.dirname(path))
+        return True
+
+    def _remove_messages(self, store: Store, path: str, part: AddedPart) -> bool:
+        gone = set(part.marks)
+        said = list(recall.messages(path))
+        kept = [message for message in said if message.id not in gone]
+        if len(kept) == len(said):
+            return False
+        self.removed["message"] += len(said) - len(kept)
+        if kept:
+            recall.write_session(path, kept)
+        else:
+            recall.remove_session(path)
+            _remove_empty_folder(os.path.dirname(path))
+            self.removed["session"] += 1
+            session_outcomes.remove_traces(self._place, store, said[0].host, said[0].session)
+        return True
+
+
+def _remove_empty_folder(folder: str) -> None:
+    """Remove a folder that has nothing left in it: the import may have made it."""
+    if not any(files.entries(folder)):
+        trees.remove(folder)
+
+
+@dataclass(frozen=True)
+class AddedPart:
+    """One thing that an import added.
+
+    `kind` is file, lines, messages or block. `path` is below the store's folder, or, where it
+    begins with `local/`, below its local folder; of a block it is the label. `marks` are the hash
+    of a file, those of lines, ids of messages, or the id of a block's journal entry.
+    """
+
+    kind: str
+    path: str
+    marks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ImportRecord:
+    """One import into one store: its id, time, what it was from, and what it added."""
+
+    id: str
+    at: str
+    source: str
+    parts: tuple[AddedPart, ...]
+
+
+def make_id() -> str:
+    """Return a new id, short enough to be typed."""
+    return clock.unique()[4:16]
+
+
+def hash_text(text: str) -> str:
+    """Return the hash by which a text is known again."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def locate(store: Store, path: str) -> str:
+    """Return the file that a part's path names."""
+    if path.startswith("local/"):
+        return f"{store.local}/{path.removeprefix('local/')}"
+    return f"{store.root}/{path}"
+
+
+def clear_temporary(store: Store) -> None:
+    """Remove what killed runs left half-written. The caller holds the lock of ingestion."""
+    folder = f"{store.local}/{_FOLDER}"
+    for name in files.names(folder):
+        if name.startswith(".") and name.endswith(".tmp"):
+            files.remove(f"{folder}/{name}")
+
+
+def save(store: Store, record: ImportRecord) -> None:
+    """Write down an import. The caller holds the lock of ingestion."""
+    folder = f"{store.local}/{_FOLDER}"
+    files.make_folder(folder, private=True)
+    text = msgspec.json.encode(asdict(record)).decode()
+    atomic.write(_get_path(store, record.id), text, private=True, locked=True)
+
+
+def read_all(store: Store) -> list[ImportRecord]:
+    """Return the imports that were not taken back, the oldest first; damaged ones are left out."""
+    folder = f"{store.local}/{_FOLDER}"
+    found = []
+    for name in sorted(files.names(folder)):
+        if name.endswith(_SUFFIX) and not name.startswith("."):
+            text = files.read(f"{folder}/{name}", cap=1 << 30) or ""
+            try:
+                found.append(msgspec.json.decode(text, type=ImportRecord))
+            except (ValueError, msgspec.MsgspecError):
+                continue
+    return sorted(found, key=lambda record: (record.at, record.id))
+
+
+def remove(store: Store, record: ImportRecord) -> None:
+    """Remove the note of an import."""
+    files.remove(_get_path(store, record.id))
+
+
+def _get_path(store: Store, ident: str) -> str:
+    return f"{store.local}/{_FOLDER}/{ident}{_SUFFIX}"

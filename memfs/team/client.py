@@ -1,0 +1,364 @@
+"""A member's side of a team's server: requests over HTTP(S), answers as the protocol's classes.
+
+No redirect is followed and no proxy is used: the token goes to the address that its owner named,
+and to no other. Whatever goes wrong is a `TeamError`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+from contextlib import suppress
+from types import TracebackType
+from typing import NamedTuple, Self, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from memfs.core.errors import MemfsError, UsageError
+from memfs.ipc.client import VERSION
+from memfs.team.protocol import (
+    HEADER,
+    PROTOCOL,
+    Membership,
+    PurgeReply,
+    PushReply,
+    PushRequest,
+    RecallReply,
+    RecallRequest,
+    Refusal,
+    RetractReply,
+    RetractRequest,
+    SearchReply,
+    TeamSearchRequest,
+)
+
+T = TypeVar("T")
+AWAY, REFUSED, OTHER_VERSION = "away", "refused", "version"  # kinds of errors
+TIMEOUT = 15.0  # seconds for a request with its answer
+LARGEST = 8 << 20  # bytes of an answer
+_LONGEST_TOKEN = 500
+_LONGEST_WAIT = 3600.0  # seconds that a server may ask for
+_SHOWN = 200  # characters of what a server says
+_BUSY, _UPGRADE = 429, 426
+_MALFORMED = (400, 413, 422)
+_OTHER_HOST = "it is for another host: is the address right?"
+_OTHER_AUTHORITY = "if your company has a certificate authority of its own: --ca FILE"
+_CERTIFICATE_HINTS = {  # by OpenSSL's codes
+    9: "is the clock of this machine right?",
+    10: "whoever runs the server has to renew it",
+    62: _OTHER_HOST,
+    64: _OTHER_HOST,  # likewise, where the address is a number
+}
+
+
+class TeamError(MemfsError):
+    """A team's server did not do what it was asked.
+
+    `kind` is AWAY (nobody answered in time, or nothing that can be understood: ask again later),
+    REFUSED (the server says no, and asking again changes nothing) or OTHER_VERSION (of the
+    protocol). `wait` is how many seconds the server asks to be left alone, 0 where it does not;
+    `malformed`: it is the content of the request that it does not take.
+    """
+
+    def __init__(self, kind: str, message: str, hint: str = "", wait: float = 0.0) -> None:
+        super().__init__(message, hint)
+        self.kind = kind
+        self.wait = wait
+        self.malformed = False
+
+
+class TeamAddress(NamedTuple):
+    """The address of a team's server. `host` is without brackets, `path` without a last slash."""
+
+    secure: bool
+    host: str
+    port: int
+    path: str
+
+    def __str__(self) -> str:
+        usual = 443 if self.secure else 80
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port == usual else f":{self.port}"
+        return f"http{'s' if self.secure else ''}://{host}{port}{self.path}"
+
+
+def parse_address(text: str) -> TeamAddress:
+    """Return the parts of an address; raises `UsageError` for one that no token may be sent to."""
+    hint = "for example: https://memory.example.com"
+    try:
+        parts = urlsplit(text.strip())
+        port = parts.port
+        host = (parts.hostname or "").encode("idna").decode("ascii")
+    except ValueError as error:  # also what cannot be a name
+        raise UsageError(f"{text!r} is no address of a server: {error}", hint) from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise UsageError(f"{text!r} is no address of a server", hint)
+    if "@" in parts.netloc:
+        raise UsageError("the address holds a name or password", "the token says who you are")
+    if parts.query or parts.fragment or not (parts.path.isascii() and parts.path.isprintable()):
+        raise UsageError(f"{text!r} is not the address of a server alone", hint)
+    secure = parts.scheme == "https"
+    if not secure and not _is_loopback(host):
+        raise UsageError(
+            f"{text} is not encrypted: anybody on the way could read your token",
+            f"https://{parts.netloc}{parts.path}",
+        )
+    usual = 443 if secure else 80
+    return TeamAddress(secure, host, port or usual, parts.path.rstrip("/").replace(" ", "%20"))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_token(token: str) -> str:
+    """Return a token without spaces around it; raises `UsageError` for what cannot be one."""
+    token = token.strip()
+    plain = token.isascii() and token.isprintable() and " " not in token
+    if not token or not plain or len(token) > _LONGEST_TOKEN:
+        raise UsageError(
+            "that is no token of a team" if token else "no token was given",
+            "whoever runs the team's server makes one for you: memfs team member add",
+        )
+    return token
+
+
+class TeamClient:
+    """A connection to a team's server, kept open between requests. One thread uses it.
+
+    `ca` is a file with the certificates to trust instead of the system's ("": the system's);
+    `timeout` the seconds that a request may take, however slowly the server answers.
+    """
+
+    def __init__(self, address: str, token: str, ca: str = "", timeout: float = TIMEOUT) -> None:
+        self._address = parse_address(address)
+        self._token = check_token(token)
+        self._timeout = timeout
+        self._context = _make_context(ca) if self._address.secure else None
+        self._connection: _Connection | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def get_membership(self) -> Membership:
+        """Return who the token stands for. Raises `TeamError`."""
+        return self._send("GET", "/v1/me", None, Membership)
+
+    def push(self, request: PushRequest) -> PushReply:
+        """Share messages. Raises `TeamError`."""
+        return self._send("POST", "/v1/push", request, PushReply)
+
+    def retract(self, request: RetractRequest) -> RetractReply:
+        """Take messages back. Raises `TeamError`."""
+        return self._send("POST", "/v1/retract", request, RetractReply)
+
+    def purge(self, project: int) -> PurgeReply:
+        """Delete all of the member's messages in a project (0: in all). Raises `TeamError`."""
+        return self._send("POST", "/v1/purge", {"project": project}, PurgeReply)
+
+    def search(self, request: TeamSearchRequest) -> SearchReply:
+        """Search the messages of projects. Raises `TeamError`."""
+        return self._send("POST", "/v1/search", request, SearchReply)
+
+    def recall(self, request: RecallRequest) -> RecallReply:
+        """Return what others' sessions say to a prompt. Raises `TeamError`."""
+        return self._send("POST", "/v1/recall", request, RecallReply)
+
+    def _send(self, method: str, path: str, body: object, form: type[T]) -> T:
+        """Send a request and return its answer. A connection that went stale is opened again."""
+        data = b"" if body is None else msgspec.json.encode(body)
+        is_old = self._connection is not None
+        try:
+            answer = self._exchange(method, path, data)
+        except ConnectionError as error:
+            if not is_old:
+                raise self._describe(error) from None
+            try:
+                answer = self._exchange(method, path, data)
+            except _FAILURES as again:
+                raise self._describe(again) from None
+        except _FAILURES as error:
+            raise self._describe(error) from None
+        return self._read(answer, form)
+
+    def _exchange(self, method: str, path: str, data: bytes) -> _Answer:
+        """Send a request; everything of it has `timeout` seconds together."""
+        connection = self._connection or _Connection(self._address, self._context, self._timeout)
+        self._connection = connection
+        clock = threading.Timer(self._timeout, connection.abort)
+        clock.daemon = True
+        clock.start()
+        try:
+            headers = {
+                "Authorization": f"Bearer {self._token}",
+                HEADER: str(PROTOCOL),
+                "Accept": "application/json",
+                "User-Agent": f"memfs/{VERSION}",
+            }
+            if method == "POST":
+                headers["Content-Type"] = "application/json"
+            connection.request(method, self._address.path + path, data or None, headers)
+            response = connection.getresponse()
+            body = response.read(LARGEST + 1)
+            if len(body) > LARGEST:
+                self.close()
+            connection.check_time()
+            return _Answer(response.status, response.headers, body)
+        except BaseException as error:
+            self.close()
+            if connection.is_aborted:
+                raise TimeoutError from error
+            raise
+        finally:
+            clock.cancel()
+
+    def _read(self, answer: _Answer, form: type[T]) -> T:
+        """Return the content of an answer; raises `TeamError` for an error, or another version."""
+        spoken = answer.headers.get(HEADER, "")
+        if spoken.isdigit() and int(spoken[:9]) != PROTOCOL:
+            raise self._describe_version(int(spoken[:9]))
+        status, body = answer.status, answer.body
+        if 300 <= status < 400:
+            where = _shorten(answer.headers.get("Location", ""))
+            raise TeamError(
+                AWAY,
+                f"{self._address} sends requests elsewhere ({where}), and memfs does not follow",
+                "a token goes only where you said: join the address of the server itself",
+            )
+        if len(body) > LARGEST:
+            raise TeamError(AWAY, f"{self._address} answers with more than {LARGEST >> 20} MB")
+        if status != 200:
+            raise self._describe_refusal(answer)
+        try:
+            return msgspec.json.decode(body, type=form)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            raise TeamError(
+                AWAY,
+                f"{self._address} answers with something that is not a memfs team server's",
+                "is the address right?",
+            ) from None
+
+    def _describe_version(self, version: int) -> TeamError:
+        hint = "update memfs" if version > PROTOCOL else "ask whoever runs the server to update it"
+        text = f"the team's server speaks version {version} of the protocol, this memfs {PROTOCOL}"
+        return TeamError(OTHER_VERSION, text, hint)
+
+    def _describe_refusal(self, answer: _Answer) -> TeamError:
+        """Return the error of an answer that is none of success, in the server's own words."""
+        try:
+            said = msgspec.json.decode(answer.body, type=Refusal)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            said = Refusal("")
+        status = answer.status
+        text, hint = _shorten(said.error), _shorten(said.hint)
+        if status == _UPGRADE:
+            text = text or "the team's server speaks another version of the protocol"
+            return TeamError(OTHER_VERSION, text, hint or "update memfs, or the server")
+        wait = _parse_wait(answer.headers.get("Retry-After", ""))
+        if status == _BUSY or status >= 500:
+            text = text or f"{self._address} answers with status {status}"
+            return TeamError(AWAY, text, hint, wait)
+        if status == 401 and not hint:
+            hint = "memfs team join with a new token; whoever runs the server makes one"
+        error = TeamError(REFUSED, text or f"{self._address} refuses (status {status})", hint)
+        error.malformed = status in _MALFORMED
+        return error
+
+    def _describe(self, error: BaseException) -> TeamError:
+        """Return the error of a connection that failed."""
+        if isinstance(error, ssl.SSLCertVerificationError):
+            why = error.verify_message.rstrip(".")
+            text = f"the certificate of {self._address} is not trusted: {why}"
+            hint = _CERTIFICATE_HINTS.get(error.verify_code, _OTHER_AUTHORITY)
+            return TeamError(AWAY, text, hint)
+        if isinstance(error, TimeoutError):
+            return TeamError(AWAY, f"{self._address} did not answer within {self._timeout:g} s")
+        if isinstance(error, socket.gaierror):
+            return TeamError(AWAY, f"there is no host {self._address.host}, or no network")
+        if isinstance(error, ssl.SSLError):
+            why = error.reason or "an error of TLS"
+        elif isinstance(error, OSError):
+            why = error.strerror or type(error).__name__
+        else:
+            why = "it ended the connection" if isinstance(error, EOFError) else "that is no HTTP"
+        if isinstance(error, http.client.RemoteDisconnected):
+            why = "it ended the connection"
+        return TeamError(AWAY, f"{self._address} cannot be reached: {_shorten(why)}")
+
+
+_FAILURES = (OSError, http.client.HTTPException, ValueError, EOFError)
+
+
+class _Answer(NamedTuple):
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection that another thread can end, also while it is being made."""
+
+    def __init__(
+        self, address: TeamAddress, context: ssl.SSLContext | None, timeout: float
+    ) -> None:
+        super().__init__(address.host, address.port, timeout=timeout)
+        self._secure = context
+        self.is_aborted = False
+
+    def connect(self) -> None:
+        super().connect()
+        self.check_time()
+        if self._secure is not None:
+            wrapped = self._secure.wrap_socket(
+                self.sock, server_hostname=self.host, do_handshake_on_connect=False
+            )
+            self.sock = wrapped  # before the handshake: `abort` has to find it
+            wrapped.do_handshake()
+
+    def check_time(self) -> None:
+        """Raise `TimeoutError` once the connection was ended for taking too long."""
+        if self.is_aborted:
+            raise TimeoutError
+
+    def abort(self) -> None:
+        """Have whatever waits for the server fail at once."""
+        self.is_aborted = True
+        with suppress(OSError, AttributeError):  # it is not connected yet, or no more
+            self.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _make_context(ca: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca or None)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else "no certificate"
+        raise UsageError(f"{ca} cannot be used as certificates: {why}", "a PEM file") from None
+
+
+def _parse_wait(text: str) -> float:
+    return min(_LONGEST_WAIT, float(text)) if text.isascii() and text.isdigit() else 0.0
+
+
+def _shorten(text: str) -> str:
+    return " ".join(text.split())[:_SHOWN]

@@ -1,0 +1,352 @@
+"""`memfs team`: a member's commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from memfs.cli import console, layout, options
+from memfs.cli.command_group import CommandGroup
+from memfs.cli.completion import CompletedType
+from memfs.cli.pager import paged
+from memfs.cli.wording import format_age, format_size
+from memfs.core.counts import format_count
+from memfs.core.errors import RejectedError, StoreError, UsageError
+from memfs.core.escaping import flatten_text
+from memfs.core.local_time import format_day
+from memfs.ops import sessions
+from memfs.team import server_commands
+from memfs.team import verbs as op
+from memfs.team.status import (
+    TeamStatus,
+    describe_sharing,
+    describe_waiting,
+    is_asked_at_prompts,
+    load_status,
+)
+
+if TYPE_CHECKING:
+    from memfs.team.upload import UploadReport
+    from memfs.team.verbs import SendOutcome, SharingPlan
+
+_ID = 8  # characters of an id that are shown
+_MOST = 20  # sessions that are listed
+_LATER = {
+    "all": "later sessions of this project are shared, too, as they are recorded",
+    "solved": "what you say worked from now on is shared, too",
+}
+
+_TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
+_LONGEST_TOKEN = 4096  # characters that are read
+_SESSION = CompletedType("session", lambda place, _: [s.id for s in sessions.list_sessions(place)])
+
+
+@click.group("team", cls=CommandGroup)
+def command() -> None:
+    """Share what sessions said with your team, and take it back: you decide what.
+
+    Nothing leaves this machine before you joined, saw what is to go, and said yes.
+    """
+
+
+@command.command("join")
+@click.argument("url")
+@click.option("--project", default="", metavar="NAME", help="Which of the team's projects this is.")
+@click.option(
+    "--ca",
+    default="",
+    metavar="FILE",
+    type=click.Path(),
+    help="Certificates to trust, instead of the system's.",
+)
+@click.option("--token-stdin", is_flag=True, help="Read the token from standard input.")
+def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
+    """Join your team's server at URL with this project. That shares nothing yet.
+
+    From then on prompts are sent to it as questions, to find what others solved, and are not kept:
+    `hooks.team: off` in your configuration stops that.
+
+    The team's project is the one with the same repository, or --project. Your token is asked for,
+    or taken from $MEMFS_TEAM_TOKEN; address and token stand in your own store alone.
+    """
+    _require_person("join a team")
+    place = options.place()
+    token = _read_token(token_stdin, is_known=op.has_token(place, url))
+    done = op.join_project(place, url, token, options.get_origin(), project=project, ca=ca)
+    account, found = done.account, done.project
+    console.print_done(f"this project is {found.name} of {account.team}; you are {account.member}")
+    if done.note:
+        console.talk(f"! {done.note}")
+    if found.role == "writer":
+        console.talk("  nothing is shared yet: memfs team share --dry-run --project shows what is")
+    else:
+        console.talk("  you may read what others shared, and share nothing")
+    if is_asked_at_prompts(place):
+        console.talk("  prompts go to it as questions, and are not kept; not with hooks.team: off")
+
+
+@command.command("status")
+@options.json_option
+@paged
+def status(as_json: bool) -> None:
+    """Show what of this project is shared, what waits, and how the server was."""
+    place = options.place()
+    found = load_status(place)
+    if as_json:
+        console.as_json(build_status_record(found, op.find_hint(place)))
+        return
+    if found is None:
+        console.talk("this project has joined no team: memfs team join URL")
+        if hint := op.find_hint(place):
+            console.talk(f"its configuration names the team {hint}")
+        return
+    if found.problem:
+        raise StoreError(found.problem)
+    for name, value in list_status_facts(found):
+        console.echo(f"{console.style(f'{name:<8}', 'bright_black')} {flatten_text(value)}")
+
+
+@command.command("share")
+@click.argument("session", required=False, default="", type=_SESSION, metavar="[SESSION]")
+@options.number_option("--from", "first", help="From this turn on.")
+@options.number_option("--to", "last", help="To this turn.")
+@click.option("--project", is_flag=True, help="All sessions of the project, later ones too.")
+@click.option("--solved", is_flag=True, help="Question and outcome of what you said worked.")
+@click.option("--tools", is_flag=True, help="What tools were given and answered, too.")
+@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@options.yes_option("Do not ask.")
+def share(
+    session: str,
+    first: int | None,
+    last: int | None,
+    project: bool,
+    solved: bool,
+    tools: bool,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Share a session, some of its turns, or the project's. You see first what is to go.
+
+    Private parts and secrets are taken out before. What is added to a session that is shared goes,
+    too. --solved is for turns and sessions with `memfs session outcome ID worked`.
+    """
+    if not dry_run:
+        _require_person("share sessions")
+    if (bool(session), project, solved).count(True) != 1:
+        raise UsageError("a session, --project or --solved?", "memfs session list shows them")
+    if tools and solved:
+        raise UsageError("--solved shares a question and its outcome: no tools", "leave one out")
+    place = options.place()
+    base: op.Base = "all" if project else "solved" if solved else "nothing"
+    plan = op.plan_sharing(place, op.ShareRequest(session, first or 0, last or 0, base, tools))
+    print_plan(plan, whole=dry_run)
+    if dry_run:
+        return
+    if not plan.messages and base == "nothing":
+        raise RejectedError("nothing of it can be shared", "what is left out is named above")
+    if not yes:
+        if not console.can_ask():
+            raise UsageError("sharing wants a yes", "look at it with --dry-run; then --yes")
+        click.confirm("Share this with your team?", abort=True, err=True)
+    print_sent(op.share(place, plan, options.get_origin()))
+
+
+@command.command("unshare")
+@click.argument("session", required=False, default="", type=_SESSION, metavar="[SESSION]")
+@click.option("--project", is_flag=True, help="Everything of this project.")
+def unshare(session: str, project: bool) -> None:
+    """Share a session no more, and take back what was sent of it."""
+    _require_person("take back what is shared")
+    if bool(session) == project:
+        raise UsageError("a session, or --project?", "memfs team status shows what is shared")
+    print_sent(op.unshare(options.place(), session, options.get_origin()))
+
+
+@command.command("never")
+@click.argument("pattern", required=False, default="")
+@click.option("--remove", is_flag=True, help="It may be shared again.")
+def never(pattern: str, remove: bool) -> None:
+    """Never share messages with PATTERN, with any team; list the patterns without one.
+
+    It is plain text, `*` stands for anything, and case does not count. What was sent is taken back.
+    """
+    place = options.place()
+    if not pattern:
+        if remove:
+            raise UsageError("which pattern?", "memfs team never lists them")
+        found = op.list_patterns(place)
+        for each in found:
+            console.echo(flatten_text(each))
+        if not found:
+            console.talk("no patterns; memfs team never TEXT adds one")
+        return
+    _require_person("say what is never shared")
+    done = op.set_pattern(place, pattern, options.get_origin(), remove=remove)
+    console.print_done("it may be shared again" if remove else "it is never shared")
+    if done.report.removed or done.report.stored or done.waits:
+        print_sent(done)
+
+
+@command.command("leave")
+@click.option("--purge", is_flag=True, help="Delete all that you shared of it at the server.")
+def leave_team(purge: bool) -> None:
+    """Leave the team with this project. What you shared stays there, without --purge."""
+    _require_person("leave a team")
+    gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
+    if gone is not None:
+        told = (
+            f"{format_count(gone.messages, 'message')} in {format_count(gone.sessions, 'session')}"
+        )
+        console.print_done(f"deleted {told} at the server; copies in its backups go as these do")
+    console.print_done("this project has left the team")
+
+
+@command.command("push")
+@options.json_option
+def push(as_json: bool) -> None:
+    """Send now what waits, and take back what is to go. The service does that by itself."""
+    report = op.push(options.place())
+    if as_json:
+        console.as_json(asdict(report))
+        return
+    print_upload(report)
+
+
+def _require_person(what: str) -> None:
+    """Raise `RejectedError` in the shell of an assistant, before anything is asked or sent."""
+    if options.get_origin().actor == "agent":
+        raise RejectedError(
+            f"an assistant cannot {what} for its user", "run it in a terminal of your own"
+        )
+
+
+def _read_token(from_stdin: bool, *, is_known: bool) -> str:
+    """Return the token that was given; "" where the stored one is to be used."""
+    if from_stdin:
+        found = sys.stdin.read(_LONGEST_TOKEN).strip()
+        if not found:
+            raise UsageError("there is no token on standard input")
+        return found
+    if os.environ.get(_TOKEN):
+        return os.environ[_TOKEN]
+    if is_known:
+        return ""
+    if not console.can_ask():
+        raise UsageError("which token?", f"--token-stdin, or ${_TOKEN}")
+    return str(click.prompt("Token", hide_input=True, err=True))
+
+
+for each in server_commands.COMMANDS:
+    command.add_command(each)
+
+
+def print_plan(plan: SharingPlan, *, whole: bool) -> None:
+    """Print what is to go, session by session (all if `whole`), and what is left out."""
+    shown = plan.sessions if whole else plan.sessions[:_MOST]
+    rows = [("ID", "DATE", "HOST", "MESSAGES", "SIZE", "FIRST PROMPT")]
+    for each in shown:
+        rows.append(
+            (
+                each.session[:_ID],
+                format_day(each.at) or "-",
+                each.host,
+                f"{each.messages:,}",
+                format_size(each.bytes),
+                " ".join(each.prompt.split()) or "-",
+            )
+        )
+    if shown:
+        console.echo(layout.table(rows, right=(3, 4), cut=5))
+    if len(shown) < len(plan.sessions):
+        console.talk(f"and {len(plan.sessions) - len(shown):,} more; --dry-run lists them all")
+    for reason, count in sorted(plan.left_out.items()):
+        more = "; --tools shares them" if reason == "of tools" else ""
+        console.talk(f"left out: {format_count(count, 'message')} {reason}{more}")
+    messages = format_count(plan.messages, "message")
+    sessions = format_count(len(plan.sessions), "session")
+    where = f"{plan.project.name} at {plan.project.address}"
+    console.talk(f"{messages} of {sessions}, {format_size(plan.bytes)}, for {where}")
+    if later := _LATER.get(plan.rules.base):
+        console.talk(later)
+
+
+def print_sent(done: SendOutcome) -> None:
+    """Print what a change of the rules came to."""
+    if done.waits:
+        console.talk(f"! {done.waits}")
+        console.talk("  it is noted; the service sends it, and takes back, once that is possible")
+        return
+    print_upload(done.report)
+
+
+def print_upload(report: UploadReport) -> None:
+    """Print what was sent and taken back."""
+    parts = []
+    if report.stored or report.known:
+        known = f" ({report.known:,} were there)" if report.known else ""
+        parts.append(f"sent {format_count(report.stored + report.known, 'message')}{known}")
+    if report.removed:
+        parts.append(f"took back {format_count(report.removed, 'message')}")
+    console.print_done("; ".join(parts) or "nothing was to be sent or taken back")
+    if report.refused:
+        refused = format_count(report.refused, "message")
+        console.talk(f"! the server refused {refused}: memfs team status says why")
+
+
+def list_status_facts(found: TeamStatus) -> list[tuple[str, str]]:
+    """Return what there is to say of a joined project, each with its name."""
+    project, account, contact = found.project, found.account, found.contact
+    if project is None:
+        return []
+    facts = [("project", f"{project.name} at {project.address}, as {project.role}")]
+    if account:
+        until = f", until {format_day(account.expires)}" if account.expires else ""
+        facts.append(("member", f"{account.member} of {account.team}{until}"))
+    else:
+        facts.append(("member", f"the token is gone: memfs team join {project.address}"))
+    facts.append(("shared", describe_sharing(project.rules)))
+    facts.append(("waits", describe_waiting(found)))
+    asks = (
+        "sent to the server as questions" if found.asks else "not sent (hooks.team, hooks.recall)"
+    )
+    facts.append(("prompts", asks))
+    if contact.at:
+        reached = f"answered {format_age(contact.reached_at)}" if contact.reached_at else ""
+        wrong = f"{contact.error} ({format_age(contact.at)})" if contact.error else ""
+        facts.append(("server", "; ".join(filter(None, (wrong, reached))) or "not asked yet"))
+    for why in sorted(set(found.refused)):
+        count = format_count(found.refused.count(why), "message")
+        facts.append(("refused", f"{count}: {why}"))
+    return facts
+
+
+def build_status_record(found: TeamStatus | None, hint: str) -> dict[str, object]:
+    """Return a joined project as JSON has it, without the token."""
+    if found is None or found.project is None:
+        return {"joined": False, "team": hint, "problem": found.problem if found else ""}
+    account = found.account
+    return {
+        "joined": True,
+        "address": found.project.address,
+        "project": found.project.name,
+        "role": found.project.role,
+        "team": account.team if account else "",
+        "member": account.member if account else "",
+        "expires": account.expires if account else "",
+        "shared": asdict(found.project.rules),
+        "asks_at_prompts": found.asks,
+        "waits": found.waits,
+        "sessions_waiting": found.waiting,
+        "refused": list(found.refused),
+        "contact": {
+            "at": found.contact.at,
+            "error": found.contact.error,
+            "away": found.contact.away,
+            "failures": found.contact.failures,
+            "reached_at": found.contact.reached_at,
+        },
+    }

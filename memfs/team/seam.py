@@ -1,0 +1,68 @@
+"""What the rest of memfs knows of the team. Loads nothing before it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from memfs.ops.doctor.finding import Finding
+from memfs.store import clock
+from memfs.store.blocks import Place
+
+
+class Background:
+    """What the service does for joined projects: it asks their servers, and sends. Thread-safe."""
+
+    def __init__(self) -> None:
+        from memfs.team.prompts import TeamPrompts  # for the service alone
+        from memfs.team.uploader import TeamUploads  # likewise
+
+        self._prompts, self.uploads = TeamPrompts(), TeamUploads()
+        self.start, self.notify = self.uploads.start, self.uploads.notify
+        self.is_joined, self.ask = self._prompts.is_joined, self._prompts.ask
+        self.prepare = self._prompts.prepare
+
+    def stop(self) -> None:
+        """End at once; what was not sent yet waits."""
+        self.uploads.stop()
+        self._prompts.stop()
+
+
+def search(*given: Any, **more: Any) -> Any:
+    """Search a project and its team: see `team.search.run`."""
+    from memfs.team import search as team_search  # with HTTP
+
+    return team_search.run(*given, **more)
+
+
+def has_joined(place: Place) -> bool:
+    """Tell whether the project of a place has joined a team."""
+    from memfs.team.status import load_status  # only where it is asked for
+
+    return load_status(place) is not None
+
+
+def describe_status(place: Place) -> str:
+    """Return a line on the team of a project, "" where it has joined none. Asks no server."""
+    from memfs.team import status  # only where it is asked for
+
+    found = status.load_status(place)
+    return status.describe_status(found) if found else ""
+
+
+def check(place: Place) -> Iterator[Finding]:
+    """Check a joined team: our files, what waits, and how the server was. Asks no server."""
+    from memfs.team import membership, status  # only where it is asked for
+
+    found = status.load_status(place)
+    if found is not None:
+        account, contact = found.account, found.contact
+        expired = account is not None and "" < account.expires < clock.now()
+        is_well = not (found.problem or contact.error or found.refused or expired)
+        text = f"team: {status.describe_status(found)}" + "; the token is expired" * expired
+        hint = "memfs team join with a new token" if expired or not account else "memfs team push"
+        yield Finding("ok" if is_well and account else "warning", text, "" if is_well else hint)
+    if place.user is not None:
+        for problem in membership.list_joined_projects(place.user)[1]:
+            if found is None or problem != found.problem:
+                yield Finding("warning", problem, "mend it, or join that project again")

@@ -1,0 +1,1 @@
+"""The server of a team: PostgreSQL, and index folders beside it."""

@@ -1,0 +1,202 @@
+"""What members push, checked and made into rows of the ledger.
+
+Whatever a client says it did, texts are scanned for secrets again here: an old client, or a forged
+one, brings none in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from hashlib import blake2b
+
+from memfs import secrets
+from memfs.core import privacy
+from memfs.core.errors import UsageError
+from memfs.search import identifiers, lexical, stopwords, text_vectors
+from memfs.team.protocol import (
+    LONGEST,
+    MOST_BYTES,
+    MOST_IDS,
+    MOST_MESSAGES,
+    PushRequest,
+    RefusedMessage,
+    RetractRequest,
+    SharedMessage,
+    SharedSession,
+)
+
+_MOST = 1000  # of a message
+_LONGEST = 60  # letters of a part; longer ones are no words
+
+
+UNDATED = datetime.fromtimestamp(0, UTC)  # when a message counts as said whose time is unknown
+_OLDEST = datetime(2000, 1, 1, tzinfo=UTC)
+_AHEAD = timedelta(days=2)  # that a clock may be
+_ROLES = ("user", "assistant", "tool")
+_SPOKEN = ("user", "assistant")  # only these have vectors
+_ID = re.compile(r"[0-9a-f]{32}")
+_HOST = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_LONGEST_NAME, _LONGEST_TITLE = 300, 200  # characters
+_LAST = (1 << 31) - 1  # ordinal
+_LATEST_STAMP = 1 << 53  # what JSON numbers hold
+
+
+@dataclass(frozen=True)
+class PushRows:
+    """The rows for the function `push`, and the messages that are refused."""
+
+    project: int
+    stamp: int
+    redactor: str
+    sessions: list[dict[str, object]]
+    rows: list[dict[str, object]]
+    refused: list[RefusedMessage]
+
+
+def prepare_rows(request: PushRequest, *, vectors: bool) -> PushRows:
+    """Check a push, and return its rows. Raises `UsageError` for a malformed one."""
+    _check_size(request)
+    rows: list[dict[str, object]] = []
+    refused = []
+    for message in request.messages:
+        if not _ID.fullmatch(message.id) or not 0 <= message.of < len(request.sessions):
+            raise UsageError("a message has a malformed id, or is of no session of the push")
+        try:
+            rows.append(_make_row(request.project, message))
+        except UsageError as error:
+            refused.append(RefusedMessage(message.id, error.message))
+    if vectors:
+        _add_vectors(rows)
+    sessions = [_make_session(each) for each in request.sessions]
+    redactor = _clean(request.redactor)[:_LONGEST_NAME]
+    return PushRows(request.project, request.stamp, redactor, sessions, rows, refused)
+
+
+def check_retraction(request: RetractRequest) -> None:
+    """Raise `UsageError` for a malformed retraction."""
+    _check_stamp(request.stamp)
+    if len(request.ids) > MOST_IDS:
+        raise UsageError(f"there are {len(request.ids):,} ids, at most {MOST_IDS:,} are taken")
+    if not all(map(_ID.fullmatch, request.ids)):
+        raise UsageError("an id is not 32 hexadecimal digits")
+    _check_names(request.host, request.session)
+
+
+def format_vector(values: Sequence[float]) -> str:
+    """Return a vector as the database reads it."""
+    return "[" + ",".join(f"{value:.4g}" for value in values) + "]"
+
+
+def _check_size(request: PushRequest) -> None:
+    if not 1 <= len(request.messages) <= MOST_MESSAGES:
+        raise UsageError(f"a push has 1 to {MOST_MESSAGES} messages, not {len(request.messages)}")
+    if not 1 <= len(request.sessions) <= MOST_MESSAGES:
+        raise UsageError(f"a push has 1 to {MOST_MESSAGES} sessions, not {len(request.sessions)}")
+    size = sum(len(message.text) for message in request.messages)
+    if size > MOST_BYTES and len(request.messages) > 1:
+        raise UsageError(f"the texts have {size:,} characters, at most {MOST_BYTES:,} are taken")
+    _check_stamp(request.stamp)
+    for session in request.sessions:
+        _check_names(session.host, session.session)
+
+
+def _check_stamp(stamp: int) -> None:
+    if not 0 < stamp < _LATEST_STAMP:
+        raise UsageError("the stamp is no time in milliseconds")
+
+
+def _check_names(host: str, session: str) -> None:
+    if not _HOST.fullmatch(host):
+        raise UsageError("the name of the assistant is malformed")
+    if not 0 < len(session) <= _LONGEST_NAME or _clean(session) != session:
+        raise UsageError("the name of the session is malformed")
+
+
+def _make_row(project: int, message: SharedMessage) -> dict[str, object]:
+    """Return the row of a message. Raises `UsageError` for one that is not taken."""
+    text = _clean(message.text)[:LONGEST]
+    if not text.strip():
+        raise UsageError("it is empty")
+    if secrets.redact(text) != text or privacy.public(text) != text:
+        raise UsageError("it holds a secret: update memfs, which takes it out")
+    if message.role not in _ROLES:
+        raise UsageError(f"its role is none of {', '.join(_ROLES)}")
+    return {
+        "id": message.id,
+        "of": message.of,
+        "ordinal": min(max(0, message.ordinal), _LAST),
+        "at": _parse_time(message.at).isoformat(),
+        "role": message.role,
+        "speaker": _redact_name(message.speaker),
+        "text": text,
+        "words": list_keys(project, text),
+    }
+
+
+def _parse_time(text: str) -> datetime:
+    """Return a time in UTC. Raises `UsageError` for one that is not taken."""
+    if not text:
+        return UNDATED
+    try:
+        at = datetime.fromisoformat(text)
+        at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UsageError("its time is not ISO 8601") from None
+    if at < _OLDEST:
+        raise UsageError("its time is before the year 2000")
+    if at > datetime.now(UTC) + _AHEAD:
+        raise UsageError("its time is in the future")
+    return at
+
+
+def _make_session(session: SharedSession) -> dict[str, object]:
+    return {
+        "host": session.host,
+        "ident": session.session,
+        "branch": _redact_name(session.branch),
+        "title": secrets.redact(privacy.public(_clean(session.title)))[:_LONGEST_TITLE],
+    }
+
+
+def _add_vectors(rows: list[dict[str, object]]) -> None:
+    spoken = [row for row in rows if row["role"] in _SPOKEN]
+    if spoken:
+        vectors = text_vectors.embed_texts([str(row["text"]) for row in spoken])
+        for row, vector in zip(spoken, vectors.tolist(), strict=True):
+            row["vector"] = format_vector(vector)
+
+
+def _redact_name(name: str) -> str:
+    return secrets.redact(_clean(name))[:_LONGEST_NAME]
+
+
+def _clean(text: str) -> str:
+    """Return a text that the database can hold: without NUL, and without lone surrogates."""
+    return str(stopwords.replace_surrogates(text)).replace("\0", "")
+
+
+def list_keys(project: int, text: str) -> list[int]:
+    """Return the keys of a text's stems and word parts, as signed 64-bit numbers."""
+    parts = (part for part in identifiers.extract_parts(text) if len(part) <= _LONGEST)
+    terms = dict.fromkeys([*sorted(lexical.stems(text)), *parts])
+    return sorted(map_terms(project, list(terms)[:_MOST]).values())
+
+
+def map_terms(project: int, terms: Iterable[str]) -> dict[str, int]:
+    """Return the key of each term in a project."""
+    hashed = _begin(project)
+    found = {}
+    for term in terms:
+        each = hashed.copy()
+        each.update(term.encode("utf-8", "replace"))
+        found[term] = int.from_bytes(each.digest(), "big", signed=True)
+    return found
+
+
+@cache
+def _begin(project: int) -> blake2b:
+    return blake2b(f"{project}\0".encode(), digest_size=8)

@@ -1,0 +1,299 @@
+"""`memfs team serve` and what an administrator does: the commands of the server's side.
+
+PostgreSQL's driver comes with an extra, and is loaded with the first command that needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import click
+
+from memfs.cli import console, options
+from memfs.cli.command_group import CommandGroup
+from memfs.core.counts import format_count
+from memfs.core.distribution import name_extra
+from memfs.core.errors import MemfsError, UsageError
+from memfs.core.escaping import flatten_text
+from memfs.core.local_time import format_day
+
+_DATABASE = "MEMFS_TEAM_DATABASE"
+_DAYS = 90
+
+
+def _load(name: str) -> Any:
+    """Import a module of the server. Raises `MemfsError` where the packages of its extra lack."""
+    try:
+        return import_module(f"memfs.team.server.{name}")
+    except ModuleNotFoundError as error:
+        raise MemfsError(
+            f"a team's server needs {error.name}, which is not installed", name_extra("team")
+        ) from error
+
+
+def _database_option(function: Callable[..., object]) -> Callable[..., object]:
+    return click.option(
+        "--database", default="", metavar="URL", help=f"postgresql://…; without it ${_DATABASE}."
+    )(function)
+
+
+def _find_database(given: str) -> str:
+    address = given or os.environ.get(_DATABASE, "")
+    if not address:
+        raise UsageError("no database is named", f"--database postgresql://… or ${_DATABASE}")
+    return address
+
+
+def _administer(given: str) -> Any:
+    return _load("administration").open_administration(_find_database(given))
+
+
+@click.command("init")
+@_database_option
+@click.option("--team", default="", metavar="NAME", help="The team's name, for a new database.")
+@click.option("--renew", is_flag=True, help="Give the service and the workers new passwords.")
+def init(database: str, team: str, renew: bool) -> None:
+    """Make a team's tables in a PostgreSQL database, or bring them up to date.
+
+    The address that the service logs in with is printed once: it may call functions alone, and
+    read no table. Run it with a login that may make roles, such as the database's superuser.
+    """
+    state = _load("administration").set_up(_find_database(database), team, renew=renew)
+    done = f"is at version {state.version}"
+    if state.before != state.version:
+        done = f"went from version {state.before} to {state.version}" if state.before else "is made"
+    console.talk(f"the team {state.team} {done}")
+    if not state.vectors:
+        console.talk("pgvector is not there: messages are found by their words alone")
+    if state.service:
+        console.talk("keep these two lines, they are shown once (the second is for folders):")
+        console.data(f"{_DATABASE}='{state.service}'")
+        console.data(f"{_DATABASE}_WORKERS='{state.workers}'")
+
+
+@click.command("serve")
+@_database_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@options.number_option("--port", help="The port to listen on.", default=8477, least=0, most=65535)
+@click.option("--folders", default="", metavar="DIR", help="Search index folders (team follow).")
+@click.option(
+    "--rate",
+    default=50.0,
+    show_default=True,
+    help="Requests a second of each token; ten messages each.",
+)
+@click.option("--header-time", default=10.0, show_default=True, help="Seconds for headers.")
+@click.option("--body-time", default=30.0, show_default=True, help="Seconds for a body.")
+@options.number_option("--connections", help="Connections of an address.", default=256, least=1)
+@click.option("--certificate", default="", metavar="FILE", help="Speak TLS, with this certificate.")
+@click.option("--key", default="", metavar="FILE", help="The key of the certificate.")
+def serve(
+    database: str,
+    host: str,
+    port: int,
+    folders: str,
+    rate: float,
+    header_time: float,
+    body_time: float,
+    connections: int,
+    certificate: str,
+    key: str,
+) -> None:
+    """Serve a team until Ctrl-C. Its log, a line of JSON a request, has nobody's words.
+
+    Beyond this machine it needs TLS: by a proxy before it, or by --certificate and --key.
+    """
+    part = _load("program")
+    limits = part.ConnectionLimits(header_time, body_time, connections)
+    settings = part.ServerSettings(
+        _find_database(database), host, port, folders, rate, certificate, key, limits
+    )
+    try:
+        server = part.TeamServer(settings)
+    except OSError as error:
+        why = str(error.strerror).partition(" (while ")[0]  # Python names the address once more
+        raise MemfsError(
+            f"cannot listen on {host}, port {port}: {why}", "choose another --host or --port"
+        ) from error
+    scheme = "https" if certificate else "http"
+    # The server itself waits for its requests, and then raises the signal again.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    console.talk(f"serving on {scheme}://{host}:{server.port}; Ctrl-C ends it")
+    server.run()
+
+
+@click.command("follow")
+@click.argument("folder", type=click.Path(file_okay=False))
+@click.option(
+    "--database",
+    default="",
+    metavar="URL",
+    help=f"That of the workers; without it ${_DATABASE}_WORKERS.",
+)
+@click.option("--once", is_flag=True, help="End once all is up to date.")
+def follow(folder: str, database: str, once: bool) -> None:
+    """Keep an index of each project in FOLDER, until Ctrl-C: large ones are searched faster.
+
+    They are made from the database, also when the folder was removed. Then: team serve --folders.
+    """
+    address = database or os.environ.get(f"{_DATABASE}_WORKERS", "")
+    pool = _load("database").TeamDatabase(_find_database(address), connections=2)
+    worker = _load("folder_worker").FolderWorker(pool, folder)
+    pool.open()
+    try:
+        if once:
+            worker.complete()
+            while worker.follow():
+                pass
+        else:
+            worker.run(lambda: False, lambda error: console.talk(f"! {error.message}"))
+    finally:
+        pool.close()
+
+
+@click.group("member", cls=CommandGroup)
+def member() -> None:
+    """Add, list and revoke a team's members."""
+
+
+@member.command("add")
+@click.argument("login")
+@options.number_option("--days", help="Days that the token is valid.", default=_DAYS, most=3650)
+@_database_option
+def add_member(login: str, days: int, database: str) -> None:
+    """Add a member, and print the token. It is shown once, and only its hash is kept."""
+    with _administer(database) as admin:
+        token = _load("administration").add_member(admin, login, days)
+    console.talk(f"{login} is a member; the token, valid for {format_count(days, 'day')}:")
+    console.data(token)
+
+
+@member.command("token")
+@click.argument("login")
+@options.number_option("--days", help="Days that it is valid.", default=_DAYS, most=3650)
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice(["search", "push", "metrics"]),
+    help="What it may be used for; without it search and push.",
+)
+@_database_option
+def add_token(login: str, days: int, scopes: tuple[str, ...], database: str) -> None:
+    """Print a further token of a member: for another machine, or for one that expires."""
+    with _administer(database) as admin:
+        token = _load("administration").add_token(admin, login, days, scopes or ("search", "push"))
+    console.data(token)
+
+
+@member.command("list")
+@_database_option
+def list_members(database: str) -> None:
+    """List the members, with their projects and how long their tokens are valid."""
+    with _administer(database) as admin:
+        for each in _load("administration").list_members(admin):
+            projects = ", ".join(f"{name} ({role})" for name, role in sorted(each.projects.items()))
+            valid = f"{format_count(each.tokens, 'token')} until {format_day(each.expires)}"
+            state = "revoked" if each.revoked else valid if each.tokens else "no valid token"
+            console.data(flatten_text(f"{each.login}  {state}  {projects or 'no project'}"))
+
+
+@member.command("revoke")
+@click.argument("login")
+@click.option("--purge", is_flag=True, help="Remove all that the member shared, too.")
+@_database_option
+def revoke_member(login: str, purge: bool, database: str) -> None:
+    """Revoke a member and all tokens, at once. What was shared stays, but for --purge."""
+    with _administer(database) as admin:
+        removed = _load("administration").revoke_member(admin, login, purge=purge)
+    gone = f"; {format_count(removed, 'message')} removed" if purge else ""
+    console.talk(f"{login} is revoked{gone}")
+
+
+@click.group("project", cls=CommandGroup)
+def project() -> None:
+    """Add, list, grant and remove a team's projects."""
+
+
+@project.command("add")
+@click.argument("name")
+@click.option("--origin", "origins", multiple=True, metavar="URL", help="Its repository's address.")
+@options.number_option("--keep", "retention", help="Days that messages are kept (team prune).")
+@_database_option
+def add_project(name: str, origins: tuple[str, ...], retention: int | None, database: str) -> None:
+    """Add a project. With --origin, members' clones of that repository join it by themselves."""
+    with _administer(database) as admin:
+        _load("administration").add_project(admin, name, origins, retention)
+    console.talk(f"the project {name} is made; memfs team project grant {name} LOGIN")
+
+
+@project.command("grant")
+@click.argument("name")
+@click.argument("login")
+@click.option(
+    "--role",
+    type=click.Choice(["writer", "reader", "none"]),
+    default="writer",
+    show_default=True,
+    help="Share and search, search alone, or nothing.",
+)
+@_database_option
+def grant(name: str, login: str, role: str, database: str) -> None:
+    """Let a member share and search in a project, or end that."""
+    with _administer(database) as admin:
+        _load("administration").grant_access(admin, name, login, role)
+    console.talk(f"{login}: {role} in {name}")
+
+
+@project.command("list")
+@_database_option
+def list_projects(database: str) -> None:
+    """List the projects, with their members and messages."""
+    with _administer(database) as admin:
+        for each in _load("administration").list_projects(admin):
+            kept = f"  kept for {format_count(each.retention, 'day')}" if each.retention else ""
+            counts = f"{format_count(each.members, 'member')}  "
+            counts += format_count(each.messages, "message")
+            console.data(flatten_text(f"{each.name}  {counts}{kept}"))
+
+
+@project.command("remove")
+@click.argument("name")
+@options.yes_option("Do not ask.")
+@_database_option
+def remove_project(name: str, yes: bool, database: str) -> None:
+    """Remove a project with everything that was shared for it."""
+    if not yes and not console.can_ask():
+        raise UsageError("this removes what others shared", "--yes says that it is meant")
+    if not yes:
+        click.confirm(f"Remove {name} with everything in it?", abort=True, err=True)
+    with _administer(database) as admin:
+        removed = _load("administration").remove_project(admin, name)
+    console.talk(f"{name} is removed, with {format_count(removed, 'message')}")
+
+
+@click.command("prune")
+@_database_option
+def prune(database: str) -> None:
+    """Remove what is older than its project keeps it: run it every night."""
+    with _administer(database) as admin:
+        removed = _load("administration").prune(admin)
+    console.talk(f"{format_count(removed, 'message')} removed")
+
+
+@click.command("audit")
+@options.count_option(50, "Lines at most.", most=100_000)
+@_database_option
+def audit(count: int, database: str) -> None:
+    """Print who did what of late: pushes, retractions, and what administrators did."""
+    with _administer(database) as admin:
+        for at, who, what, name, many in _load("administration").list_audit(admin, count):
+            console.data(flatten_text("  ".join(filter(None, (at, who, what, name, str(many))))))
+
+
+COMMANDS = (serve, init, member, project, follow, prune, audit)

@@ -1,0 +1,238 @@
+"""What of the sessions in recall is shared with a team, computed from the rules of its user.
+
+Nothing is queued: a message is shared as long as recall has it and the rules name it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from memfs.core import privacy
+from memfs.core.records import Message
+from memfs.core.snippet import snippet
+from memfs.core.text_folding import TextPatterns
+from memfs.ipc.client import VERSION
+from memfs.store import recall, session_outcomes
+from memfs.store.store_paths import Store
+from memfs.team import membership
+from memfs.team.membership import JoinedProject, SharingRules
+from memfs.team.outbox import SessionName
+from memfs.team.protocol import LONGEST, compute_id
+
+SIDE = ".agent-"  # in the names of subagents' recall files
+TOOLS, PRIVATE, NEVER = "of tools", "private", "named by memfs team never"
+_SAID = ("user", "assistant")
+_TITLE = 100  # characters
+_NUL = "\0"  # which no database keeps
+
+
+@dataclass(frozen=True)
+class SessionChoice:
+    """What of one session is shared: ranges of turns (first, last or 0, with tools).
+
+    `solved` are turns (0: the session) of which the question and the outcome are.
+    """
+
+    ranges: tuple[tuple[int, int, bool], ...] = ()
+    solved: tuple[int, ...] = ()
+
+    @property
+    def grows(self) -> bool:
+        """Whether more messages never change what is shared of those before."""
+        return not self.solved
+
+    def find_range(self, turn: int) -> bool | None:
+        """Return whether a turn is shared with its tools; None if it is not shared."""
+        found = [tools for first, last, tools in self.ranges if first <= turn <= (last or turn)]
+        return any(found) if found else None
+
+
+class NumberedMessage(NamedTuple):
+    """A message of a session's main chain: its turn, its place, and where its line ends."""
+
+    turn: int
+    ordinal: int
+    message: Message
+    end: int
+
+
+class OutgoingMessage(NamedTuple):
+    """A message as it is shared: without private parts and secrets. `id` has 16 bytes."""
+
+    id: bytes
+    turn: int
+    ordinal: int
+    at: str
+    role: str
+    text: str
+    speaker: str
+    branch: str
+
+
+@dataclass
+class Selection:
+    """Reads what is shared of one session. `left_out` counts the messages that are not, by reason.
+
+    After it was read, `turn`, `ordinal` and `end` are those of the last message, shared or not.
+    """
+
+    path: str
+    choice: SessionChoice
+    patterns: TextPatterns
+    turn: int = 0
+    ordinal: int = 0
+    end: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def read_messages(self) -> Iterator[OutgoingMessage]:
+        """Yield what is shared of the file from `end` on."""
+        solved = _find_solved(self.path, self.choice.solved) if self.choice.solved else set()
+        for turn, ordinal, message, end in _read_turns(
+            self.path, self.end, self.turn, self.ordinal
+        ):
+            self.turn, self.ordinal, self.end = turn, ordinal, end
+            tools = self.choice.find_range(turn)
+            if tools is None and ordinal not in solved:
+                continue
+            if message.role not in _SAID and not tools:
+                self.left_out[TOOLS] += 1
+                continue
+            found = self._prepare(message, turn, ordinal)
+            if isinstance(found, str):
+                self.left_out[found] += 1
+            else:
+                yield found
+
+    def _prepare(self, message: Message, turn: int, ordinal: int) -> OutgoingMessage | str:
+        """Return a message as it may leave this machine, or why it may not."""
+        text = make_storable(privacy.storable(message.text))
+        if not text:
+            return PRIVATE
+        bare = privacy.redact_names(message)
+        speaker, branch = make_storable(bare.speaker), make_storable(bare.branch)
+        if self.patterns.match(text) or self.patterns.match(speaker):
+            return NEVER
+        if self.patterns.match(branch):
+            branch = ""
+        text = text[:LONGEST]
+        host, session, role, at = message.host, message.session, message.role, message.at
+        ident = bytes.fromhex(compute_id(host, session, message.id, at, role, text))
+        return OutgoingMessage(ident, turn, ordinal, at, role, text, speaker, branch)
+
+
+class SharedScope:
+    """The sessions of a joined project, and what the rules share of each."""
+
+    def __init__(self, user: Store, store: Store, project: JoinedProject) -> None:
+        self._store = store
+        self._rules = project.rules
+        patterns = membership.load_patterns(user)
+        self.patterns = TextPatterns(patterns)
+        self._solved = _list_solved(store) if project.rules.base == "solved" else {}
+        said = [project.address, str(project.id), VERSION, *sorted(patterns)]
+        self._mark = hashlib.sha256("\n".join(said).encode("utf-8", "replace")).hexdigest()
+
+    def find_choice(self, name: SessionName) -> SessionChoice | None:
+        """Return what is shared of a session, None for nothing."""
+        rules, (host, session) = self._rules, name
+        if not rules.shown_at or any((w.host, w.session) == name for w in rules.withheld):
+            return None
+        ranges = [
+            (each.first, each.last, each.tools)
+            for each in rules.sessions
+            if (each.host, each.session) == (host, session)
+        ]
+        if rules.base == "all":
+            ranges.append((0, 0, rules.tools))
+        solved = self._solved.get(session, ())
+        return SessionChoice(tuple(sorted(ranges)), solved) if ranges or solved else None
+
+    def select(self, path: str, choice: SessionChoice) -> Selection:
+        """Return what reads the shared messages of a recall file."""
+        return Selection(path, choice, self.patterns)
+
+    def sign_choice(self, choice: SessionChoice) -> str:
+        """Return a hash of all that decides on what is shared of a session."""
+        said = json.dumps([self._mark, choice.ranges, choice.solved])
+        return hashlib.sha256(said.encode("ascii")).hexdigest()[:32]
+
+    def sign_rules(self) -> str:
+        """Return a hash of all that decides on what is shared of any session."""
+        said = json.dumps([self._mark, _describe_rules(self._rules), sorted(self._solved.items())])
+        return hashlib.sha256(said.encode("ascii")).hexdigest()[:32]
+
+    def list_sessions(self) -> dict[SessionName, str]:
+        """Return the sessions in recall, each with its file: no subagents'."""
+        found = {}
+        for path in recall.sources(self._store):
+            if SIDE not in os.path.basename(path):
+                first = next(recall.messages(path), None)
+                if first is not None:
+                    found[first.host, first.session] = path
+        return found
+
+
+def make_title(text: str) -> str:
+    """Return the title of a session whose first shared prompt is `text`."""
+    return snippet(text, (), _TITLE)
+
+
+def make_storable(text: str) -> str:
+    """Return a text without what no database and no JSON holds: NUL, and halves of characters."""
+    return text.replace(_NUL, "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+def make_question(user: Store, text: str) -> str | None:
+    """Return a question as it leaves, without private parts and secrets.
+
+    None if it has one of the user's patterns of what is never shared. Raises `StoreError`.
+    """
+    if TextPatterns(membership.load_patterns(user)).match(text):
+        return None
+    return make_storable(privacy.storable(text))
+
+
+def _describe_rules(rules: SharingRules) -> list[object]:
+    turns = [
+        (each.host, each.session, each.first, each.last, each.tools) for each in rules.sessions
+    ]
+    withheld = [(each.host, each.session) for each in rules.withheld]
+    return [rules.base, rules.tools, sorted(turns), sorted(withheld), bool(rules.shown_at)]
+
+
+def _list_solved(store: Store) -> dict[str, tuple[int, ...]]:
+    """Return the turns (0: all) that a person said to have worked, by session."""
+    latest = {(each.session, each.turn): each for each in session_outcomes.list_outcomes(store)}
+    found: dict[str, list[int]] = {}
+    for (session, turn), outcome in latest.items():
+        if outcome.worked and not outcome.gone:
+            found.setdefault(session, []).append(turn)
+    return {session: tuple(sorted(turns)) for session, turns in found.items()}
+
+
+def _read_turns(path: str, start: int, turn: int, ordinal: int) -> Iterator[NumberedMessage]:
+    """Read the messages of a session's main chain, after those that were counted already."""
+    for message, end in recall.read_with_offsets(path, start):
+        if not message.side:
+            turn += message.role == "user"
+            ordinal += 1
+            yield NumberedMessage(turn, ordinal, message, end)
+
+
+def _find_solved(path: str, turns: tuple[int, ...]) -> set[int]:
+    """Return the places of the questions and outcomes of solved turns (0: of the session)."""
+    questions: dict[int, int] = {}
+    outcomes: dict[int, int] = {}
+    for turn, ordinal, message, _ in _read_turns(path, 0, 0, 0):
+        for each in (0, turn):
+            if message.role == "user":
+                questions.setdefault(each, ordinal)
+            elif message.role == "assistant":
+                outcomes[each] = ordinal
+    return {found[turn] for turn in turns for found in (questions, outcomes) if turn in found}

@@ -1,0 +1,426 @@
+"""Upload what is shared with a team, and take back what is not any more: one run.
+
+A run compares what the rules share with the ids that the server has, and sends the difference. It
+may be killed at any moment, and lose any answer: the next one ends with the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from dataclasses import dataclass, field, replace
+
+from memfs.core.errors import LockedError, MemfsError, StoreError
+from memfs.files import logs, signatures
+from memfs.ipc.client import VERSION
+from memfs.store import checkpoint, clock, lock, store_paths
+from memfs.store.store_paths import Store
+from memfs.team import membership
+from memfs.team.client import AWAY, REFUSED, TeamClient, TeamError
+from memfs.team.membership import JoinedProject
+from memfs.team.outbox import SentSession, ServerContact, SessionName, TeamOutbox
+from memfs.team.protocol import (
+    MOST_BYTES,
+    MOST_IDS,
+    MOST_MESSAGES,
+    PushRequest,
+    RetractRequest,
+    SharedMessage,
+    SharedSession,
+)
+from memfs.team.sharing import (
+    OutgoingMessage,
+    Selection,
+    SessionChoice,
+    SharedScope,
+    make_storable,
+    make_title,
+)
+from memfs.team.status import find_store
+
+_MOST_MALFORMED = 20  # messages in a run: with more, it is not their fault
+_MOST_RUNS = 20  # that begin anew because the rules changed meanwhile
+
+
+@dataclass
+class UploadReport:
+    """What a run did: messages that the server stored, knew, or refused, and those it removed."""
+
+    stored: int = 0
+    known: int = 0
+    refused: int = 0
+    removed: int = 0
+
+
+class _RulesChangedError(Exception):
+    """What is shared was changed during a run."""
+
+
+def upload(user: Store, store: Store, wait: float = lock.WAIT) -> UploadReport:
+    """Send what is shared of a store's recall, and take back what is not any more.
+
+    `wait` is how long another process that does it is waited for. The contact is noted, whatever
+    comes of it. Raises `TeamError`, `LockedError` and `StoreError`; what was sent before stays.
+    """
+    project = membership.load_project(user, store.local)
+    if project is None:
+        raise StoreError("this project has joined no team", "memfs team join URL")
+    outbox = TeamOutbox(user, project.key)
+    outbox.make_folder()
+    report = UploadReport()
+    try:
+        with lock.hold_lock(user, wait, outbox.lock):
+            _upload(user, store, project, report)
+    except LockedError:
+        raise LockedError(
+            "another process is sending to the team just now", "it will send all there is"
+        ) from None
+    return report
+
+
+def _upload(user: Store, store: Store, project: JoinedProject, report: UploadReport) -> None:
+    """Run until the rules stayed the same; note the contact. The caller has the lock."""
+    outbox = TeamOutbox(user, project.key)
+    before = outbox.load_contact()
+    for _ in range(_MOST_RUNS):
+        found = membership.load_project(user, store.local)
+        if found is None:
+            return  # it was left meanwhile
+        try:
+            contact = _Run(user, store, found, outbox, report).run(before)
+        except _RulesChangedError:
+            continue
+        except MemfsError as error:
+            away = isinstance(error, TeamError) and error.kind == AWAY
+            failed = replace(
+                before, at=clock.now(), error=error.message, away=away, failures=before.failures + 1
+            )
+            outbox.save_contact(failed)
+            raise
+        finally:
+            outbox.save_flight()
+        outbox.save_contact(contact)
+        return
+
+
+@dataclass
+class _Session:
+    """A session of which messages are sent, and those that are not acknowledged yet."""
+
+    sent: SentSession
+    branch: str = ""
+    title: str = ""
+    after: SentSession | None = None  # once all of it was read
+    waiting: set[bytes] = field(default_factory=set)
+    is_told: bool = False  # a message went, and branch and title with it
+
+    @property
+    def name(self) -> SessionName:
+        return self.sent.host, self.sent.session
+
+
+_Outgoing = tuple[_Session, "OutgoingMessage"]
+
+
+class _Run:
+    """One comparison of what is shared with what the server has."""
+
+    def __init__(
+        self,
+        user: Store,
+        store: Store,
+        project: JoinedProject,
+        outbox: TeamOutbox,
+        report: UploadReport,
+    ) -> None:
+        self._user, self._project, self._outbox, self._report = user, project, outbox, report
+        self._watched = [
+            membership.get_project_path(user, project.key),
+            membership.get_patterns_path(user),
+        ]
+        self._signs = [signatures.sign_file(path) for path in self._watched]
+        self._scope = SharedScope(user, store, project)
+        self._client: TeamClient | None = None
+        self._batch: list[_Outgoing] = []
+        self._malformed = 0  # messages that were refused by themselves
+        self._bytes = 0
+        self._refusals = outbox.load_refusals()
+        self._reached = ""
+
+    def run(self, before: ServerContact) -> ServerContact:
+        """Send the difference; return the contact to note. Raises `TeamError`."""
+        began, at = time.time_ns(), clock.now()
+        there = self._scope.list_sessions()
+        sent = self._outbox.list_sessions()
+        try:
+            for each in sent:
+                name = each.host, each.session
+                if name not in there or self._scope.find_choice(name) is None:
+                    self._retract_whole(name)
+                    self._outbox.remove_session(name)
+            known = {(each.host, each.session) for each in sent}
+            for name in sorted(there, key=lambda name: name not in known):
+                choice = self._scope.find_choice(name)
+                if choice is not None:
+                    self._compare(name, there[name], choice)
+            self._push()
+        finally:
+            if self._client is not None:
+                self._client.close()
+        reached = self._reached or before.reached_at
+        return ServerContact(at, since=began, rules=self._scope.sign_rules(), reached_at=reached)
+
+    def _compare(self, name: SessionName, path: str, choice: SessionChoice) -> None:
+        """Compare a session with what the server has of it, unless that was done."""
+        sign = signatures.sign_file(path)
+        if sign is None:
+            return  # it was removed just now
+        rules = self._scope.sign_choice(choice)
+        sent = self._outbox.load_session(name) or SentSession(*name)
+        flight = self._outbox.get_flight(name)
+        is_same = sent.rules == rules and not flight
+        if is_same and sent.signature == str(sign):
+            return
+        selection = self._scope.select(path, choice)
+        is_longer = is_same and choice.grows and _only_grew(path, sent, sign)
+        if is_longer:
+            selection.end, selection.turn, selection.ordinal = sent.offset, sent.turn, sent.ordinal
+        session = _Session(sent, *((sent.branch, sent.title) if is_longer else ("", "")))
+        ids = self._outbox.load_ids(name)
+        self._outbox.land(name, flight & ids)  # they were acknowledged right before an end
+        wanted = self._read(session, selection, ids)
+        if not is_longer and (ids | flight) - wanted:
+            self._push()
+            self._retract(session, (ids | flight) - wanted, whole=not wanted)
+        session.after = replace(
+            session.sent,
+            rules=rules,
+            offset=selection.end,
+            print=_print(path, selection.end),
+            signature=str(sign),
+            turn=selection.turn,
+            ordinal=selection.ordinal,
+        )
+        self._finish(session)
+
+    def _read(self, session: _Session, selection: Selection, ids: set[bytes]) -> set[bytes]:
+        """Send what is shared of a session and not in `ids`; return the ids of all of it."""
+        wanted: set[bytes] = set()
+        first = None
+        for message in selection.read_messages():
+            first = first or message
+            wanted.add(message.id)
+            session.branch = session.branch or message.branch
+            if not session.title and message.role == "user":
+                session.title = make_title(message.text)
+            if message.id not in ids:
+                self._add(session, message)
+        changed = (session.branch, session.title) != (session.sent.branch, session.sent.title)
+        if first and changed and not session.is_told:
+            self._add(session, first)  # the title may be of a prompt that is shared no more
+        return wanted
+
+    def _add(self, session: _Session, message: OutgoingMessage) -> None:
+        """Add a message to the next batch, and send that when it is full."""
+        size = len(message.text.encode())
+        if len(self._batch) == MOST_MESSAGES or self._bytes + size > MOST_BYTES:
+            self._push()
+        self._batch.append((session, message))
+        session.waiting.add(message.id)
+        session.is_told = True
+        self._bytes += size
+
+    def _push(self) -> None:
+        """Send the batch, if there is one."""
+        batch, self._batch, self._bytes = self._batch, [], 0
+        if batch:
+            self._push_or_split(batch)
+
+    def _push_or_split(self, batch: list[_Outgoing]) -> None:
+        """Send a batch; where the server does not take it, find the messages it does not take."""
+        try:
+            self._push_batch(batch)
+        except TeamError as error:
+            self._malformed += error.malformed and len(batch) == 1
+            if not error.malformed or self._malformed > _MOST_MALFORMED:
+                raise
+            if len(batch) > 1:
+                half = len(batch) // 2
+                self._push_or_split(batch[:half])
+                self._push_or_split(batch[half:])
+                return
+            session, message = batch[0]
+            self._refuse({message.id.hex(): error.message})
+            self._note_answer([session], {session.name: {message.id}})
+
+    def _push_batch(self, batch: list[_Outgoing]) -> None:
+        """Send a batch, and note what the server acknowledged."""
+        client = self._open_client()
+        sessions = list({session.name: session for session, _ in batch}.values())
+        ids = {each.name: {m.id for s, m in batch if s is each} for each in sessions}
+        for session in sessions:
+            self._invalidate(session)
+        places = {each.name: place for place, each in enumerate(sessions)}
+        stamp = self._outbox.take_stamp(ids)
+        reply = client.push(
+            PushRequest(
+                self._project.id,
+                stamp,
+                VERSION,
+                [_describe_session(each) for each in sessions],
+                [_describe_message(m, places[session.name]) for session, m in batch],
+            )
+        )
+        self._reached = clock.now()
+        self._report.stored += reply.stored
+        self._report.known += reply.known + reply.retracted
+        self._refuse({each.id: each.why for each in reply.refused})
+        self._note_answer(sessions, ids)
+
+    def _refuse(self, refusals: dict[str, str]) -> None:
+        """Note messages that the server did not take, and why: they are not sent again."""
+        if refusals:
+            self._refusals |= refusals
+            self._outbox.save_refusals(self._refusals)
+            self._report.refused += len(refusals)
+
+    def _note_answer(self, sessions: list[_Session], ids: dict[SessionName, set[bytes]]) -> None:
+        """Note that the server answered for messages, whatever it said of each."""
+        for session in sessions:
+            self._outbox.add_ids(session.name, ids[session.name])
+            session.waiting -= ids[session.name]
+            self._finish(session)
+
+    def _finish(self, session: _Session) -> None:
+        """Note that a session was compared, once all of it was read and acknowledged."""
+        if session.after is not None and not session.waiting:
+            done = replace(session.after, branch=session.branch, title=session.title)
+            self._outbox.save_session(done)
+
+    def _invalidate(self, session: _Session) -> None:
+        """Note that something of a session is about to change at the server."""
+        if session.sent.rules or self._outbox.load_session(session.name) is None:
+            session.sent = replace(session.sent, rules="")
+            self._outbox.save_session(session.sent)
+
+    def _retract_whole(self, name: SessionName) -> None:
+        """Take back all of a session."""
+        ids = self._outbox.load_ids(name) | self._outbox.get_flight(name)
+        self._retract(_Session(SentSession(*name)), ids, whole=True)
+
+    def _retract(self, session: _Session, ids: set[bytes], *, whole: bool) -> None:
+        """Take back messages of a session, or all of it.
+
+        Until the answer comes they count as neither there nor gone.
+        """
+        host, ident = map(make_storable, session.name)
+        client = self._open_client()
+        self._invalidate(session)
+        listed, step = sorted(ids), max(1, len(ids)) if whole else MOST_IDS
+        for first in range(0, max(1, len(listed)), step):
+            some = set(listed[first : first + step])
+            stamp = self._outbox.take_stamp({session.name: some})
+            self._outbox.replace_ids(session.name, self._outbox.load_ids(session.name) - some)
+            named = [] if whole else [each.hex() for each in some]
+            request = RetractRequest(self._project.id, stamp, host, ident, named)
+            self._report.removed += client.retract(request).removed
+            self._reached = clock.now()
+            self._outbox.land(session.name, some)
+        if [each for each in ids if self._refusals.pop(each.hex(), "")]:
+            self._outbox.save_refusals(self._refusals)
+
+    def _open_client(self) -> TeamClient:
+        """Return the connection to the server, once it said that this member may write.
+
+        Raises `_RulesChangedError` if what is shared was changed since the run began.
+        """
+        if [signatures.sign_file(path) for path in self._watched] != self._signs:
+            raise _RulesChangedError
+        if self._client is None:
+            client = open_client(self._user, self._project.address)
+            self._client = client
+            found = [each for each in client.get_membership().projects if self._is_project(each.id)]
+            if not found:
+                raise TeamError(
+                    REFUSED,
+                    f"you have no access to {self._project.name} any more",
+                    "ask whoever runs the team's server",
+                )
+        return self._client
+
+    def _is_project(self, ident: int) -> bool:
+        return ident == self._project.id
+
+
+def open_client(user: Store, address: str) -> TeamClient:
+    """Return a connection to a team's server, with the token that is stored for it."""
+    account = membership.load_account(user, address)
+    if account is None:
+        raise StoreError(f"there is no token for {address}", f"memfs team join {address}")
+    return TeamClient(account.address, account.token, account.ca)
+
+
+def _only_grew(path: str, sent: SentSession, sign: signatures.Signature) -> bool:
+    """Tell whether a recall file is the one that was read, with more behind it."""
+    is_file = sent.signature.partition(":")[0] == str(sign.inode)
+    return is_file and sign.size >= sent.offset and _print(path, sent.offset) == sent.print
+
+
+def _print(path: str, offset: int) -> str:
+    """Return the fingerprint of the first `offset` bytes of a recall file, "" for none."""
+    try:
+        with logs.open_stream(path) as handle:
+            return checkpoint.fingerprint_of(handle, offset)
+    except FileNotFoundError:
+        return ""
+
+
+def _describe_session(session: _Session) -> SharedSession:
+    host, ident = map(make_storable, session.name)
+    return SharedSession(host, ident, session.branch, session.title)
+
+
+def _describe_message(message: OutgoingMessage, of: int) -> SharedMessage:
+    return SharedMessage(
+        message.id.hex(),
+        of,
+        message.ordinal,
+        message.at,
+        message.role,
+        message.text,
+        message.speaker,
+    )
+
+
+def main() -> None:
+    """Upload the project that standard input names."""
+    request = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    sys.stdout.write(json.dumps(run_upload(str(request["local"]))) + "\n")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def run_upload(local: str) -> dict[str, object]:
+    """Upload the project of a local folder; return its `error` and the seconds to `wait`."""
+    try:
+        user = store_paths.user_store()
+        project = membership.load_project(user, local) if user else None
+        store = find_store(project) if project else None
+        if user and store:
+            upload(user, store, 0)
+    except LockedError:
+        return {"error": ""}  # another process sends it
+    except TeamError as error:
+        return {"error": error.message, "wait": error.wait}
+    except (MemfsError, OSError) as error:
+        return {"error": str(error) or type(error).__name__}
+    return {"error": ""}
+
+
+def _end_with_input() -> None:
+    sys.stdin.read()
+    os._exit(0)

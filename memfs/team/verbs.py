@@ -1,0 +1,380 @@
+"""A project and its team: join and leave, and decide what of its sessions is shared."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from memfs.core import body_edits
+from memfs.core.errors import MemfsError, NotFoundError, RejectedError, StoreError, UsageError
+from memfs.core.records import Origin
+from memfs.core.text_folding import matches_everything
+from memfs.ops.sessions import find_session
+from memfs.store import clock, config, git, lock
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+from memfs.team import membership
+from memfs.team.client import TeamClient, check_token, parse_address
+from memfs.team.membership import (
+    Base,
+    JoinedProject,
+    SharedTurns,
+    SharingRules,
+    TeamAccount,
+    WithheldSession,
+)
+from memfs.team.outbox import SessionName, TeamOutbox
+from memfs.team.protocol import Membership, PurgeReply, TeamProject, hash_origin
+from memfs.team.sharing import Selection, SharedScope, make_title
+from memfs.team.status import find_store
+from memfs.team.upload import UploadReport, open_client, upload
+
+__all__ = ["Base"]
+_WRITER = "writer"
+
+
+@dataclass(frozen=True)
+class JoinOutcome:
+    """A project that was joined, and the projects that the token opens. `note`: what looks odd."""
+
+    project: JoinedProject
+    account: TeamAccount
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ShareRequest:
+    """What is to be shared: a session (or some of its turns), all sessions, or what was solved."""
+
+    session: str = ""
+    first: int = 0
+    last: int = 0
+    base: Base = "nothing"
+    tools: bool = False
+
+
+@dataclass(frozen=True)
+class PlannedSession:
+    """A session of which messages would be shared: how many, and the bytes of their texts.
+
+    `at` is the time of the first of them, `prompt` the first prompt among them.
+    """
+
+    host: str
+    session: str
+    at: str
+    prompt: str
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class SharingPlan:
+    """What would go, session by session, the latest first; and counts of what not, by reason."""
+
+    project: JoinedProject
+    rules: SharingRules
+    sessions: tuple[PlannedSession, ...]
+    left_out: dict[str, int]
+
+    @property
+    def messages(self) -> int:
+        return sum(each.messages for each in self.sessions)
+
+    @property
+    def bytes(self) -> int:
+        return sum(each.bytes for each in self.sessions)
+
+
+@dataclass(frozen=True)
+class SendOutcome:
+    """What a change of the rules came to: what was sent and taken back, or why that waits."""
+
+    report: UploadReport
+    waits: str = ""
+
+
+def join_project(
+    place: Place, url: str, token: str, origin: Origin, *, project: str = "", ca: str = ""
+) -> JoinOutcome:
+    """Make the project of a place one of a team's projects: nothing is shared by that.
+
+    The team's project is the one named, else the one with the same repository. `token` "" is the
+    one that is stored for the server. Raises `TeamError`, `RejectedError`, `NotFoundError`, and
+    `UsageError` for an address or a token that cannot be used.
+    """
+    _require_person(origin, "join a team")
+    user, store = _require_stores(place)
+    address = str(parse_address(url))
+    account = None
+    with suppress(StoreError):  # damaged: it is put aside
+        account = membership.load_account(user, address)
+    ca = os.path.abspath(os.path.expanduser(ca)) if ca else ""
+    if account:
+        token, ca = token or account.token, ca or account.ca
+    with TeamClient(address, check_token(token), ca) as client:
+        found = client.get_membership()
+    chosen = _choose_project(store, found, project)
+    account = TeamAccount(address, check_token(token), found.team, found.member, ca, found.expires)
+    with membership.hold_membership(user):
+        before = None
+        with suppress(StoreError):  # damaged: it is put aside
+            before = membership.load_project(user, store.local)
+        if before and (before.address, before.id) != (address, chosen.id):
+            raise RejectedError(
+                f"this project has joined {before.name} at {before.address}",
+                "memfs team leave comes first",
+            )
+        rules = before.rules if before else SharingRules()
+        joined = JoinedProject(store.local, address, chosen.id, chosen.name, chosen.role, rules)
+        membership.save_account(user, account)
+        membership.save_project(user, joined)
+    named = find_hint(place)
+    note = f"the project's configuration names another team: {named}"
+    return JoinOutcome(joined, account, note if named not in ("", found.team) else "")
+
+
+def has_token(place: Place, url: str) -> bool:
+    """Tell whether a token is stored for a server."""
+    user, _ = _require_stores(place)
+    return membership.load_account(user, str(parse_address(url))) is not None
+
+
+def find_hint(place: Place) -> str:
+    """Return the team that the project's configuration names, "" for none: only a hint."""
+    return str(config.load(place).get("team.id") or "")
+
+
+def plan_sharing(place: Place, request: ShareRequest) -> SharingPlan:
+    """Return what a request would share. Changes nothing, and asks no server.
+
+    Raises `NotFoundError` for a session that is not there, `UsageError` for turns that are not.
+    """
+    user, store, project = _require_joined(place)
+    if (request.first or request.last) and not request.session:
+        raise UsageError("turns of which session?", "memfs team share SESSION --from 3 --to 7")
+    if request.first > request.last > 0:
+        raise UsageError(f"turn {request.first} comes after turn {request.last}")
+    rules = project.rules
+    names = None
+    if request.session:
+        found, _ = find_session(place, request.session)
+        name = found.host, found.id
+        turns = SharedTurns(*name, request.first, request.last, request.tools)
+        others = [each for each in rules.sessions if each != turns]
+        if not (request.first or request.last):  # the whole of it
+            others = [each for each in others if (each.host, each.session) != name]
+        withheld = [each for each in rules.withheld if (each.host, each.session) != name]
+        rules = replace(rules, sessions=[*others, turns], withheld=withheld)
+        names = {name}
+    elif request.base != "nothing":
+        rules = replace(rules, base=request.base, tools=request.tools)
+    rules = replace(rules, shown_at=clock.now())
+    scope = SharedScope(user, store, replace(project, rules=rules))
+    sessions, left_out = [], Counter[str]()
+    for name, path in scope.list_sessions().items():
+        choice = scope.find_choice(name) if names is None or name in names else None
+        if choice is not None:
+            selection = scope.select(path, choice)
+            planned = _plan_session(name, selection)
+            left_out += selection.left_out
+            if max(request.first, request.last) > selection.turn:
+                raise UsageError(
+                    f"the session has {selection.turn} turns", f"memfs session show {name[1]}"
+                )
+            sessions += [planned] if planned.messages else []
+    sessions.sort(key=lambda each: each.at, reverse=True)
+    return SharingPlan(project, rules, tuple(sessions), dict(left_out))
+
+
+def share(place: Place, plan: SharingPlan, origin: Origin) -> SendOutcome:
+    """Share what a plan showed, from now on, and send it. Raises `RejectedError`."""
+    _require_person(origin, "share sessions")
+    if plan.project.role != _WRITER:
+        raise RejectedError(
+            f"you may read {plan.project.name}, and not share with it",
+            "ask whoever runs the team's server",
+        )
+    return _change_rules(place, lambda _: plan.rules)
+
+
+def unshare(place: Place, session: str, origin: Origin) -> SendOutcome:
+    """Share a session ("": anything of the project) no more, and take back what was sent.
+
+    Raises `RejectedError`, and `NotFoundError` for a session that is neither there nor shared.
+    """
+    _require_person(origin, "take back what is shared")
+    user, _, project = _require_joined(place)
+    if not session:
+        return _change_rules(place, lambda rules: SharingRules(shown_at=rules.shown_at))
+    name = _find_shared(place, user, project, session)
+
+    def withhold(rules: SharingRules) -> SharingRules:
+        left = [each for each in rules.sessions if (each.host, each.session) != name]
+        others = [each for each in rules.withheld if (each.host, each.session) != name]
+        withheld = [*others, WithheldSession(*name)] if rules.base != "nothing" else others
+        return replace(rules, sessions=left, withheld=withheld)
+
+    return _change_rules(place, withhold)
+
+
+def list_patterns(place: Place) -> list[str]:
+    """Return the patterns of what is never shared."""
+    return membership.load_patterns(place.store("user"))
+
+
+def set_pattern(place: Place, pattern: str, origin: Origin, *, remove: bool) -> SendOutcome:
+    """Add a pattern of what is never shared, or remove it; messages that have it are taken back.
+
+    It holds for all teams. Raises `UsageError`, `NotFoundError` and `RejectedError`.
+    """
+    _require_person(origin, "say what is never shared")
+    user = place.store("user")
+    if matches_everything(pattern):
+        raise UsageError("that pattern is in every message", "memfs team unshare shares nothing")
+    if not remove and (odd := body_edits.check_secret("keep", "the pattern", pattern)):
+        raise RejectedError(odd.message, "secrets are never shared: name what is beside it")
+    with membership.hold_membership(user):
+        before = membership.load_patterns(user)
+        if remove and pattern not in before:
+            raise NotFoundError(f"there is no pattern {pattern!r}", "memfs team never lists them")
+        rest = [each for each in before if each != pattern]
+        membership.save_patterns(user, rest if remove else [*rest, pattern])
+    report, waits = UploadReport(), ""
+    for project in membership.list_joined_projects(user)[0]:
+        store = find_store(project)
+        done = _send(user, store) if store else SendOutcome(UploadReport())
+        report.removed += done.report.removed
+        report.stored += done.report.stored
+        waits = waits or done.waits
+    return SendOutcome(report, waits)
+
+
+def push(place: Place) -> UploadReport:
+    """Send and take back what waits, now. Raises `TeamError` and what else `upload` does."""
+    user, store, _ = _require_joined(place)
+    return upload(user, store)
+
+
+def leave_project(place: Place, origin: Origin, *, purge: bool) -> PurgeReply | None:
+    """Leave the team's project; with `purge` all that you shared with it is deleted before.
+
+    Without, it stays with the team. Raises `TeamError` where it cannot be deleted: the project is
+    still joined then, and shares nothing.
+    """
+    _require_person(origin, "leave a team")
+    user, _, project = _require_joined(place)
+    outbox = TeamOutbox(user, project.key)
+    outbox.make_folder()
+    with membership.hold_membership(user):  # an upload that runs sends no more after it
+        if purge:
+            rules = SharingRules(shown_at=project.rules.shown_at)
+            membership.save_project(user, replace(project, rules=rules))
+        else:
+            membership.remove_project(user, project)
+    with lock.hold_lock(user, name=outbox.lock):
+        gone = None
+        if purge:
+            gone = _purge(user, project)
+            with membership.hold_membership(user):
+                membership.remove_project(user, project)
+        outbox.remove()
+    return gone
+
+
+def _purge(user: Store, project: JoinedProject) -> PurgeReply:
+    """Delete all of the member's at the server. An error says what that leaves."""
+    try:
+        with open_client(user, project.address) as client:
+            return client.purge(project.id)
+    except MemfsError as error:
+        error.message += "; this project has not left yet, but shares nothing any more"
+        raise
+
+
+def _require_person(origin: Origin, what: str) -> None:
+    if origin.actor == "agent":
+        raise RejectedError(
+            f"an assistant cannot {what} for its user", "run it in a terminal of your own"
+        )
+
+
+def _require_stores(place: Place) -> tuple[Store, Store]:
+    """Return the user's store and the project's. Raises `StoreError`."""
+    return place.store("user"), place.store("project")
+
+
+def _require_joined(place: Place) -> tuple[Store, Store, JoinedProject]:
+    user, store = _require_stores(place)
+    project = membership.load_project(user, store.local)
+    if project is None:
+        raise StoreError("this project has joined no team", "memfs team join URL")
+    return user, store, project
+
+
+def _choose_project(store: Store, found: Membership, name: str) -> TeamProject:
+    """Return the team's project that is named, else the one with the repository of a store."""
+    names = ", ".join(each.name for each in found.projects) or "none"
+    hint = f"--project NAME; the token opens: {names}"
+    if name:
+        chosen = [each for each in found.projects if each.name == name]
+        if not chosen:
+            raise NotFoundError(f"{found.team} has no project '{name}' for you", hint)
+        return chosen[0]
+    origins = _list_origins(store)
+    chosen = [each for each in found.projects if origins & set(each.origins)]
+    if len(chosen) != 1:
+        what = "several projects" if chosen else "no project"
+        raise NotFoundError(f"{found.team} has {what} with this repository", hint)
+    return chosen[0]
+
+
+def _list_origins(store: Store) -> set[str]:
+    """Return the hashes of the addresses of a store's git remotes."""
+    said = git.run(store.top, "config", "--get-regexp", r"^remote\..*\.url$") or ""
+    addresses = (line.partition(" ")[2] for line in said.splitlines())
+    return {hash_origin(each) for each in addresses} - {""}
+
+
+def _plan_session(name: SessionName, selection: Selection) -> PlannedSession:
+    """Count what would be shared of a session."""
+    count = size = 0
+    at = prompt = ""
+    for message in selection.read_messages():
+        count, size = count + 1, size + len(message.text.encode())
+        at = at or message.at
+        prompt = prompt or (make_title(message.text) if message.role == "user" else "")
+    return PlannedSession(*name, at, prompt, count, size)
+
+
+def _find_shared(place: Place, user: Store, project: JoinedProject, ident: str) -> SessionName:
+    """Return host and id of a session by a prefix of its id: of recall, or of what was shared."""
+    with suppress(NotFoundError):
+        found, _ = find_session(place, ident)
+        return found.host, found.id
+    shared = {(each.host, each.session) for each in project.rules.sessions}
+    shared |= {(s.host, s.session) for s in TeamOutbox(user, project.key).list_sessions()}
+    chosen = [name for name in shared if name[1].startswith(ident)]
+    if len(chosen) != 1:
+        raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
+    return chosen[0]
+
+
+def _change_rules(place: Place, change: Callable[[SharingRules], SharingRules]) -> SendOutcome:
+    """Change what is shared of a project, and send the difference."""
+    user, store, _ = _require_joined(place)
+    with membership.hold_membership(user):
+        project = _require_joined(place)[2]
+        membership.save_project(user, replace(project, rules=change(project.rules)))
+    return _send(user, store)
+
+
+def _send(user: Store, store: Store) -> SendOutcome:
+    """Send what waits; an error is why it goes on waiting."""
+    try:
+        return SendOutcome(upload(user, store))
+    except MemfsError as error:
+        return SendOutcome(UploadReport(), error.message)

@@ -1,0 +1,41 @@
+"""A part that can be left out: with its folder gone, everything else works and says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import memfs
+from memfs.core import parts
+
+ROOT = Path(memfs.__file__).parent.parent
+COMMANDS = {"team": ["team", "status"], "importers": ["import", "--list"]}
+ALL_WORK = (["init"], ["status"], ["doctor"], ["search", "the user"], ["service", "stop"])
+
+
+@pytest.mark.parametrize("part", parts.SEAMS)
+def test_the_main_job_is_done_without_a_part(part: str, tmp_path: Path) -> None:
+    for name in ("memfs", "hooks", "templates"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.rmtree(tmp_path / parts.SEAMS[part].rpartition(".")[0].replace(".", "/"))
+    home = tmp_path / "home/project"
+    (home / ".git").mkdir(parents=True)
+    env = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "PYTHONPATH": str(tmp_path)}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-P", "-m", "memfs", *words]
+        return subprocess.run(
+            command, cwd=home, env=env, capture_output=True, text=True, check=False
+        )
+
+    for words in (["demo"], *ALL_WORK):
+        done = run(*words)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+    done = run(*COMMANDS[part])
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: this memfs has no {part}\nhint: pip install")
