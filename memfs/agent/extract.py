@@ -1,6 +1,6 @@
 """Facts found by the configured model, checked against a schema and their source messages.
 
-What tools did and printed is left to the rules, and so is what a model cannot be asked about.
+What a model cannot be asked about is left to the rules.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from memfs.core.escaping import quote_turn
 from memfs.core.facts import Fact
 from memfs.core.records import Message
 from memfs.core.tokens import estimate
-from memfs.knowledge.facts.extraction import extractor
+from memfs.knowledge.facts.extraction import prose
 from memfs.knowledge.facts.extraction.candidate import (
     CATEGORIES,
     FactCandidate,
     clean_name,
     clean_names,
+    drop_secrets,
+    make_fact,
 )
 from memfs.ops import facts as op
 from memfs.ops.facts import Extracted
@@ -94,8 +96,6 @@ class _Asked:
     def find(self, messages: Sequence[Message], tick: Callable[[int], object]) -> list[Fact]:
         """Return the facts in messages; calls `tick` with the number of those done."""
         spoken = [m for m in map(_strip_quotations, messages) if m.text and not m.side]
-        by_rules = extractor.extract_facts(messages)
-        answered: set[tuple[str, str, str]] = set()
         found: list[Fact] = []
         tick(len(messages) - len(spoken))
         for part in _split_messages(spoken):
@@ -104,10 +104,8 @@ class _Asked:
                 found += self._ask_part(part)
             except ModelError as error:
                 self.note = error.message
-                continue
-            answered |= {(m.host, m.session, m.id) for m in part}
-        rest = [f for f in by_rules if (f.host, f.session, f.message) not in answered]
-        return sorted([*rest, *extractor.drop_secrets(found)], key=lambda fact: fact.at)
+                found += prose.extract_facts(part)
+        return sorted(drop_secrets(found), key=lambda fact: fact.at)
 
     def _ask_part(self, part: Sequence[Message]) -> list[Fact]:
         """Ask the model for facts; retry once if the JSON is invalid. Raises `ModelError`."""
@@ -127,9 +125,7 @@ class _Asked:
                 dialogue += [answer, UserPrompt(why)]
                 continue
             return [
-                extractor.extract_message(
-                    ids[each.message], _make_candidate(each), self._model.name
-                )
+                make_fact(ids[each.message], _make_candidate(each), self._model.name)
                 for each in parsed.facts
                 if each.message in ids and _is_valid(each)
             ]

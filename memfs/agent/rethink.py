@@ -1,4 +1,4 @@
-"""A tidier text for a block: written by the configured model, else by rules."""
+"""A tidier text for a block: written by the configured model, else without duplicate lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RethinkProposal:
 
 
 def propose_text(place: Place, label: str, model: Model | None) -> RethinkProposal:
-    """Propose a consolidated text. Raises `NotFoundError`.
+    """Propose a consolidated text; without a model, duplicate lines go. Raises `NotFoundError`.
 
     A model that cannot be asked, or whose text is empty or too long for the block, is done without.
     """

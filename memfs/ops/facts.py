@@ -16,7 +16,7 @@ from memfs.core.records import Message
 from memfs.files import atomic
 from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, selection
-from memfs.knowledge.facts.extraction import extractor
+from memfs.knowledge.facts.extraction import prose
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.facts import Facts
@@ -83,7 +83,7 @@ def extract(
     returns the callback for progress. Threshold, categories, deduplication and capacity are those
     of the configured kind. Raises `UsageError` if its configuration is invalid.
     """
-    find = find or extractor.extract_facts
+    find = find or prose.extract_facts
     kind, problems = registry.load_kind(place, "facts")
     if not isinstance(kind, Facts):
         raise UsageError("the kind of facts is another's", "memfs doctor names the kinds")

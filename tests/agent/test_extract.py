@@ -59,13 +59,9 @@ def test_a_model_finds_them(memfs: Run, serve: Serve, home: Path, place: Place) 
     server = serve(rule)
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
     shown = memfs("facts", "extract", "--model")
-    assert "3 new facts in 3 messages" in shown.err
+    assert "2 new facts in 3 messages" in shown.err
     assert "!" not in shown.err
-    assert statements(place) == [
-        "Alice works at Acme",
-        "Tests are run with `npm run test`",
-        "The shop uses Postgres",
-    ]
+    assert statements(place) == ["Alice works at Acme", "The shop uses Postgres"]
     assert "[1] user:\\n> Since last week I am at Acme" in str(asked[0].body["messages"])
     assert "not the JSON that was asked for" in str(asked[1].body["messages"])
     mine = next(f for f in fact_store.list_facts(place) if f.category == "identity")
@@ -89,7 +85,7 @@ def test_rules_do_it_where_the_model_fails(
     )
     shown = memfs("facts", "extract")
     assert "! by rules alone where the model could not be asked:" in shown.err
-    assert statements(place) == ["Never deploy on Fridays", "Tests are run with `npm run test`"]
+    assert statements(place) == ["Never deploy on Fridays"]
 
 
 def test_a_repository_has_no_model_asked(

@@ -1,4 +1,4 @@
-"""A tidier text for a block, from a model or from rules."""
+"""A tidier text for a block, from a model or without duplicate lines."""
 
 from __future__ import annotations
 
@@ -15,31 +15,36 @@ from tests.cli.conftest import Run
 
 
 def clutter(memfs: Run) -> None:
-    for line in ("Name: Alice", "Editor: vim", "Editor: helix"):
+    for line in ("Name: Alice", "Editor: vim", "editor: helix", "Lives in Rome", "Lives in Rome."):
         memfs("edit", "human", "--append", line)
 
 
-def test_seed_001_cluttered_example(memfs: Run, place: Place) -> None:
-    """The example of `memory_rethink`, word for word: only what holds now is left."""
-    for line in (
+def test_seed_001_cluttered_example(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
+    """The example of `memory_rethink`, word for word: a model says what holds now."""
+    cluttered = (
         "Name: Alice",
         "Prefers Python",
         "Actually prefers TypeScript now",
         "Works at Acme Corp",
         "Changed jobs to Beta Inc",
         "Likes hiking",
-    ):
+    )
+    for line in cluttered:
         memfs("edit", "human", "--append", line)
-    assert memfs("rethink", "human", "--no-model").out == (
+    assert memfs("rethink", "human").err == "'human' has no duplicate lines\n"
+    tidy = "Name: Alice\nPrefers TypeScript (earlier: Python)\nWorks at Beta Inc\nLikes hiking"
+    server = serve(lambda _: Say(tidy))
+    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    assert memfs("rethink", "human").out == (
         "--- a/human\n+++ b/human\n@@ -1,6 +1,4 @@\n Name: Alice\n"
         "-Prefers Python\n-Actually prefers TypeScript now\n-Works at Acme Corp\n"
         "-Changed jobs to Beta Inc\n"
         "+Prefers TypeScript (earlier: Python)\n+Works at Beta Inc\n Likes hiking\n"
     )
-    memfs("rethink", "human", "--no-model", "--apply")
-    assert blocks.get(place, "human").value == (
-        "Name: Alice\nPrefers TypeScript (earlier: Python)\nWorks at Beta Inc\nLikes hiking"
-    )
+    asked = str(server.asked[0].body["messages"])
+    assert all(line in asked for line in cluttered)
+    memfs("rethink", "human", "--apply")
+    assert blocks.get(place, "human").value == tidy
     assert memfs("rethink", "human").err == "'human' is tidy as it is\n"
 
 
@@ -47,18 +52,21 @@ def test_rules_propose_and_nothing_is_written(memfs: Run, place: Place) -> None:
     clutter(memfs)
     shown = memfs("rethink", "human")
     assert shown.out == (
-        "--- a/human\n+++ b/human\n@@ -1,3 +1,2 @@\n Name: Alice\n-Editor: vim\n Editor: helix\n"
+        "--- a/human\n+++ b/human\n@@ -2,4 +2,3 @@\n Editor: vim\n editor: helix\n"
+        " Lives in Rome\n-Lives in Rome.\n"
     )
     assert shown.err == "written by rules, no model; memfs rethink human --apply takes it\n"
-    assert "vim" in blocks.get(place, "human").value
+    assert "Rome." in blocks.get(place, "human").value
 
 
 def test_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
     clutter(memfs)
     shown = memfs("rethink", "human", "--apply")
-    assert "✓ user:human version 5: rethink, 25 of 5,000 characters" in shown.err
-    assert blocks.get(place, "human").value == "Name: Alice\nEditor: helix"
-    assert memfs("rethink", "human").err == "'human' is tidy as it is\n"
+    assert "✓ user:human version 7: rethink, 51 of 5,000 characters" in shown.err
+    assert blocks.get(place, "human").value == (
+        "Name: Alice\nEditor: vim\neditor: helix\nLives in Rome"
+    )
+    assert memfs("rethink", "human").err == "'human' has no duplicate lines\n"
 
 
 def test_a_configured_model_writes_it(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
@@ -80,7 +88,7 @@ def test_a_model_that_fails_is_done_without(
     server = serve(lambda _: Raw(400, '{"error": {"message": "no"}}'))
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
     shown = memfs("rethink", "human")
-    assert "-Editor: vim" in shown.out
+    assert "-Lives in Rome." in shown.out
     assert "answers 400: no" in shown.err
     assert "written by rules, no model" in shown.err
 
@@ -108,6 +116,6 @@ def test_rules_are_not_applied_in_a_models_place(
     server = serve(lambda _: Raw(400, '{"error": {"message": "no"}}'))
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
     assert memfs("rethink", "human", "--apply").code == 1
-    assert "vim" in blocks.get(place, "human").value
+    assert "Rome." in blocks.get(place, "human").value
     assert memfs("rethink", "human", "--apply", "--no-model").code == 0
-    assert "vim" not in blocks.get(place, "human").value
+    assert "Rome." not in blocks.get(place, "human").value

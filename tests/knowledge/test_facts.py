@@ -14,7 +14,7 @@ from memfs.core.facts import Fact
 from memfs.core.records import Message
 from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, selection
-from memfs.knowledge.facts.extraction import extractor
+from memfs.knowledge.facts.extraction import prose
 from memfs.ops import context, facts
 from memfs.recall.index_session import IndexSession
 from memfs.store import facts as stored
@@ -32,7 +32,7 @@ def message(number: int, text: str, day: int = 1) -> Message:
 
 def add(place: Place, *texts: str) -> list[Fact]:
     found = [message(n, text, n + 1) for n, text in enumerate(texts)]
-    return fact_store.store_facts(place, extractor.extract_facts(found))
+    return fact_store.store_facts(place, prose.extract_facts(found))
 
 
 def holding(place: Place) -> list[str]:
@@ -77,8 +77,8 @@ def test_what_changed_supersedes(before: str, after: str, place: Place) -> None:
 
 
 def test_what_was_said_before_does_not_supersede(place: Place) -> None:
-    later = extractor.extract_facts([message(1, "My name is Alicia.", 9)])
-    earlier = extractor.extract_facts([message(2, "My name is Alice.", 1)])
+    later = prose.extract_facts([message(1, "My name is Alicia.", 9)])
+    earlier = prose.extract_facts([message(2, "My name is Alice.", 1)])
     fact_store.store_facts(place, later)
     fact_store.store_facts(place, earlier)
     assert holding(place) == ["My name is Alicia"]
@@ -118,7 +118,7 @@ def test_what_is_personal_is_nobody_elses(place: Place) -> None:
     alone = Place(place.project, None)
     assert (
         fact_store.store_facts(
-            alone, extractor.extract_facts([message(9, "I work at Acme in Berlin.", 20)])
+            alone, prose.extract_facts([message(9, "I work at Acme in Berlin.", 20)])
         )
         == []
     )
@@ -128,17 +128,11 @@ def test_what_was_rejected_does_not_come_back_in_other_words(place: Place) -> No
     [fact] = add(place, "My name is Ann.")
     facts.decide(place, fact.id, "rejected")
     assert (
-        fact_store.store_facts(
-            place, extractor.extract_facts([message(5, "Hi, my name is Ann.", 8)])
-        )
+        fact_store.store_facts(place, prose.extract_facts([message(5, "Hi, my name is Ann.", 8)]))
         == []
     )
     assert (
-        len(
-            fact_store.store_facts(
-                place, extractor.extract_facts([message(6, "My name is Bea.", 9)])
-            )
-        )
+        len(fact_store.store_facts(place, prose.extract_facts([message(6, "My name is Bea.", 9)])))
         == 1
     )
 
@@ -220,7 +214,8 @@ def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> 
     assert "deploy on Fridays" in told
 
 
-def test_many_facts_take_no_more_than_their_share(place: Place) -> None:
+@pytest.mark.parametrize("key", ["", "name{n}"])
+def test_many_facts_take_no_more_than_their_share(key: str, place: Place) -> None:
     some = [
         Fact(
             f"{n:06}",
@@ -228,6 +223,7 @@ def test_many_facts_take_no_more_than_their_share(place: Place) -> None:
             0.8,
             "technical",
             (f"name{n}", f"file{n}.py"),
+            key=key.format(n=n),
             at="2026-05-01",
         )
         for n in range(3000)
@@ -308,6 +304,51 @@ def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
         "rule": ["Never deploy on Fridays"],
         "identity": ["My name is Alice"],
     }
+
+
+def test_facts_of_tools_that_are_stored_are_read_found_and_forgotten(
+    place: Place, memfs: Run
+) -> None:
+    assert place.project
+    folder = Path(place.project.root, "facts")
+    folder.mkdir()
+    printed = "The installed version of `node` is 20.1.0"
+    lines = [
+        {
+            "id": f"{number:016x}",
+            "statement": statement,
+            "confidence": 0.85,
+            "category": category,
+            "entities": ["node"],
+            "key": key,
+            "host": "claude",
+            "session": "s1",
+            "message": "m0",
+            "at": "2026-05-01T09:00:00Z",
+            "extractor": "rules",
+        }
+        for number, (statement, category, key) in enumerate(
+            (
+                (printed, "version", "version of node"),
+                ("`queue.take` gives the oldest order (`queue.go`)", "technical", "what take is"),
+                ("Committed: Keep orders in a queue", "change", ""),
+            )
+        )
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / "2026-05.jsonl").write_text(text)
+    path = Path(place.home.local) / "recall/claude/s1.jsonl"
+    result = message(0, "v20.1.0")._replace(role="tool", tool="result")
+    recall.write_session(str(path), [result])
+    assert json.loads(memfs("facts", "list", "--json").out)[0]["statement"] == printed
+    assert "found by rules; claude s1: v20.1.0" in memfs("facts", "list", "--sources", "node").out
+    assert printed in memfs("search", "installed version of node", "--in", "facts").out
+    assert memfs("facts", "extract").err == "✓ 0 new facts in 1 message\n"
+    add(place, "The project needs Node 22.1 to run.")
+    assert printed not in holding(place)
+    assert memfs("facts", "reject", lines[1]["id"]).code == 0
+    assert memfs("session", "forget", "s1", "--yes").code == 0
+    assert holding(place) == []
 
 
 def test_a_person_decides(place: Place, memfs: Run) -> None:

@@ -10,7 +10,7 @@ import pytest
 from memfs.core.errors import UsageError
 from memfs.core.records import Message
 from memfs.knowledge.facts import fact_store
-from memfs.knowledge.facts.extraction import extractor
+from memfs.knowledge.facts.extraction import prose
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.kinds.protocol import Query
@@ -36,7 +36,7 @@ def record(place: Place, *texts: str) -> None:
 
 
 def add(place: Place, *texts: str) -> None:
-    found = extractor.extract_facts([message(n, text) for n, text in enumerate(texts)])
+    found = prose.extract_facts([message(n, text) for n, text in enumerate(texts)])
     fact_store.store_facts(place, found)
 
 
@@ -119,7 +119,7 @@ def test_relations_of_plain_sentences_are_walked(place: Place, memfs: Run) -> No
     ["Please check who owns billing", "It is 5", "There is 1 failure", "The code uses a lot"],
 )
 def test_other_short_sentences_are_no_relations_or_values(text: str) -> None:
-    assert extractor.extract_facts([message(1, text)]) == []
+    assert prose.extract_facts([message(1, text)]) == []
 
 
 def test_extraction_obeys_threshold_and_categories(place: Place, memfs: Run) -> None:

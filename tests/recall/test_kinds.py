@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.records import Message
 from memfs.knowledge.facts import fact_store
-from memfs.knowledge.facts.extraction import extractor
+from memfs.knowledge.facts.extraction import prose
 from memfs.knowledge.kinds.static import put
 from memfs.recall import prompts
 from memfs.recall.index_session import IndexSession
@@ -47,7 +47,7 @@ def test_facts_and_static_entries_come_to_mind(place: Place) -> None:
         "user",
         "We decided to keep the harbour ledger in Postgres.",
     )
-    fact_store.store_facts(place, extractor.extract_facts([said]))
+    fact_store.store_facts(place, prose.extract_facts([said]))
     put(place, "limits", "The gateway allows 50 requests a second.")
     [fact] = brought(place, "where do we keep the harbour ledger?").found
     assert fact.kind == "fact"

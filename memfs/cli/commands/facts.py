@@ -30,7 +30,7 @@ _ID = 8  # characters of an id that are shown
 @click.group("facts", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
-    """See what past sessions stated: preferences, decisions, causes, commands, where things are.
+    """See what past sessions stated: preferences, decisions, causes, where things are.
 
     Facts are found by rules, without a model, in what you and assistants said. A later fact that
     contradicts an earlier one supersedes it. Without a command, they are listed.

@@ -21,7 +21,9 @@ from memfs.ops import edit
 @click.command("rethink")
 @click.argument("label", type=LABEL)
 @click.option("--apply", "applied", is_flag=True, help="Write it, as an edit that can be undone.")
-@click.option("--no-model", is_flag=True, help="By rules alone, also if a model is configured.")
+@click.option(
+    "--no-model", is_flag=True, help="Only remove duplicate lines, also if a model is configured."
+)
 @options.reason_option
 @options.session_option
 @options.json_option
@@ -30,10 +32,8 @@ def command(
 ) -> None:
     """Propose a tidier text for a cluttered block, as a diff.
 
-    The model of `llm` in your own configuration writes it, if there is one; else rules do: equal
-    headings are joined, what is said twice comes once, and of two values for one name the later one
-    counts, also of "Works at Acme" and "Changed jobs to Beta". What is not clear stays. Nothing is
-    written without --apply.
+    The model of `llm` in your own configuration writes it, if there is one. Without a model only
+    duplicate lines go: what is said twice comes once. Nothing is written without --apply.
     """
     place = options.place(session)
     model = (
@@ -47,7 +47,8 @@ def command(
     if as_json:
         console.as_json(asdict(found))
     elif found.before == found.after:
-        console.talk(f"'{found.label}' is tidy as it is")
+        tidy = "is tidy as it is" if model is not None else "has no duplicate lines"
+        console.talk(f"'{found.label}' {tidy}")
     else:
         name = found.label
         show(changes.format_diff(f"{found.before}\n", f"{found.after}\n", f"a/{name}", f"b/{name}"))

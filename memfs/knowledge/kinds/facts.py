@@ -14,7 +14,7 @@ from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, Fact, make_id
 from memfs.core.records import Message, Passage
 from memfs.files import signatures
 from memfs.knowledge.facts import fact_store, selection
-from memfs.knowledge.facts.extraction import extractor
+from memfs.knowledge.facts.extraction import prose
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import scoring
 from memfs.knowledge.kinds.options import Options
@@ -51,7 +51,7 @@ class Facts:
         confidence: float = 0.0,
         categories: Sequence[str] = (),
         deduplication: bool = True,
-        extract: Extract = extractor.extract_facts,
+        extract: Extract = prose.extract_facts,
         index: IndexSession | None = None,
     ) -> None:
         self.id, self.type, self.capacity = id, "facts", capacity or Capacity()

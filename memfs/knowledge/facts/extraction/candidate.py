@@ -1,4 +1,4 @@
-"""Candidates for facts: a statement with its category and the names in it."""
+"""Candidates for facts: statements with a category and names, and the facts made of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from memfs.core import body_edits
+from memfs.core.facts import Fact, make_id
+from memfs.core.records import Message
 from memfs.knowledge.facts.extraction import patterns
+from memfs.store import archive
 
 CATEGORIES = (
     *("preference", "rule", "decision", "identity", "environment"),
@@ -64,3 +68,29 @@ def clean_names(names: Iterable[str]) -> tuple[str, ...]:
 def clean_name(name: str) -> str:
     """Return a name without the punctuation of the sentence that it ends."""
     return " ".join(name.split()).rstrip(".,;")
+
+
+def make_fact(message: Message, candidate: FactCandidate, found_by: str) -> Fact:
+    """Make a fact of a candidate and its message. The id is deterministic."""
+    folded = archive.merge_passages(candidate.statement)
+    return Fact(
+        make_id(message.host, message.session, message.id, folded),
+        candidate.statement,
+        candidate.confidence,
+        candidate.category,
+        candidate.entities,
+        candidate.relations,
+        candidate.key,
+        candidate.over,
+        message.host,
+        message.session,
+        message.id,
+        message.at,
+        personal=candidate.personal,
+        extractor=found_by,
+    )
+
+
+def drop_secrets(found: Iterable[Fact]) -> list[Fact]:
+    """Return the facts that hold no secret."""
+    return [fact for fact in found if not body_edits.check_secret("keep", "a fact", fact.statement)]

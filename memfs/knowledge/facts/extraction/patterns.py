@@ -190,12 +190,6 @@ ORDER = re.compile(
     re.IGNORECASE,
 )
 PERSONAL = re.compile(r"^(?:i|we|you)\b|\b(?:i have|i've|i|my|me|your?|we|our|us)\b", re.IGNORECASE)
-# Instructions to the reader of a document, and sentences without a named subject.
-ASKS = re.compile(
-    r"^(?:(?-i:[a-z])|do\b|don't|never|always|avoid|if|when|use|you|your|please|must|prefer|ask|tell|stop|"
-    r"remember|consider|not\b|\W*\")|\b(?:you|your|must|should|i|we|our)\b",
-    re.IGNORECASE,
-)
 VERSION = re.compile(
     r"(?<![\w./-])(?P<tool>[A-Z][A-Za-z]{1,20}|[a-z][a-z0-9-]{1,30}@)\s?v?(?P<number>\d{1,4}\.\d+"
     r"(?:\.\d+)?)(?![\w.]*/)\b"

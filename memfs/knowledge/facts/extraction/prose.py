@@ -3,25 +3,31 @@
 A sentence is a fact if its form states something lasting: a preference, a rule, a decision, a
 name, an environment, a version, a correction; of an assistant also a finding: where something is,
 what it does, why it failed, what was changed. Questions, plans, wishes and guesses are no facts.
-Code and quotations are skipped; tool calls and their output have rules of their own.
+Code and quotations are skipped, and so is what tools were called with and printed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from memfs.core.facts import RULES, Fact
 from memfs.core.records import Message
-from memfs.knowledge.facts.extraction import commands, patterns
-from memfs.knowledge.facts.extraction.candidate import FactCandidate, build_candidate, clean_name
+from memfs.knowledge.facts.extraction import patterns
+from memfs.knowledge.facts.extraction.candidate import (
+    FactCandidate,
+    build_candidate,
+    clean_name,
+    drop_secrets,
+    make_fact,
+)
 from memfs.recall.own_words import own_words
 
 _LONGEST, _SHORTEST = 320, 10  # characters of a sentence that can be a fact
 _FEWEST = 3  # words
 _NAMES = 12  # backticks in a sentence
 _PERSONAL = ("identity", "preference")
-_TOLD = ("technical", "cause")
 _ABOUT_ME = re.compile(  # or an address, or a telephone number
     r"\b(?:i|i'm|i've|i'd|i'll|me|my|mine|myself)\b|[\w.+-]+@[\w-]+\.\w|(?:\d[ -]?){7,}",
     re.IGNORECASE,
@@ -38,15 +44,28 @@ _LEAD = re.compile(
     r"^[ \t]*(?:[-*+•]|\d+[.)]|#{1,6})[ \t]+|^\*\*[^*]{1,40}(?:\*\*:|:\*\*)[ \t]*(?=\S)"
 )
 _LINK = re.compile(r"\[([^\]\[\n]{1,120})\]\((?!https?:)[^)\s]{1,300}\)")  # to a local path
-_LISTED = re.compile(r"^[ \t]*(?:[-*+•]|\d+[.)])[ \t].*(?:\n[ \t]+\S.*)*", re.MULTILINE)  # items
-_WRAPPED = re.compile(r"(?<=[\w,;)`'\"])\n[ \t]*(?=[a-z`(])")
 _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 
 
+def extract_facts(
+    messages: Iterable[Message], tick: Callable[[int], object] = lambda _: None
+) -> list[Fact]:
+    """Return the facts in messages, in their order. The ids are deterministic.
+
+    Calls `tick` with the number of messages done.
+    """
+    found = []
+    for message in messages:
+        tick(1)
+        if not message.side:
+            found += [make_fact(message, each, RULES) for each in facts(message)]
+    return drop_secrets(found)
+
+
 def facts(message: Message) -> list[FactCandidate]:
-    """Return the distinct facts in a message."""
+    """Return the distinct facts in a message; of a tool there are none."""
     if message.role not in ("user", "assistant"):
-        return commands.facts(message.text) if message.role == "tool" else []
+        return []
     rules = patterns.SAID if message.role == "user" else patterns.FOUND
     found: dict[str, FactCandidate] = {}
     user = message.role == "user"
@@ -73,17 +92,6 @@ def is_about_user(text: str, tags: Sequence[str] = ()) -> bool:
     first = next(sentences(text), "")
     said = _classify(first, patterns.SAID, person=True)
     return bool(patterns.ABOUT_USER.search(first) or (said and said.category in _PERSONAL))
-
-
-def extract_document(text: str) -> list[FactCandidate]:
-    """Return the facts about named things in a document. Skips lists, which need their heading."""
-    whole = (
-        each
-        for each in sentences(_WRAPPED.sub(" ", _LISTED.sub("", text)))
-        if not patterns.ASKS.search(each)
-    )
-    some = (_classify(each, patterns.FOUND, person=False) for each in whole)
-    return [replace(each, confidence=0.7) for each in some if each and each.category in _TOLD]
 
 
 def sentences(text: str) -> Iterator[str]:

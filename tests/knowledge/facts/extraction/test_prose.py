@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from memfs.core.records import Message
@@ -104,14 +106,15 @@ def test_plans_and_guesses_of_assistants_are_none(text: str) -> None:
     assert said(text, "assistant") == []
 
 
-def test_commands_tell_how_a_project_is_built_and_tested() -> None:
-    text = "command: cd app && FOO=1 bun run test -- --watch 2>&1 | tail -5 && mise run lint\ntimeout: 5"
-    assert [fact.statement for fact in said(text, "tool")] == [
-        "Tests are run with `bun run test`",
-        "The code is linted with `mise run lint`",
-    ]
-    assert said("pattern: bun run test", "tool") == []
-    assert said("command: rm -rf build", "tool") == []
+def test_what_tools_were_called_with_and_printed_is_no_fact() -> None:
+    for text in (
+        "command: bun run test",
+        "command: git commit -m 'Keep orders in a queue'",
+        "We decided to use Postgres.",
+        "`loadConfig()` is defined in `src/config.ts`.",
+        "The installed version of `node` is 20.1.0",
+    ):
+        assert said(text, "tool") == []
 
 
 def test_names_and_relations_are_known() -> None:
@@ -148,12 +151,18 @@ def test_links_within_a_machine_are_left_out() -> None:
     assert fact.statement == "Added a flag to `cli.py` and `main()`"
 
 
-def test_a_long_command_is_cut() -> None:
-    assert said("command: " + " " * 200_000 + "bun run test", "tool") == []
-    assert said("command: " + "x;" * 100_000 + "bun run test", "tool") == []
-
-
 def test_a_name_at_the_end_of_a_sentence_has_no_full_stop() -> None:
     [found] = said("`shop` uses `Postgres.` and not what is in docs/old.", "assistant")
     assert found.entities == ("shop", "Postgres", "docs/old")
     assert found.relations == (("shop", "uses", "Postgres"),)
+
+
+@pytest.mark.parametrize(
+    "sign", ["x", "[a", " ", '"', "/** ", "a/", "(", "# ", "--", "`", "a `b` "]
+)
+def test_odd_texts_take_linear_time(sign: str) -> None:
+    text = sign * (3000 // len(sign))
+    started = time.perf_counter()
+    for role in ("user", "assistant"):
+        said(text, role)
+    assert time.perf_counter() - started < 2
