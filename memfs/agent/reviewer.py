@@ -11,7 +11,6 @@ from memfs.agent.model import Model, ModelError
 from memfs.context import brief_contents
 from memfs.context import window_budget as budgets
 from memfs.core.errors import MemfsError, NotFoundError
-from memfs.core.escaping import quote_turn
 from memfs.core.privacy import excerpt
 from memfs.core.records import JournalEntry, Message, Origin
 from memfs.core.tokens import estimate
@@ -40,8 +39,6 @@ from memfs.tools.tool_context import ToolContext
 _SINCE = "reflected"  # local file: mtime of the newest recall file that was reviewed
 MOST = 8  # sessions of one run
 
-_TOOL_TOKENS = 200  # tokens of a tool's message
-_MESSAGE_TOKENS = 1500  # tokens of any other message
 _TRANSCRIPT_SHARE = 0.75  # of the room; the rest is for the model's calls
 _MARGIN = 1.15  # by which an endpoint may count more than we do
 _EDITS = (
@@ -61,33 +58,12 @@ def converse(
     offered = tool_budget.fit_tools(list(tools.values()), budget.get_share("tools"))
     free = budget.room - estimate(system) - tool_budget.tokens(offered)
     room = int(free * _TRANSCRIPT_SHARE / _MARGIN) - estimate(prompt)
-    text = prompt.replace("{conversation}", format_transcript(messages, room))
+    text = prompt.replace("{conversation}", budgets.format_transcript(messages, room))
     dialogue = loop.FullTranscript(offered, system, budget.response)
     rules = loop.LoopLimits(
         settings.number("llm.max_steps"), settings.number("llm.max_retries"), heartbeats=False
     )
     return loop.run_turn(model, context, tools, dialogue, text, rules)
-
-
-def format_transcript(messages: Sequence[Message], room: int) -> str:
-    """Return a conversation as text of at most `room` tokens: its end, if it is too long.
-
-    Every line of a message is quoted: none can be taken for the beginning of another.
-    """
-    lines: list[str] = []
-    left = room
-    for count, message in enumerate(reversed(messages)):
-        tool = message.role == "tool"
-        most = _TOOL_TOKENS if tool else _MESSAGE_TOKENS
-        who = f"TOOL {message.tool}" if tool else message.role.upper()
-        text = budgets.cut_middle(message.text, most)
-        line = quote_turn(f"[{who}]:", text)
-        left -= estimate(line) + 2
-        if left < 0:
-            lines.append(f"[{len(messages) - count:,} earlier messages are left out]")
-            break
-        lines.append(line)
-    return "\n\n".join(reversed(lines))
 
 
 def propose_changes(
@@ -171,7 +147,7 @@ def get_origin() -> Origin:
     return Origin("agent", OWN, "", f"reflect, {clock.now()[:10]}")
 
 
-def review_detached(folder: str, host: str, session: str) -> None:
+def run_detached(folder: str, host: str, session: str) -> None:
     """Review an ended session in this process, and write the record with any error."""
     place = None if client.is_inside() else blocks.find_serving(folder, session)
     if place is None or not configured_model.is_configured():

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Self
 
 from memfs.agent import loop
-from memfs.agent import queue as queues
+from memfs.agent import usage_limits as queues
 from memfs.agent.loop import AgentTurn
 from memfs.agent.model import (
     Message,
@@ -22,7 +22,7 @@ from memfs.agent.model import (
     Tell,
     UserPrompt,
 )
-from memfs.agent.queue import Queue, clean_arguments
+from memfs.agent.usage_limits import Queue, clean_arguments
 from memfs.context import brief_contents, page_scores, page_triggers, summary, window_budget
 from memfs.context import window_budget as budgets
 from memfs.context.window_budget import Budget

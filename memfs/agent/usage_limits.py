@@ -8,18 +8,40 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from memfs import files
-from memfs.agent.model import Model, ModelAnswer, ModelError, ModelRequest, Tell, TokenUsage
-from memfs.core.errors import UNREADABLE
+from memfs.agent.model import (
+    Message,
+    Model,
+    ModelAnswer,
+    ModelError,
+    ModelRequest,
+    SystemNote,
+    Tell,
+    TokenUsage,
+    UserPrompt,
+)
+from memfs.core.errors import UNREADABLE, StoreError
+from memfs.core.privacy import storable
 from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
-from memfs.files import atomic
-from memfs.store import clock, hook_log, local_folder, lock
+from memfs.files import atomic, logs
+from memfs.hosts import OWN
+from memfs.store import clock, hook_log, local_folder, lock, store_paths
 from memfs.store.store_paths import Store
 from memfs.tools import tool_budget
+from memfs.tools.calls import Result, ToolCall
+
+FOLDER = "agent"
+SUFFIX = ".jsonl"
+_DEEPEST = 20  # levels of a call's arguments
+_CUT = (
+    "error: this call was interrupted; nobody knows whether it was done\n"
+    "hint: look at what is there before you do it again"
+)
 
 _FILE, _LOCK = "spent.json", "spent.lock"
 
@@ -139,3 +161,189 @@ def format_usage(spent: SpentBudget, limit: SpentBudget) -> str:
     calls = f"{spent.calls:,} of {limit.calls:,}" if limit.calls else f"{spent.calls:,}"
     tokens = f"{spent.tokens:,} of {limit.tokens:,}" if limit.tokens else f"{spent.tokens:,}"
     return f"{calls} calls, {tokens} tokens"
+
+
+@dataclass(frozen=True)
+class QueueEntry:
+    """One message of the queue. Ids count from 1 on, in the order of the messages."""
+
+    id: int
+    message: Message
+
+
+class Queue:
+    """The queue of one session of a store.
+
+    Opening an existing one resumes it. `summary` covers the `evicted` first messages.
+    The caller holds the lock of the session (see `lock_of`).
+    """
+
+    def __init__(self, store: Store, session: str, memory_tools: Sequence[str] = ()) -> None:
+        self.path = path_of(store, session)
+        self.session = session
+        self.entries: list[QueueEntry] = []
+        self.summary = ""
+        self.evicted = 0
+        self._memory_tools = frozenset(memory_tools)  # tools whose results are in memory anyway
+        self._last = 0
+        local_folder.make(store)
+        files.make_folder(os.path.dirname(self.path), private=True)
+        if not self._read():
+            head = {"memfs_queue": 1, "session": session, "project": store.top}
+            self._write({**head, "at": clock.now()})
+            files.sync_folder(os.path.dirname(self.path))
+
+    def add(self, message: Message) -> None:
+        """Append a message."""
+        entry = QueueEntry(self._last + 1, message)
+        record = _encode_message(message, self._memory_tools)
+        self._write({"id": entry.id, "at": clock.now(), **record})
+        self._append_entry(entry)
+
+    def evict(self, count: int, summary: str) -> None:
+        """Remove the oldest `count` entries; `summary` covers all that were ever removed."""
+        last = self.entries[count - 1].id
+        self._write({"evicted": last, "summary": storable(summary), "at": clock.now()})
+        self._drop_entries(last, summary)
+
+    def _append_entry(self, entry: QueueEntry) -> None:
+        self.entries.append(entry)
+        self._last = entry.id
+
+    def _drop_entries(self, last: int, summary: str) -> None:
+        rest = [entry for entry in self.entries if entry.id > last]
+        self.evicted += sum(
+            not isinstance(each.message, SystemNote) for each in self.entries
+        ) - sum(not isinstance(each.message, SystemNote) for each in rest)
+        self.entries, self.summary = rest, summary
+
+    def _write(self, record: dict[str, object]) -> None:
+        line = json.dumps(record, ensure_ascii=True, separators=(",", ":"))
+        logs.append(self.path, line.encode() + b"\n")
+
+    def _read(self) -> bool:
+        """Read the file; False for a new queue. A line that a kill cut off is dropped."""
+        if not files.is_file(self.path):
+            return False
+        logs.cut_torn_line(self.path)
+        lines = logs.read_lines(self.path)
+        for line in lines:
+            try:
+                self._apply_record(json.loads(line))
+            except UNREADABLE as error:
+                raise StoreError(
+                    f"{self.path} is damaged: {error}", "go on with another session"
+                ) from error
+        self._answer_calls()
+        return bool(lines)
+
+    def _apply_record(self, record: dict[str, object]) -> None:
+        if "evicted" in record:
+            self._drop_entries(_check_int(record["evicted"]), str(record["summary"]))
+        elif "id" in record:
+            self._append_entry(QueueEntry(_check_int(record["id"]), _decode_message(record)))
+
+    def _answer_calls(self) -> None:
+        """Add an error to each unanswered call: models refuse a conversation with such calls."""
+        place = max(
+            (n for n, entry in enumerate(self.entries) if isinstance(entry.message, ModelAnswer)),
+            default=None,
+        )
+        if place is None:
+            return
+        last = self.entries[place].message
+        answered = {
+            each.message.call.id
+            for each in self.entries[place + 1 :]
+            if isinstance(each.message, Result)
+        }
+        for call in last.calls if isinstance(last, ModelAnswer) else ():
+            if call.id not in answered:
+                self.add(Result(call, _CUT, is_error=True))
+
+
+def path_of(store: Store, session: str) -> str:
+    """Return the path of the queue of a session."""
+    return f"{store.local}/{FOLDER}/{store_paths.file_name(session)}{SUFFIX}"
+
+
+def lock_of(session: str) -> str:
+    """Return the name of the lock that the process with an open session holds."""
+    return f"{OWN}-{store_paths.file_name(session)}.lock"
+
+
+def find_latest_session(store: Store) -> str:
+    """Return the session whose queue was written last, "" if there is none."""
+    folder = f"{store.local}/{FOLDER}"
+    found = [f"{folder}/{name}" for name in files.names(folder) if name.endswith(SUFFIX)]
+    statuses = [(status.st_mtime, path) for path in found if (status := files.status(path))]
+    for _, path in sorted(statuses, reverse=True):
+        with logs.open_stream(path) as handle:
+            try:
+                return str(json.loads(handle.readline(4096))["session"])
+            except UNREADABLE:
+                continue
+    return ""
+
+
+def _encode_message(message: Message, memory_tools: frozenset[str]) -> dict[str, object]:
+    """Return the record of a message, without secrets and private parts."""
+    match message:
+        case UserPrompt():
+            return {"role": "user", "text": storable(message.text)}
+        case SystemNote():
+            return {"role": "system", "text": message.text}
+        case ModelAnswer():
+            calls = [
+                {"id": call.id, "name": call.name, "arguments": clean_arguments(call.arguments)}
+                for call in message.calls
+            ]
+            found: dict[str, object] = {"role": "assistant", "text": storable(message.text)}
+            return {**found, "calls": calls} if calls else found
+        case Result():
+            return {
+                "role": "tool",
+                "text": storable(message.text),
+                "call": message.call.id,
+                "tool": message.call.name,
+                "ours": message.call.name in memory_tools,
+                "error": message.is_error,
+            }
+
+
+def clean_arguments(value: object, depth: int = 0) -> object:
+    """Return the arguments of a call without secrets; levels deeper than `_DEEPEST` are None."""
+    if isinstance(value, str):
+        return storable(value)
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, dict):
+        return {storable(str(key)): clean_arguments(each, depth + 1) for key, each in value.items()}
+    return (
+        [clean_arguments(each, depth + 1) for each in value] if isinstance(value, list) else value
+    )
+
+
+def _decode_message(record: dict[str, object]) -> Message:
+    text = str(record["text"])
+    match record["role"]:
+        case "user":
+            return UserPrompt(text)
+        case "assistant":
+            found = record.get("calls")
+            listed = found if isinstance(found, list) else []
+            calls = [each for each in listed if isinstance(each, dict)]
+            return ModelAnswer(
+                text, tuple(ToolCall(str(c["name"]), c["arguments"], str(c["id"])) for c in calls)
+            )
+        case "tool":
+            call = ToolCall(str(record["tool"]), {}, str(record["call"]))
+            return Result(call, text, is_error=record["error"] is True)
+        case _:
+            return SystemNote(text)
+
+
+def _check_int(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError("an id is no number")
+    return value

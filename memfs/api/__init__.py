@@ -1,4 +1,4 @@
-"""Floor 11: the Python door: the operations of the command line, typed, without printing.
+"""Floor 10: the Python door: the operations of the command line, typed, without printing.
 
 Used as `with memfs.open(".") as memory:`, then `memory.append("human", "Name: Alice")`,
 `memory.undo("human")` or `memory.search("what did we decide about retries")`.
@@ -250,7 +250,10 @@ class Memory(SourceMethods):
 
         By rules, or by the configured model if `extraction_model` says so.
         """
-        return list(_load("agent.extract").extract_as_configured(self._place)[0].facts)
+        agent = parts.find("agent.extract")
+        if agent:
+            return list(agent.extract_as_configured(self._place)[0].facts)
+        return list(_load("ops.facts").extract(self._place, lambda *_: lambda _: None).facts)
 
     def accept_fact(self, ident: str) -> Fact:
         """Say that a fact is right (the beginning of its id will do)."""
@@ -277,7 +280,7 @@ class Memory(SourceMethods):
 
         `force` replaces a file. With a secret in it, it raises `RejectedError` unless `anyway`.
         """
-        exporting = parts.load("importers").exporting
+        exporting = parts.load("importers.exporting")
         done: Exported = exporting.run(
             self._place,
             os.fspath(path),
@@ -306,7 +309,7 @@ class Memory(SourceMethods):
 
         See `memfs import --help`. The outcome of an item is "refused" where nothing was taken.
         """
-        op = parts.load("importers").importing
+        op = parts.load("importers.importing")
         named = tuple(os.fspath(path) for path in paths)
         origin = self._make_origin(f"from {', '.join(map(os.path.basename, named))}")
         done: Imported

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memfs.agent import reviewer
 from memfs.context import brief_contents, window_budget
 from memfs.core.records import Message
 from memfs.core.tokens import estimate
@@ -67,7 +66,7 @@ class SessionReviewer:
     def format_conversation(self, messages: Sequence[Message], room: int = 0) -> str:
         """Return the conversation as text, of at most `room` tokens (0: the room of the window)."""
         most = room or window_budget.load_budget(config.load(self._place)).room
-        return reviewer.format_transcript(messages, most)
+        return window_budget.format_transcript(messages, most)
 
     def get_review_prompt(self, messages: Sequence[Message]) -> str:
         """Return the prompt for one more turn of a model: the memory, and the conversation."""

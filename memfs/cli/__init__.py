@@ -1,1 +1,1 @@
-"""Floor 11, the main door: one lazily imported file for each command."""
+"""Floor 10, the main door: one lazily imported file for each command."""

@@ -65,7 +65,11 @@ MODULES = {
 }
 # The commands of parts that can be left out (see `core.parts`): the part, and the module.
 PARTS = {
-    "team": ("team", "memfs.team.commands"),
+    "agent": ("agent", "memfs.agent.commands"),
+    "eval": ("agent", "memfs.agent.eval_command"),
+    "rethink": ("agent", "memfs.agent.rethink_command"),
     "import": ("importers", "memfs.importers.commands"),
     "export": ("importers", "memfs.importers.commands"),
+    "team": ("team", "memfs.team.commands"),
+    "web": ("web", "memfs.web.commands"),
 }

@@ -46,9 +46,9 @@ class LazyGroup(CommandGroup):
         """Return a command by its name, None if there is none."""
         if name not in self._names:
             return None
-        file = name.replace("-", "_") + "_" * (name == "import")  # a word of Python's
+        file = name.replace("-", "_")
         part, path = PARTS.get(name, ("", f"{self._package}.{MODULES.get(name, file)}"))
-        if part and parts.find(part) is None:
+        if part and not parts.is_installed(part):
             return click.Command(name, _ANY, lambda: parts.load(part), add_help_option=False)
         module = import_module(path)
         found: click.Command = getattr(module, f"{file}_command", None) or module.command

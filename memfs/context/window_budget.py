@@ -6,11 +6,17 @@ of blocks, 3,000 of messages (a summary of the former ones among them), 2,000 fr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memfs.core.errors import UsageError
+from memfs.core.escaping import quote_turn
+from memfs.core.records import Message
 from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
+
+_TOOL_TOKENS = 200  # tokens of a tool's message
+_MESSAGE_TOKENS = 1500  # tokens of any other message
 
 SHARES = {"tools": 0.2, "blocks": 0.33, "summary": 0.1}
 LEAST = 1024  # tokens of a window that can be used
@@ -64,3 +70,24 @@ def cut_middle(text: str, room: int) -> str:
             return found
         keep = keep * 9 // 10 - 1
     return ""
+
+
+def format_transcript(messages: Sequence[Message], room: int) -> str:
+    """Return a conversation as text of at most `room` tokens: its end, if it is too long.
+
+    Every line of a message is quoted: none can be taken for the beginning of another.
+    """
+    lines: list[str] = []
+    left = room
+    for count, message in enumerate(reversed(messages)):
+        tool = message.role == "tool"
+        most = _TOOL_TOKENS if tool else _MESSAGE_TOKENS
+        who = f"TOOL {message.tool}" if tool else message.role.upper()
+        text = cut_middle(message.text, most)
+        line = quote_turn(f"[{who}]:", text)
+        left -= estimate(line) + 2
+        if left < 0:
+            lines.append(f"[{len(messages) - count:,} earlier messages are left out]")
+            break
+        lines.append(line)
+    return "\n\n".join(reversed(lines))

@@ -1,7 +1,4 @@
-"""The parts of memfs that can be left out: each is a folder, found by its name.
-
-A part's `seam` is all that the rest of memfs knows of it.
-"""
+"""The parts of memfs that can be left out: each is a folder, found by its name."""
 
 from __future__ import annotations
 
@@ -11,18 +8,30 @@ from typing import Any
 
 from memfs.core.errors import MemfsError
 
-SEAMS = {"team": "memfs.team.seam", "importers": "memfs.importers.seam"}
+# The modules that the rest of memfs uses, by part; its commands are in `cli.command_list`.
+PARTS = {
+    "agent": ("configured_model", "extract", "reviewer"),
+    "importers": ("exporting", "importing", "undo"),
+    "team": ("seam",),
+    "web": (),
+}
+
+
+def is_installed(part: str) -> bool:
+    """Tell whether a part is there."""
+    return find_spec(f"memfs.{part}") is not None
 
 
 def find(name: str) -> Any:
-    """Return the seam of a part, None where the part is not installed."""
-    path = SEAMS[name]
-    return import_module(path) if find_spec(path.rpartition(".")[0]) else None
+    """Return a module of a part, such as `team.seam`; None where the part is not installed."""
+    return load(name) if is_installed(name.partition(".")[0]) else None
 
 
 def load(name: str) -> Any:
-    """Return the seam of a part. Raises `MemfsError` where the part is not installed."""
-    found = find(name)
-    if found is None:
-        raise MemfsError(f"this memfs has no {name}", "pip install agent-memfs brings all of it")
-    return found
+    """Return a module of a part. Raises `MemfsError` where the part is not installed."""
+    part, _, module = name.partition(".")
+    if not is_installed(part):
+        raise MemfsError(f"this memfs has no {part}", "pip install agent-memfs brings all of it")
+    if module not in PARTS[part]:
+        raise KeyError(name)
+    return import_module(f"memfs.{name}")

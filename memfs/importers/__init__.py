@@ -1,1 +1,1 @@
-"""Floor 12: other tools' memory comes in, and this one goes out, to a file or to them."""
+"""Floor 11: other tools' memory comes in, and this one goes out, to a file or to them."""

@@ -1,1 +1,1 @@
-"""Floor 10, a door: the tools, the blocks as resources, and prompts, over MCP."""
+"""Floor 9, a door: the tools, the blocks as resources, and prompts, over MCP."""

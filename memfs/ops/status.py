@@ -110,7 +110,7 @@ def run(place: Place, home: str) -> Status:
     logs = recall.sources(place.home)
     stores = place.stores()
     states = tuple(_load_block_states(place))
-    team = parts.find("team")
+    team = parts.find("team.seam")
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and store_paths.is_trusted(place.project),

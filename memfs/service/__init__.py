@@ -1,1 +1,1 @@
-"""Floor 10, a door: the warm process of a user, which answers hooks and searches."""
+"""Floor 9, a door: the warm process of a user, which answers hooks and searches."""

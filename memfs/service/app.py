@@ -43,7 +43,7 @@ class Service:
         self.stores = StorePool(self._add_store, self._remove_store)
         self._watch = FolderWatch(self._queue_changes)
         self.work = WorkScheduler(self._publish)
-        team = parts.find("team")
+        team = parts.find("team.seam")
         self.team: Any = team.Background() if team else None
         self._sources = SourceWatch(
             self._watch, lambda store: self.work.add(store, set(), sources=True)

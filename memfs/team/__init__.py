@@ -1,1 +1,1 @@
-"""Floor 12: a team: what a member shares, asks and takes back, and the server in `server`."""
+"""Floor 11: a team: what a member shares, asks and takes back, and the server in `server`."""

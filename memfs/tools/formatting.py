@@ -37,7 +37,7 @@ def search_with_team(context: ToolContext, arguments: Arguments) -> str:
         raise UsageError("team finds messages, not whole sessions", "leave sessions or team out")
     index, nearest = context.index(), bool(arguments.get("nearest"))
     given = _parse_search(arguments, ("message",))
-    found = parts.load("team").search(index, nearest=nearest, **given)
+    found = parts.load("team.seam").search(index, nearest=nearest, **given)
     shown = _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
     return f"{flatten_text(index.note)}\n{shown}" if index.note else shown
 

@@ -1,1 +1,1 @@
-"""Floor 10: the page: what is remembered, in a browser on this machine, and the edits of it."""
+"""Floor 11: the page: what is remembered, in a browser on this machine, and the edits of it."""

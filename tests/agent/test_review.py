@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.agent import reviewer
+from memfs.context import window_budget
 from memfs.core.body_edits import Append
 from memfs.core.events import STOP, Event
 from memfs.core.records import Message, Origin
@@ -52,7 +53,7 @@ def test_a_session_is_reviewed_once(serve: Serve, home: Path, place: Place, memf
     asked = use(serve, home, saving)
     heard(place)
     for _ in range(2):
-        reviewer.review_detached(place.home.top, "claude", "s1")
+        reviewer.run_detached(place.home.top, "claude", "s1")
     assert len(asked) == 2
     assert blocks.get(place, "human").value == "Name: Alice"
     [found] = reviews.list_reviews(place.home)
@@ -67,7 +68,7 @@ def test_it_is_given_memory_and_the_conversation(serve: Serve, home: Path, place
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
     asked = use(serve, home, saving)
     heard(place)
-    reviewer.review_detached(place.home.top, "claude", "s1")
+    reviewer.run_detached(place.home.top, "claude", "s1")
     system, prompt = (str(each["content"]) for each in messages(asked[0].body)[:2])
     assert "Likes tea." in system
     assert "[USER]:\n> Prompt number 0.\n\n[ASSISTANT]:\n> Well." in prompt
@@ -76,7 +77,7 @@ def test_it_is_given_memory_and_the_conversation(serve: Serve, home: Path, place
 def test_too_few_prompts_are_not_reviewed(serve: Serve, home: Path, place: Place) -> None:
     asked = use(serve, home, saving)
     heard(place, 4)
-    reviewer.review_detached(place.home.top, "claude", "s1")
+    reviewer.run_detached(place.home.top, "claude", "s1")
     assert asked == []
 
 
@@ -85,7 +86,7 @@ def test_what_it_saved_is_told_when_a_session_starts(
 ) -> None:
     use(serve, home, saving)
     heard(place)
-    reviewer.review_detached(place.home.top, "claude", "s1")
+    reviewer.run_detached(place.home.top, "claude", "s1")
     start = Event("claude", "start", "SessionStart", "s2", place.home.top, source="startup")
     assert "memfs: the review of session s1 by m saved " in brief.run(start).notice
     start = Event("claude", "start", "SessionStart", "s3", place.home.top, source="startup")
@@ -95,7 +96,7 @@ def test_what_it_saved_is_told_when_a_session_starts(
 def test_what_goes_wrong_is_on_file(serve: Serve, home: Path, place: Place) -> None:
     use(serve, home, lambda _: Raw(401, "{}"))
     heard(place)
-    reviewer.review_detached(place.home.top, "claude", "s1")
+    reviewer.run_detached(place.home.top, "claude", "s1")
     assert "saved nothing, then failed: " in reviews.list_reviews(place.home)[0].render()
 
 
@@ -105,7 +106,7 @@ def test_memfs_reviews_nothing_it_started_itself(
     asked = use(serve, home, saving)
     heard(place)
     monkeypatch.setenv("MEMFS_INSIDE", "1")
-    reviewer.review_detached(place.home.top, "claude", "s1")
+    reviewer.run_detached(place.home.top, "claude", "s1")
     assert asked == []
 
 
@@ -133,7 +134,7 @@ def test_a_long_conversation_is_cut_at_its_beginning(
     monkeypatch.setenv("MEMFS_CONTEXT_MAX_TOKENS", "4096")
     asked = use(serve, home, saving)
     heard(place, 200)
-    reviewer.review_detached(place.home.top, "claude", "s1")
+    reviewer.run_detached(place.home.top, "claude", "s1")
     prompt = str(messages(asked[0].body)[1]["content"])
     assert "earlier messages are left out]" in prompt
     assert "Prompt number 199." in prompt
@@ -297,7 +298,7 @@ def test_what_a_review_saved_before_it_failed_is_told(
 ) -> None:
     use(serve, home, lambda asked: Raw(401, "{}") if asked.number else saving(asked))
     heard(place)
-    reviewer.review_detached(place.home.top, "claude", "s1")
+    reviewer.run_detached(place.home.top, "claude", "s1")
     line = reviews.list_reviews(place.home)[0].render()
     assert "human (append, version 2)" in line
     assert ", then failed: " in line
@@ -308,5 +309,5 @@ def test_no_message_begins_another_in_what_is_reviewed() -> None:
         Message("m1", "s", "claude", "", "", "", "tool", "ok", "x]:\n> hi\n\n[USER]:"),
         Message("m2", "s", "claude", "", "", "", "user", "a\n[USER]:\nb"),
     ]
-    text = reviewer.format_transcript(said, 1000)
+    text = window_budget.format_transcript(said, 1000)
     assert text == "[TOOL x]: > hi  [USER]:]:\n> ok\n\n[USER]:\n> a\n> [USER]:\n> b"

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from memfs.agent import configured_model, queue
+from memfs.agent import configured_model, usage_limits
 from memfs.agent.loop import LoopLimits
 from memfs.agent.model import ModelAnswer, ModelRequest, TokenUsage, UserPrompt
 from memfs.agent.session import AgentSession, Summaries
@@ -152,7 +152,7 @@ def _killed_after(place: Place, count: int) -> None:
     left = [count]
 
     def dying(path: str, data: bytes, **how: bool) -> int:
-        if path.endswith(f"{place.session}.jsonl") and f"/{queue.FOLDER}/" in path:
+        if path.endswith(f"{place.session}.jsonl") and f"/{usage_limits.FOLDER}/" in path:
             left[0] -= 1
             if left[0] < 0:
                 with open(path, "ab") as handle:
@@ -190,7 +190,7 @@ def test_a_kill_loses_nothing(lines: int, place: Place, home: Path) -> None:
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
-    before = Path(queue.path_of(here.home, "killed")).read_bytes()
+    before = Path(usage_limits.path_of(here.home, "killed")).read_bytes()
     whole = [json.loads(line) for line in before.split(b"\n")[:-1]]
     with AgentSession(here, _Echo(), LoopLimits()) as session:
         session.say("Here I am again.")

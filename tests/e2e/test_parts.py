@@ -14,15 +14,20 @@ import memfs
 from memfs.core import parts
 
 ROOT = Path(memfs.__file__).parent.parent
-COMMANDS = {"team": ["team", "status"], "importers": ["import", "--list"]}
+COMMANDS = {
+    "agent": ["agent", "hello"],
+    "importers": ["import", "--list"],
+    "team": ["team", "status"],
+    "web": ["web", "--no-open"],
+}
 ALL_WORK = (["init"], ["status"], ["doctor"], ["search", "the user"], ["service", "stop"])
 
 
-@pytest.mark.parametrize("part", parts.SEAMS)
+@pytest.mark.parametrize("part", parts.PARTS)
 def test_the_main_job_is_done_without_a_part(part: str, tmp_path: Path) -> None:
     for name in ("memfs", "hooks", "templates"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.rmtree(tmp_path / parts.SEAMS[part].rpartition(".")[0].replace(".", "/"))
+    shutil.rmtree(tmp_path / "memfs" / part)
     home = tmp_path / "home/project"
     (home / ".git").mkdir(parents=True)
     env = {"PATH": os.environ["PATH"], "HOME": str(home.parent), "PYTHONPATH": str(tmp_path)}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memfs.cli.commands import web
 from memfs.ops import init
 from memfs.store import local_folder
 from memfs.store.blocks import Place
+from memfs.web import commands
 from tests.web.conftest import Client, serve
 
 
@@ -36,4 +36,4 @@ def test_all_projects_of_the_machine_are_those_that_are_trusted(
 ) -> None:
     assert place.project
     assert local_folder.list_projects() == [str(repo)]
-    assert web._list_folders((), everything=True) == [str(repo)]
+    assert commands._list_folders((), everything=True) == [str(repo)]

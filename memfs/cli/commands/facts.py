@@ -7,12 +7,12 @@ from dataclasses import asdict
 
 import click
 
-from memfs.agent import extract
 from memfs.cli import console, layout, options
 from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
+from memfs.core import parts
 from memfs.core.counts import format_count
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES, Fact
 from memfs.core.local_time import format_day
@@ -156,7 +156,11 @@ def _offer(place: Place, *, as_json: bool) -> None:
 
 def _extract(place: Place, by_model: bool | None) -> None:
     with stoppable_stages(lambda: "no fact was written; run it again") as stage:
-        done, note = extract.extract_as_configured(place, stage, by_model=by_model)
+        agent = (parts.load if by_model else parts.find)("agent.extract")
+        if agent:
+            done, note = agent.extract_as_configured(place, stage, by_model=by_model)
+        else:
+            done, note = op.extract(place, stage), ""
     for problem in done.problems:
         console.talk(f"! {problem}")
     if note:

@@ -8,14 +8,12 @@ from functools import partial
 import click
 
 from memfs import hosts
-from memfs.agent import configured_model
-from memfs.agent import reviewer as agent_reflect
 from memfs.cli import console, layout, options, progress
 from memfs.cli.command_group import CommandGroup
 from memfs.cli.diff import show
 from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.cli.review_prompt import ReviewItem, ask_about
-from memfs.core import changes
+from memfs.core import changes, parts
 from memfs.core.body_edits import Append
 from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text, make_plain
@@ -113,9 +111,7 @@ def session(id: str, host: str) -> None:
 
 
 @command.command("reflect")
-@options.number_option(
-    "--sessions", "most", help="Look over so many sessions at most.", default=agent_reflect.MOST
-)
+@options.number_option("--sessions", "most", help="Look over so many sessions at most.", default=8)
 @click.option("--again", is_flag=True, help="The latest ones, also if they were looked at before.")
 @click.option("--apply", "applied", is_flag=True, help="Take what is proposed without asking.")
 def reflect(most: int, again: bool, applied: bool) -> None:
@@ -126,11 +122,12 @@ def reflect(most: int, again: bool, applied: bool) -> None:
     review.apply in your own configuration, it is taken at once.
     """
     place = options.place()
-    model = configured_model.load_model()
+    model = parts.load("agent.configured_model").load_model()
+    reviewer = parts.load("agent.reviewer")
     try:
-        count = len(agent_reflect.list_sessions(place, most, again=again))
+        count = len(reviewer.list_sessions(place, most, again=again))
         with progress.show_progress(count, f"asking {flatten_text(model.name)}") as tick:
-            found = agent_reflect.propose_changes(place, model, most, tick, again=again)
+            found = reviewer.propose_changes(place, model, most, tick, again=again)
     finally:
         model.close()
     console.talk(model.format_spent())
@@ -139,7 +136,7 @@ def reflect(most: int, again: bool, applied: bool) -> None:
         return
     show_proposal(found)
     if applied or config.load(place).get("review.apply") is True:
-        done = op.accept(place, found.id, agent_reflect.get_origin())
+        done = op.accept(place, found.id, reviewer.get_origin())
         changed = format_count(len(done.entries), "block")
         console.print_done(f"taken: {changed}, {format_count(done.passages, 'passage')}")
         return
@@ -147,9 +144,9 @@ def reflect(most: int, again: bool, applied: bool) -> None:
 
 
 def _run_review(place: Place, host: str) -> None:
-    model = configured_model.load_model()
+    model = parts.load("agent.configured_model").load_model()
     try:
-        found = agent_reflect.review_session(place, host, model)
+        found = parts.load("agent.reviewer").review_session(place, host, model)
     finally:
         model.close()
     reviews.write_review(place.home, found)

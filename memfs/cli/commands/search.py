@@ -150,7 +150,7 @@ def _choose_search(
     if team and whole:
         raise UsageError("--team finds hits, not whole sessions", "leave --sessions out")
     if team:
-        return partial(parts.load("team").search, nearest=nearest)
+        return partial(parts.load("team.seam").search, nearest=nearest)
     return op.search_sessions if whole else op.run
 
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 import click
 
 from memfs import hosts
-from memfs.agent import configured_model
 from memfs.cli import console, layout, options
 from memfs.cli.wording import format_size
 from memfs.core import label as labels
+from memfs.core import parts
 from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
@@ -73,8 +73,8 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
     facts += [("team", found.team)] if found.team else []
     facts += [("service", line) for line in of_service(found.service)]
-    model = configured_model.format_model()
-    if model:
+    agent = parts.find("agent.configured_model")
+    if agent and (model := agent.format_model()):
         facts.append(("model", model))
     for name, path in found.wired:
         ran = found.ran.get(name)

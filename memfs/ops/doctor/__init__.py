@@ -17,7 +17,7 @@ def run(place: Place, home: str, *, content: bool = True) -> list[Finding]:
 
     Without `content` nothing is said that names a part of the project's store.
     """
-    place, team = stored.without_quarantine(place), parts.find("team")
+    place, team = stored.without_quarantine(place), parts.find("team.seam")
     named = place if content else stored.Place(None, place.user)
     return [
         *stores.check_stores(place),

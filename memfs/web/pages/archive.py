@@ -56,7 +56,7 @@ def list_archive(request: Request) -> Response:
         number=number,
         pages=pages,
         entries=static.find(place),
-        imports=part.undo.list_imports(place) if (part := parts.find("importers")) else [],
+        imports=undo.list_imports(place) if (undo := parts.find("importers.undo")) else [],
     )
 
 
@@ -162,7 +162,7 @@ def remove_static(request: Request) -> Response:
 def undo_import(request: Request) -> Response:
     """Take an import back, and tell what stays."""
     place = get_project(request).find_place()
-    done = parts.load("importers").undo.run(place, request.path_params["ident"], make_origin())
+    done = parts.load("importers.undo").run(place, request.path_params["ident"], make_origin())
     counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
     get_site(request).say(
         f"the import from {done.source} is taken back: {counts or 'nothing'} removed"

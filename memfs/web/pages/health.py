@@ -88,7 +88,7 @@ def redact_secrets(request: Request) -> Response:
 @show_errors
 def list_imports(request: Request) -> Response:
     """Show what other tools on this machine remember, and how it would be imported."""
-    found = parts.load("importers").importing.list_tools(get_site(request).home)
+    found = parts.load("importers.importing").list_tools(get_site(request).home)
     return render(request, "imports.html", "health", "Other tools", found=found)
 
 

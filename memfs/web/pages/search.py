@@ -54,7 +54,7 @@ def show_results(request: Request) -> Response:
         hosts=hosts.RECORDED,
         link=lambda **changes: _make_query(given, changes),
         note=project.open_index().note if query else "",
-        joined=bool((team := parts.find("team")) and team.has_joined(project.find_place())),
+        joined=bool((team := parts.find("team.seam")) and team.has_joined(project.find_place())),
     )
 
 
@@ -74,7 +74,7 @@ def _find(request: Request, query: str) -> tuple[HitPage[Hit] | None, str]:
     except UsageError as error:
         return None, f"{error.message} ({error.hint})"
     index = get_project(request).open_index()
-    run = parts.load("team").search if given.get("team") else search.run
+    run = parts.load("team.seam").search if given.get("team") else search.run
     return run(index, query, mode=None, only=only, limit=_COUNTED, page=1), ""
 
 

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from memfs.agent import configured_model, queue, session
+from memfs.agent import configured_model, session, usage_limits
 from memfs.agent.loop import AgentTurn, LoopLimits
 from memfs.agent.session import AgentSession
 from memfs.agent.usage_limits import MeteredModel
@@ -34,7 +34,7 @@ _RESULT_CHARS = 100  # characters of a tool's result
     "--steps", help="Answers of the model in one turn at most; 16 if not configured."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and what was done.")
-def command(
+def agent_command(
     text: tuple[str, ...],
     interactive: bool,
     again: bool,
@@ -72,7 +72,7 @@ def command(
 def _find_place(named: str, again: bool) -> Place:
     """Return the place of the named, latest or a new session, of stores that the user trusts."""
     found = ToolContext(os.getcwd(), Origin("agent", OWN)).place()
-    latest = queue.find_latest_session(found.home) if again and not named else ""
+    latest = usage_limits.find_latest_session(found.home) if again and not named else ""
     if again and not named and not latest:
         raise MemfsError("there is no session to go on with", "memfs agent TEXT begins one")
     return Place(found.project, found.user, named or latest or session.new_id())
