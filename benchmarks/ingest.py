@@ -25,7 +25,7 @@ import tantivy
 
 from benchmarks import command as runner
 from memfs.cli import console, layout, options, progress
-from memfs.cli.wording import format_size
+from memfs.cli.layout import format_size
 from memfs.core.errors import NotFoundError
 from memfs.ingest import transcript_files
 from memfs.ingest import transcripts as ingest_transcripts

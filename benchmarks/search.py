@@ -26,7 +26,7 @@ from usearch.index import search as scanned
 from benchmarks import command as runner
 from benchmarks import passages, plot, project
 from memfs.cli import console, layout, options
-from memfs.cli.wording import format_size
+from memfs.cli.layout import format_size
 from memfs.core.errors import UsageError
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Engine

@@ -12,8 +12,7 @@ import click
 import pytest
 
 import memfs
-from memfs.cli.command_list import COMMANDS, MODULES, PARTS
-from memfs.cli.group import group
+from memfs.cli.group import COMMANDS, MODULES, PARTS, group
 from memfs.core.records import Origin
 from memfs.ipc import client
 from memfs.ops import archive, install
@@ -161,11 +160,10 @@ ELSEWHERE = {
     "training/teachers.py": {"np.load"},  # a model that is made
     "search/semantic.py": {"np.load"},  # an open file
     "service/listener.py": {"os.stat", "os.lstat", "os.remove", "os.chmod"},  # the socket
-    "service/throttle.py": {"open"},  # the system's counters
     "service/server.py": {"os.stat"},  # our own code
     "service/app.py": {"open"},  # the system's counters
     "service/watch.py": {"os.stat", "os.walk"},  # real paths alone are watched
-    "service/worker.py": {"os.stat", "os.walk"},  # transcripts
+    "service/worker.py": {"open", "os.stat", "os.walk"},  # the system's counters; transcripts
     "store/git.py": {"os.scandir"},  # git's own folder
     "store/store_paths.py": {"os.stat"},  # git's index
     "store/host_sessions.py": {"open"},  # the system's processes

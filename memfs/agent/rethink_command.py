@@ -10,8 +10,8 @@ from memfs.agent import configured_model
 from memfs.agent import rethink as agent
 from memfs.cli import console, options
 from memfs.cli.completion import LABEL
-from memfs.cli.diff import show
 from memfs.cli.edit_output import report
+from memfs.cli.layout import print_diff as show
 from memfs.core import changes
 from memfs.core.body_edits import Rethink
 from memfs.core.errors import MemfsError

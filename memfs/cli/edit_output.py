@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from typing import assert_never
 
 import click
 
 from memfs.cli import console
-from memfs.cli.editor import open_editor
 from memfs.core import body_edits
 from memfs.core.block import WARN_AT
 from memfs.core.body_edits import Edit, Rejected, Rethink
 from memfs.core.errors import MemfsError, RejectedError, UsageError
 from memfs.core.records import JournalEntry, Origin
+from memfs.files import account
 from memfs.ops import edit, show
 from memfs.ops.edit import Edited, Outcome, Unchanged
 from memfs.store import blocks
 from memfs.store.blocks import Place
+
+_EDITORS = ("sensible-editor", "vim", "nano", "vi", "notepad")
 
 _OPS: dict[str, type[Edit]] = {
     "append": body_edits.Append,
@@ -150,3 +157,43 @@ def _error(path: str, what: str) -> MemfsError:
         f"{path} is not a patch: {what}",
         'for example: [{"op": "append", "label": "human", "text": "…"}]',
     )
+
+
+@contextmanager
+def open_editor(text: str, name: str) -> Iterator[str]:
+    """Let the user edit a text in a temporary file; yield what it is then.
+
+    If it is refused, the file stays, and the error's hint names it. Raises `UsageError` where no
+    editor can be opened.
+    """
+    if not sys.stdin.isatty() and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
+        raise UsageError("no editor can be opened here", "EDITOR names one; --set takes the text")
+    editor = _find_editor()
+    handle, path = tempfile.mkstemp(prefix=f"{name.replace('/', '-')}-", suffix=".md")
+    with os.fdopen(handle, "wb") as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+    click.edit(filename=path, editor=editor)
+    with open(path, "rb") as file:
+        after = file.read().decode("utf-8", "surrogateescape")
+    try:
+        yield after
+    except MemfsError as error:
+        error.hint = "; ".join(filter(None, (error.hint, f"what you wrote is kept in {path}")))
+        raise
+    os.unlink(path)
+
+
+def _find_editor() -> str:
+    """Return the command of the user's editor. Raises `UsageError` for one in the project."""
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    for command in [named] if named else _EDITORS:
+        words = shlex.split(command)
+        program = account.find_program(words[0]) if words else ""
+        if program:
+            return shlex.join([program, *words[1:]])
+    if named:
+        raise UsageError(
+            f"the editor {named} is not there, or in a project, which could have set EDITOR",
+            "set EDITOR to a program outside of the project; --set takes the text",
+        )
+    raise UsageError("there is no editor", "EDITOR names one; --set takes the text")

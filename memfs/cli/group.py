@@ -2,23 +2,156 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import islice
 
 import click
 
 from memfs import __version__
 from memfs.cli import console
-from memfs.cli.command_group import CommandGroup
-from memfs.cli.command_list import COMMANDS, GROUPS, MODULES, PARTS, TOPICS
-from memfs.cli.folding import columns, fold
+from memfs.cli.console import columns, fold
 from memfs.core import os_errors, parts
 from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
 from memfs.files import account
 from memfs.store import resources
+
+
+class CommandGroup(click.Group):
+    """A group that wraps the summaries of its commands, and suggests a similar name."""
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their order, none of their summaries cut off."""
+        rows = []
+        for name in self.list_commands(context):
+            command = self.get_command(context, name)
+            if command is not None and not command.hidden:
+                rows.append((name, command.get_short_help_str(limit=1000)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        """Return the names of the commands, in the order in which they were added."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the words name; suggest a similar name where there is none."""
+        names = self.list_commands(context)
+        close = difflib.get_close_matches(args[0], names, 1) if args else []
+        if close and args[0] not in names and not args[0].startswith("-"):
+            context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
+        name, command, rest = super().resolve_command(context, args)
+        if command is not None and not isinstance(command, click.Group):
+            rest = set_texts_apart(command, rest)
+        return name, command, rest
+
+
+def set_texts_apart(command: click.Command, args: list[str]) -> list[str]:
+    """Return a command's words, with -- before its texts where one of them begins with a hyphen.
+
+    That is a text, and no option, if a space or a line end is in it before any =.
+    """
+    if "--" in args or not any(map(_is_text, args)):
+        return args
+    values = {
+        name: each.nargs
+        for each in command.params
+        if isinstance(each, click.Option) and not (each.is_flag or each.count)
+        for name in (*each.opts, *each.secondary_opts)
+    }
+    options: list[str] = []
+    texts: list[str] = []
+    words = iter(args)
+    for word in words:
+        if _is_text(word) or not word.startswith("-") or word == "-":
+            texts.append(word)
+        else:
+            options += [word, *islice(words, values.get(word, 0))]
+    return [*options, "--", *texts]
+
+
+def _is_text(word: str) -> bool:
+    return word.startswith("-") and any(map(str.isspace, word.partition("=")[0]))
+
+
+GROUPS = {
+    "start": (
+        ("init", "make a store for this project, and one for you"),
+        ("install uninstall", "wire assistants to the memory; undo that"),
+        ("status doctor", "see how the memory is; check and mend it"),
+        ("trust", "let assistants have a cloned project's memory"),
+        ("demo", "see the main job, step by step"),
+    ),
+    "blocks": (
+        ("show", "print a block, or what sessions begin with"),
+        ("create edit delete", "make, change or remove a block"),
+        ("page", "move parts of a block out of context, and back"),
+        ("rename rethink", "give a block another label, or a tidier text"),
+        ("log diff blame", "see who changed a block, when, how and why"),
+        ("undo restore", "take back an edit; go back to a version"),
+    ),
+    "find": (
+        ("search", "search sessions, archive, blocks and facts"),
+        ("recall", "compose what memory holds for a task"),
+        ("web last", "see it all in a browser; what prompts were given"),
+        ("archive static", "keep passages and reference texts"),
+        ("source", "have folders of documents searched, too"),
+        ("facts graph", "see what sessions stated, and how they went"),
+    ),
+    "sessions": (
+        ("ingest", "read what assistants recorded"),
+        ("session", "list, show, rate or forget recorded sessions"),
+        ("review", "decide on what sessions propose for the memory"),
+    ),
+    "share": (
+        ("sync", "keep the memory in AGENTS.md and the like"),
+        ("team", "share sessions with your team, take them back"),
+        ("export import", "write memory to one file; take it from others"),
+    ),
+    "models": (
+        ("model", "see or change the embedding model"),
+        ("agent", "talk with a model that manages this memory"),
+        ("service", "see, start or stop what keeps indexes open"),
+    ),
+}
+PLUMBING = (
+    ("hook mcp", "what assistants call: their events, and our tools"),
+    ("merge-driver", "what git calls to merge blocks"),
+    ("apply tools", "do a model's tool calls; list the tools"),
+    ("eval", "measure a model's memory work"),
+    ("completion", "print the completion script for a shell"),
+    ("help", "show the help of a command, or about a topic"),
+)
+TOPICS = ("configuration", "privacy", "recall", "trust")
+COMMANDS = tuple(
+    name for rows in (*GROUPS.values(), PLUMBING) for names, _ in rows for name in names.split()
+)
+# The modules that hold several commands, by command; any other one has a module of its own.
+MODULES = {
+    **dict.fromkeys(("create", "delete", "rename"), "edit"),
+    **dict.fromkeys(("log", "diff", "blame", "undo", "restore"), "history"),
+    **dict.fromkeys(("hook", "mcp", "merge-driver"), "programs"),
+    "apply": "tools",
+    "completion": "help",
+    "uninstall": "install",
+}
+# The commands of parts that can be left out (see `core.parts`): the part, and the module.
+PARTS = {
+    "agent": ("agent", "memfs.agent.commands"),
+    "eval": ("agent", "memfs.agent.evaluation"),
+    "rethink": ("agent", "memfs.agent.rethink_command"),
+    "import": ("importers", "memfs.importers.commands"),
+    "export": ("importers", "memfs.importers.commands"),
+    "team": ("team", "memfs.team.commands"),
+    "web": ("web", "memfs.web.commands"),
+}
+
 
 _MOST = 3  # of one command
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 import click
 
-from memfs.cli.console import is_coloured, style
-from memfs.cli.folding import columns, fold, fold_deep, width
+from memfs.cli import console
+from memfs.cli.console import columns, fold, fold_deep, is_coloured, style, width
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import defuse, flatten_text, make_plain
 from memfs.core.invisible_characters import reveal_hidden
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 BAR = 12  # cells
 _WIDEST = 100  # columns of running text
@@ -152,3 +156,57 @@ def highlight(text: str, query: str) -> str:
     return re.sub(
         pattern, lambda found: click.style(found.group(), bold=True), text, flags=re.IGNORECASE
     )
+
+
+def print_diff(text: str) -> None:
+    """Print a unified diff, in colours where stdout shows them."""
+    for line in text.split("\n")[:-1]:
+        colour = _COLOURS.get(line[:1], "")
+        shown = flatten_text(line)
+        console.echo(console.style(shown, colour) if colour else shown)
+
+
+def format_duration(seconds: float) -> str:
+    """Write a time span for people: 40 s, 3:20 min, 2:05 h."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02} min"
+    return f"{whole // 3600}:{whole % 3600 // 60:02} h"
+
+
+def format_age(at: str) -> str:
+    """Return how long ago an ISO time was: `just now`, `5 min ago`, `3 h ago`, else the date."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return at or "-"
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    fixed = os.environ.get("MEMFS_NOW")
+    now = datetime.fromisoformat(fixed) if fixed else datetime.now(UTC)
+    seconds = (now - moment).total_seconds()
+    if 0 <= seconds < 60:
+        return "just now"
+    if 0 <= seconds < 3600:
+        return f"{seconds // 60:.0f} min ago"
+    if 0 <= seconds < 86400:
+        return f"{seconds // 3600:.0f} h ago"
+    return moment.astimezone().strftime("%Y-%m-%d")
+
+
+def format_size(count: float) -> str:
+    """Write a number of bytes for people."""
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def shorten_path(path: str) -> str:
+    """Write a path with `~` for the home folder."""
+    home = os.path.expanduser("~")
+    return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path

@@ -9,12 +9,11 @@ import click
 
 from memfs import hosts
 from memfs.cli import console
-from memfs.cli.wording import shorten_path
+from memfs.cli.layout import shorten_path
 from memfs.core.errors import UsageError
 from memfs.core.records import JournalEntry, Origin
 from memfs.hosts import caller
 from memfs.store import blocks, store_paths
-from memfs.store.block_history import is_commit, is_relative
 from memfs.store.blocks import Place
 
 
@@ -164,6 +163,8 @@ def block_options(function: Callable[..., object]) -> Callable[..., object]:
 
 def split_version(label: str) -> tuple[str, str]:
     """Split LABEL@VERSION into both; the version is "" if there is none. Raises `UsageError`."""
+    from memfs.store.block_history import is_commit, is_relative  # with git
+
     name, at, version = label.partition("@")
     if at and not (version.isdecimal() or is_commit(version) or is_relative(version)):
         raise UsageError(f"{version!r} is not a version", f"for example: memfs show {name}@1")

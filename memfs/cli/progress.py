@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from types import FrameType
 
-from memfs.cli import console, folding, layout
-from memfs.cli.wording import format_duration, format_size
+import click
+
+from memfs.cli import console, layout
+from memfs.cli.layout import format_duration, format_size
+from memfs.core.errors import STOPPED, StoppedError
 from memfs.core.invisible_characters import reveal_hidden
+
+_LONGEST = 1.5  # seconds
 
 
 @contextmanager
@@ -101,6 +110,61 @@ class Progress:
 
 def _join_fitting(parts: list[str]) -> str:
     """Join the first of `parts` that fit on one line of the terminal."""
-    while len(parts) > 1 and folding.width("  ".join(parts)) >= folding.columns():
+    while len(parts) > 1 and console.width("  ".join(parts)) >= console.columns():
         parts = parts[:-1]
     return "  ".join(parts)
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[Callable[[], None]]:
+    """Note the first Ctrl-C, for which the yielded function raises `StoppedError`.
+
+    Whoever works calls it where nothing is half-done. If that does not come soon, or at the second
+    Ctrl-C, the work is interrupted where it is: it waits for something, or something hangs.
+    """
+    noted = False
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        nonlocal noted
+        if noted:
+            raise KeyboardInterrupt
+        noted = True
+        _set_alarm(_LONGEST)
+        if os.isatty(2):  # not through a stream, which may be in the middle of a write
+            os.write(2, b"\r\x1b[Kstopping; Ctrl-C once more stops at once\n")
+
+    def check() -> None:
+        if noted:
+            raise StoppedError
+
+    if threading.current_thread() is not threading.main_thread():
+        yield check
+        return
+    with ExitStack() as stack:
+        for name in ("SIGINT", "SIGALRM"):
+            if hasattr(signal, name):
+                number = getattr(signal, name)
+                stack.callback(signal.signal, number, signal.signal(number, note))
+        stack.callback(lambda: _set_alarm(0) if noted else None)
+        yield check
+
+
+def _set_alarm(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):  # Windows has none
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+@contextmanager
+def stoppable_stages(
+    describe: Callable[[], str], in_bytes: tuple[str, ...] = ()
+) -> Iterator[Callable[[str, int], Progress]]:
+    """Show progress (see `progress.show_stages`) of work that Ctrl-C stops: exit code 130.
+
+    `describe` says what is safe then, and how to go on.
+    """
+    try:
+        with deferred_interrupt() as check, show_stages(in_bytes, check) as stage:
+            yield stage
+    except KeyboardInterrupt:
+        console.talk(f"stopped: {describe()}")
+        raise click.exceptions.Exit(STOPPED) from None

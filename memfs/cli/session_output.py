@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memfs.cli import console, layout
 from memfs.core.escaping import flatten_text
-from memfs.core.local_time import format_time
+from memfs.core.formats import format_time
 
 if TYPE_CHECKING:
     from memfs.ops.sessions import SessionMessage

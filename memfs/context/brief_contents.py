@@ -9,7 +9,7 @@ from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.brief_layout import Names
 from memfs.files import atomic
-from memfs.store import blocks, config, default_blocks, prompts, standing_rules
+from memfs.store import blocks, config, prompts, resources, standing_rules
 from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
@@ -130,7 +130,7 @@ def create_scratch_block(place: Place) -> None:
     path = blocks.path_of(place, labels.SESSION, labels.WORKING)
     if not files.is_file(path):
         files.make_folder(os.path.dirname(path), private=True, durable=False)
-        text = default_blocks.render(config.load(place), labels.WORKING)
+        text = resources.render(config.load(place), labels.WORKING)
         atomic.write(path, text, private=True, durable=False)
 
 

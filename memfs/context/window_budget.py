@@ -6,14 +6,17 @@ of blocks, 3,000 of messages (a summary of the former ones among them), 2,000 fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from memfs.core.errors import UsageError
 from memfs.core.escaping import quote_turn
 from memfs.core.records import Message
 from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
+
+_ENCODING = "o200k_base"
 
 _TOOL_TOKENS = 200  # tokens of a tool's message
 _MESSAGE_TOKENS = 1500  # tokens of any other message
@@ -91,3 +94,35 @@ def format_transcript(messages: Sequence[Message], room: int) -> str:
             break
         lines.append(line)
     return "\n\n".join(reversed(lines))
+
+
+@dataclass(frozen=True)
+class TokenCounter:
+    """Counts the tokens of a text; `exact`: it is a tokenizer, and no estimate."""
+
+    name: str
+    count: Callable[[str], int]
+    exact: bool = False
+
+
+@cache
+def load_counter() -> TokenCounter:
+    """Return the best counter on this machine; nothing is downloaded for it."""
+    try:
+        import tiktoken.load  # an extra that may be missing
+    except ImportError:
+        return TokenCounter("an estimate", estimate)
+    tiktoken.load.read_file = _refuse_download  # it would fetch what its cache does not have
+    try:
+        encoding = tiktoken.get_encoding(_ENCODING)
+    except Exception:  # noqa: BLE001 - no vocabulary in its cache, or a damaged one
+        return TokenCounter("an estimate", estimate)
+    return TokenCounter(
+        f"tiktoken ({_ENCODING})",
+        lambda text: len(encoding.encode_ordinary(text.encode("utf-8", "replace").decode())),
+        exact=True,
+    )
+
+
+def _refuse_download(path: str) -> bytes:
+    raise OSError(f"{path} is not in the cache")

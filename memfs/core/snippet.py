@@ -1,5 +1,7 @@
 """Snippets: the part of a text around the words of a query. Hot path."""
 
+_EDGES = ".,;:!?()\"'`*"
+
 
 def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -> str:
     """Return about `width` characters of `text`, at the place with the most of `words`.
@@ -43,3 +45,9 @@ def _find_best_window(places: list[tuple[int, str]], width: int) -> int:
         if len(inside) > most:
             best, most = at, len(inside)
     return best
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without the signs around them."""
+    words = [word.strip(_EDGES) for word in text.lower().replace("\u2019", "'").split()]
+    return [word for word in words if word]

@@ -12,7 +12,7 @@ from memfs.core.privacy import storable
 from memfs.core.records import Origin
 from memfs.importers import merge as merge_module
 from memfs.importers.merge import ImportItem
-from memfs.search import message_documents
+from memfs.search import doc_json
 from memfs.store import blocks, clock, config, journal, journal_query
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -165,7 +165,7 @@ class BlockImport:
 
 def _is_future(at: str) -> bool:
     """Return whether a time is in the future."""
-    return (message_documents.epoch(at) or 0) > (message_documents.epoch(clock.now()) or 0)
+    return (doc_json.epoch(at) or 0) > (doc_json.epoch(clock.now()) or 0)
 
 
 def _diff(label: str, before: str | None, after: str) -> str:

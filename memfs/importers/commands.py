@@ -11,10 +11,10 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.edit_output import format_remainder
-from memfs.cli.interruption import stoppable_stages
-from memfs.cli.wording import format_size
-from memfs.core.counts import format_count
+from memfs.cli.layout import format_size
+from memfs.cli.progress import stoppable_stages
 from memfs.core.errors import RejectedError, UsageError
+from memfs.core.formats import format_count
 from memfs.importers import exporting, importing, report, writers
 from memfs.importers import undo as undo_module
 from memfs.importers.readers.items import Importer

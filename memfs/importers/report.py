@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from memfs.cli import console, layout
 from memfs.cli.edit_output import format_remainder
-from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
+from memfs.core.formats import format_count
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_day
 
 if TYPE_CHECKING:
     from memfs.importers.importing import FoundTool, Imported

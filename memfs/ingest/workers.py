@@ -24,7 +24,7 @@ from memfs.core.privacy import redact_names, storable
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files import outside
 from memfs.hosts.base import BEFORE
-from memfs.search import doc_json, message_documents
+from memfs.search import doc_json
 from memfs.store import checkpoint, recall, store_paths
 
 PART = 2 << 20  # bytes; a part is longer where a line is
@@ -115,7 +115,7 @@ def read(part: TranscriptPart) -> Result:
 def _make_result(found: Transcript, before: str, mark: str, part: TranscriptPart) -> TranscriptRead:
     found = _clean_transcript(found)
     messages = found.messages if part.indexed else ()
-    documents = [doc_json.encode(message_documents.document(message)) for message in messages]
+    documents = [doc_json.encode(doc_json.document(message)) for message in messages]
     return TranscriptRead(recall.encode_rows(found), before, mark, documents)
 
 

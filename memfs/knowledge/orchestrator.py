@@ -10,7 +10,7 @@ from datetime import timedelta
 import msgspec
 
 from memfs.context import assemble as assembling
-from memfs.context import token_counter
+from memfs.context import window_budget
 from memfs.context.assemble import Compression, Piece
 from memfs.core import os_errors
 from memfs.core.errors import StoreError, UsageError, find_refusal, is_panic
@@ -155,7 +155,7 @@ class Orchestrator:
         answers = {name: _drop_echoes(answer, state) for name, answer in answers.items()}
         weights = self._assign_weights(shares)
         pieces = [_to_piece(key, each) for key, answer in answers.items() for each in answer.found]
-        counter = token_counter.load_counter()
+        counter = window_budget.load_counter()
         # Without an exact counter, a part of the limit stays unused.
         room = limit if counter.exact else int(limit * _SURE)
         made = assembling.assemble(

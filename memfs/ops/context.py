@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memfs.context import brief_contents, token_counter
+from memfs.context import brief_contents
 from memfs.context import window_budget as budgets
 from memfs.context.assemble import Compression
 from memfs.context.window_budget import Budget
@@ -62,7 +62,7 @@ def run(place: Place, window: int = 0, host: str = "") -> WindowUsage:
     The guidance is that of a host, where a store has such.
     """
     budget = budgets.load_budget(config.load(place), window)
-    counter = token_counter.load_counter()
+    counter = budgets.load_counter()
     brief = brief_contents.compose_within(place, budget.get_share("blocks"), host=host)
     usual = brief_contents.compose_brief(place, host=host)[0]
     pinned = brief_layout.sort_blocks([block for block in blocks.load(place) if block.pinned])

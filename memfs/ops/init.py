@@ -20,10 +20,10 @@ from memfs.store import (
     clean_texts,
     clock,
     config,
-    default_blocks,
     git,
     incoming_changes,
     local_folder,
+    resources,
     store_paths,
     trust,
     writer,
@@ -80,7 +80,7 @@ def run(start: str, home: str) -> InitOutcome:
         git.set_driver(top, driver())
         project = store_paths.find(top) or store_paths.make_project(root)
         # So that no session's start has to look through it (see `clean_texts`).
-        scratch = default_blocks.render(config.load(Place(project, user)), labels.WORKING)
+        scratch = resources.render(config.load(Place(project, user)), labels.WORKING)
         clean_texts.redact_texts({labels.WORKING: scratch})
         if not others:
             incoming_changes.accept(project)
@@ -170,7 +170,7 @@ def _render_block(place: Place, tier: str, label: str) -> str:
     )
     if content and wrong:
         raise UsageError(f"blocks.{label}.default_content: {wrong.message}", wrong.hint)
-    return default_blocks.render(configured, label, managed)
+    return resources.render(configured, label, managed)
 
 
 def _write_missing(path: str, text: str, created: list[str], *, private: bool) -> None:

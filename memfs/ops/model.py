@@ -10,7 +10,7 @@ from memfs.core import settings
 from memfs.core.errors import LockedError, StoreError, UsageError
 from memfs.recall import index_sources, model_config
 from memfs.recall.model_config import Coverage
-from memfs.search import active_model, hf_hub, model_files
+from memfs.search import active_model, model_files
 from memfs.store import config, config_edit, lock
 from memfs.store.blocks import Place
 from memfs.store.config import ModelSetting
@@ -73,7 +73,7 @@ def fetch(place: Place, name: str) -> str:
             f"{name!r} is no name of a model on the hub" if name else "which model?",
             "name it: memfs model fetch minishlab/potion-base-8M",
         )
-    return model_files.read(hf_hub.fetch(name)).folder
+    return model_files.read(model_files.fetch(name)).folder
 
 
 def _parse_model(text: str) -> ModelSetting:

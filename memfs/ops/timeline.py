@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.core import tokens
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_day
 from memfs.core.records import JournalEntry
 from memfs.store import blocks, clock, journal_query, prompt_log, sessions
 from memfs.store.blocks import Place

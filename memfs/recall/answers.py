@@ -7,7 +7,7 @@ the floor, nothing is returned: a silent hook is better than a wrong reminder.
 
 import math
 
-from memfs.core.words import split_words
+from memfs.core.snippet import split_words
 from memfs.recall.exchanges import AFTER, BEFORE, read_around
 from memfs.recall.sentence_selection import ExchangeCandidate, choose_sentences, rate_sentences
 from memfs.recall.sentences import split_sentences

@@ -14,11 +14,11 @@ from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedError, StoreError
 from memfs.core.records import Passage
 from memfs.recall import model_config
-from memfs.search import indexer, message_documents
+from memfs.search import doc_json, indexer
 from memfs.search.catalog import IndexSource
+from memfs.search.doc_json import epoch
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
-from memfs.search.message_documents import epoch
 from memfs.search.model_files import ModelFiles
 from memfs.store import archive, blocks, chunk_log, facts, local_folder, lock, recall, static
 from memfs.store.blocks import Place
@@ -257,7 +257,7 @@ def open_engine(store: Store, index: str, model: ModelFiles | None) -> Engine:
 def make_documents(source: IndexSource, start: int) -> Iterator[dict[str, object]]:
     """Yield the documents of a source from byte `start` on, without secrets."""
     if source.kind == "message":
-        yield from map(message_documents.document, recall.messages(source.path, start))
+        yield from map(doc_json.document, recall.messages(source.path, start))
     elif source.kind == "window":  # neither of these two holds one
         yield from _read_windows(source, start)
     else:  # an editor may have written one

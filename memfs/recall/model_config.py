@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memfs.core import settings
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import outside, signatures
-from memfs.search import active_model, catalog, hf_hub, model_files, vector_manifest
+from memfs.search import active_model, catalog, model_files, vector_layout
 from memfs.search.lexical import TextIndex
 from memfs.search.model_files import ModelFiles
 from memfs.store import config, store_paths
@@ -50,7 +50,7 @@ def check_files(model: ModelSetting) -> WantedModel:
 def folder(model: ModelSetting) -> str:
     """Return the folder of a model's files; raises `MemfsError` if it is unknown."""
     if model.kind == settings.HUB:
-        return hf_hub.find_model(model.name)
+        return model_files.find_model(model.name)
     if model.kind == settings.BUNDLED:
         return model_files.BUNDLED
     if not os.path.isdir(model.folder):
@@ -78,7 +78,7 @@ def get_active_model(index: str, configured: WantedModel) -> ModelFiles | None:
     """
     if configured.off:
         return None
-    now = vector_manifest.load_active_extent(index)
+    now = vector_layout.load_active_extent(index)
     if now is None or (configured.files and configured.files.name == now.model):
         return configured.files
     try:
@@ -90,7 +90,7 @@ def get_active_model(index: str, configured: WantedModel) -> ModelFiles | None:
 
 def is_model_change(index: str, files: ModelFiles) -> bool:
     """Tell whether the vectors that are searched are of another model."""
-    now = vector_manifest.load_active_extent(index)
+    now = vector_layout.load_active_extent(index)
     return now is not None and now.model != files.name
 
 
@@ -138,7 +138,7 @@ def load_status(place: Place) -> Coverage:
     """Return the state of a place's embedding model. Writes nothing."""
     wanted, index = load_wanted_model(place), place.home.index
     model = wanted.files
-    now = vector_manifest.load_active_extent(index)
+    now = vector_layout.load_active_extent(index)
     former = now.source if now and model and now.model != model.name else ""
     return Coverage(
         model=wanted.model.name,
@@ -164,5 +164,5 @@ def _compute_share(index: str, wanted: WantedModel) -> float:
     if wanted.files is None:
         return 0.0
     last = catalog.count_documents(index) - 1
-    done = max(0, vector_manifest.load_extent(index, wanted.files.name).documents - 1)
+    done = max(0, vector_layout.load_extent(index, wanted.files.name).documents - 1)
     return min(1.0, done / last) if last else 1.0

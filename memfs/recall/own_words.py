@@ -7,7 +7,7 @@ quotations, sentences that report what a document says, and all that stands behi
 nothing by itself.
 """
 
-from memfs.core.words import split_words
+from memfs.core.snippet import split_words
 from memfs.recall.rule_recognition import is_rule
 from memfs.recall.sentences import split_line
 

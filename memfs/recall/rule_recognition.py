@@ -4,7 +4,7 @@
 gets points for each form it has, and loses some where the user is unsure.
 """
 
-from memfs.core.words import split_words
+from memfs.core.snippet import split_words
 
 ENOUGH = 1.5  # the least points of a rule
 _SHORTEST, _LONGEST = 15, 300  # characters

@@ -8,7 +8,7 @@ that a prompt is about count more than those before, exact names more than talk.
 
 import math
 
-from memfs.core.words import split_words
+from memfs.core.snippet import split_words
 from memfs.recall.own_words import own_words
 from memfs.recall.rule_recognition import is_rule
 from memfs.recall.sentences import count_specifics, split_sentences

@@ -21,7 +21,7 @@ from memfs.ingest.source_files import FolderListing, SourceWalk
 from memfs.recall import index_sources, model_config
 from memfs.recall.index_sources import Stage
 from memfs.recall.model_config import WantedModel
-from memfs.search import catalog, indexer, vector_manifest
+from memfs.search import catalog, indexer, vector_layout
 from memfs.search.catalog import IndexSource
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexer
@@ -243,7 +243,7 @@ def _is_left(
 
 
 def _count_missing(source: DataSource, model: ModelFiles) -> int:
-    extent = vector_manifest.load_extent(source.index, model.name)
+    extent = vector_layout.load_extent(source.index, model.name)
     return max(0, catalog.count_documents(source.index) - max(1, extent.documents))
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tantivy import DocAddress
 
 from memfs.search.lexical import Occur, Query, Term, TextIndex
-from memfs.search.query_parser import Question
+from memfs.search.query_dates import Question
 
 _NAMED = 0.3  # boost of a whole identifier: its parts match already
 _MISSED = 0.5  # boost of a word that occurs only inside other words

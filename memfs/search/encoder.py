@@ -19,13 +19,27 @@ from numpy.typing import NDArray
 
 from memfs.core.errors import StoreError, is_panic
 from memfs.files import outside
-from memfs.search import model_files, stopwords, tokenizer_json
+from memfs.search import model_files, stopwords
 from memfs.search.model_files import BUNDLED, ModelFiles
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     TokenIds: TypeAlias = NDArray[np.unsignedinteger[Any]]
+import base64
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_MOST_STEPS = 100
+_MOST_GROWTH = 1000  # the most characters that all steps may make of one
+_LARGEST = 256 << 20
+_WORD = 4  # bytes
 
 _EVERY_CORE = "TOKENIZERS_PARALLELISM"
 _DTYPES: dict[str, type[np.generic]] = {
@@ -165,7 +179,7 @@ class Encoder:
         from tokenizers import Tokenizer  # 20 ms: for the first text
 
         path = f"{self.folder}/{model_files.TOKENIZER}"
-        wrong = "" if self.folder == BUNDLED else tokenizer_json.problem(path)
+        wrong = "" if self.folder == BUNDLED else problem(path)
         if wrong:
             raise self._build_error(f"{model_files.TOKENIZER}: {wrong}")
         try:
@@ -229,3 +243,52 @@ def _to_floats(values: NDArray[Any], dtype: str) -> NDArray[Any]:
         values = values.astype(np.float32)
     found: NDArray[Any] = np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
     return found
+
+
+class _Told(msgspec.Struct):
+    normalizer: object = None
+    pre_tokenizer: object = None
+
+
+def problem(path: str) -> str:
+    """Return the problem with a tokenizer's steps, "" for none. Raises `OSError`."""
+    with outside.open_stream(path) as handle:
+        data = handle.read(_LARGEST)
+    try:
+        pipeline = msgspec.json.decode(data, type=_Told)
+        steps = [*_iterate_steps(pipeline.normalizer), *_iterate_steps(pipeline.pre_tokenizer)]
+    except (ValueError, RecursionError):
+        return ""  # the library reports what is wrong, and where
+    if len(steps) > _MOST_STEPS:
+        return f"it takes {len(steps):,} steps, more than {_MOST_STEPS}"
+    growth = 1
+    for step in steps:
+        content = step.get("content")
+        if isinstance(content, str):
+            growth *= max(1, len(content))
+        charsmap = step.get("precompiled_charsmap")
+        if isinstance(charsmap, str) and not _is_whole(charsmap):
+            return "its table of characters is not whole"
+    return "texts would grow without end" if growth > _MOST_GROWTH else ""
+
+
+def _iterate_steps(value: object) -> Iterator[dict[str, object]]:
+    """Yield all mappings inside a value, also nested ones."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            yield each
+            waiting.extend(each.values())
+        elif isinstance(each, list):
+            waiting.extend(each)
+
+
+def _is_whole(charsmap: str) -> bool:
+    """Tell whether a table of characters has the size that its first bytes declare."""
+    try:
+        data = base64.b64decode(charsmap, validate=True)
+    except ValueError:
+        return False
+    size = int.from_bytes(data[:_WORD], "little")
+    return len(data) > _WORD and size <= len(data) - _WORD and size % _WORD == 0

@@ -12,9 +12,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_day
 from memfs.core.records import Hit, SessionHit  # pages are read back from JSON by their types
-from memfs.search import hit_builder, query_parser, ranking
+from memfs.search import hit_builder, query_dates, ranking
 from memfs.search.lexical import Occur, Query, Term, TextIndex
 
 if TYPE_CHECKING:
@@ -191,7 +191,7 @@ class Engine:
         """
         if mode == "semantic" and self.vectors is None:
             return None
-        question = query_parser.read(query, now)
+        question = query_dates.parse_question(query, now)
         terms = self.text.parse_terms(question.text) if terms is None else terms
         if not terms and not question.parts:  # punctuation, or one endless token
             return None

@@ -15,7 +15,7 @@ from memfs.search import identifiers
 from memfs.search.lexical import Term, TextIndex, WantedStems, may_be_mistyped
 from memfs.search.prompt_bm25 import MOST_WORDS, get_field
 from memfs.search.prompt_relevance import CLOSE
-from memfs.search.query_parser import Question
+from memfs.search.query_dates import Question
 from memfs.search.ranking import Ranking
 
 _BESIDE = 160  # characters of a neighbouring turn

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from memfs.search import bm25, fusion, threads
 from memfs.search.bm25 import Bm25Matches
 from memfs.search.lexical import Query, Term, TextIndex
-from memfs.search.query_dates import Period
-from memfs.search.query_parser import Question
+from memfs.search.query_dates import Period, Question
 from memfs.search.ranking import IN_TIME, Ranking
 from memfs.search.semantic import VectorIndex
 from memfs.search.vector_layout import AT, GROUP, LARGEST, SAID, WEIGHT

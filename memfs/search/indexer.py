@@ -17,7 +17,7 @@ from memfs import files
 from memfs.core.errors import DamagedError, StoppedError, find_refusal, is_damage
 from memfs.files import signatures, trees
 from memfs.files.signatures import Signature
-from memfs.search import active_model, catalog, doc_json, segments, vector_layout, vector_manifest
+from memfs.search import active_model, catalog, doc_json, segments, vector_layout
 from memfs.search.catalog import Catalog, IndexSource, KnownSource, LeftOutError
 from memfs.search.lexical import CHECKED, Query, TextIndex, list_files_to_check
 from memfs.search.lexical import FOLDER as TEXT
@@ -264,7 +264,7 @@ class Indexer:
 
     def count_missing_vectors(self, model: str) -> int:
         """Return about how many documents have no vectors of a model, by its name."""
-        extent = vector_manifest.load_extent(self._folder, model)
+        extent = vector_layout.load_extent(self._folder, model)
         return max(0, self._next - max(1, extent.documents))
 
     def _list_known_sources(self) -> dict[str, KnownSource]:

@@ -14,8 +14,7 @@ from memfs.search.engine import Engine
 from memfs.search.lexical import EXACT, TextIndex
 from memfs.search.semantic import Document, VectorIndex
 from memfs.search.stopwords import replace_surrogates
-from memfs.search.vector_layout import LARGEST
-from memfs.search.vector_manifest import Extent
+from memfs.search.vector_layout import LARGEST, Extent
 
 if TYPE_CHECKING:
     from memfs.search.encoder import Encoder, TokenIds

@@ -13,7 +13,7 @@ from tantivy import DocAddress
 
 from memfs.search import bm25
 from memfs.search.lexical import Query, Term, TextIndex
-from memfs.search.query_parser import Question
+from memfs.search.query_dates import Question
 
 POOL = 1000  # candidates by words alone; their order does not depend on it
 IN_TIME = 0.25  # bonus of a hit from the period that the question names

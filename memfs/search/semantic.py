@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from memfs import files
 from memfs.files import atomic, logs, trees
-from memfs.search import exact_search, fusion, vector_layout, vector_manifest
+from memfs.search import exact_search, fusion, vector_layout
 from memfs.search.vector_layout import (
     AFTER,
     AT,
@@ -31,8 +31,8 @@ from memfs.search.vector_layout import (
     SAID,
     VECTORS,
     WEIGHT,
+    Extent,
 )
-from memfs.search.vector_manifest import Extent
 
 if TYPE_CHECKING:
     from memfs.search.encoder import Encoder, TokenIds
@@ -68,7 +68,7 @@ class VectorIndex:
     """The rows of a model for all documents, ordered by document number."""
 
     def __init__(self, folder: str, encoder: Encoder) -> None:
-        self._root, self._folder = folder, vector_manifest.path(folder, encoder.name)
+        self._root, self._folder = folder, vector_layout.path(folder, encoder.name)
         self._tokens_file = f"tokens.u{8 * np.dtype(encoder.ids).itemsize}"
         self.encoder = encoder
         self.extent = self._load_extent()
@@ -325,7 +325,7 @@ class VectorIndex:
             file.truncate(size)
 
     def _load_extent(self) -> Extent:
-        found = vector_manifest.load_extent(self._root, self.encoder.name)
+        found = vector_layout.load_extent(self._root, self.encoder.name)
         found.source = self.encoder.folder
         return found if self._is_complete(found) else self._make_empty_extent()
 
@@ -348,7 +348,7 @@ class VectorIndex:
 
     def _save_extent(self) -> None:
         data = self.extent.to_json().encode()
-        atomic.write_derived(self._path(vector_manifest.ROWS), data, durable=True)
+        atomic.write_derived(self._path(vector_layout.ROWS), data, durable=True)
 
     def _save_frequencies(self) -> None:
         data = io.BytesIO()

@@ -19,7 +19,7 @@ from memfs.core.events import Event, Reply
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
 from memfs.ops import brief, host_event, review
-from memfs.service import log, throttle
+from memfs.service import job_queue, worker
 from memfs.service.job_queue import WorkScheduler
 from memfs.service.store_pool import LoadedStore, StorePool
 from memfs.service.watch import FolderWatch, SourceWatch, WatchedSource
@@ -89,7 +89,7 @@ class Service:
             "stores": sorted(store.place.home.root for store in self.stores.list_stores()),
             "polling": self._watch.polling,
             "work": self.work.describe_jobs(),
-            "waits": throttle.find_reason(),
+            "waits": worker.find_reason(),
         }
 
     def check_stores(self) -> bool:
@@ -180,9 +180,9 @@ class Service:
                 store.refresh()
                 self._sources.update(store)
             except (MemfsError, OSError) as error:
-                log.write_line(f"{store.place.home.index} cannot be opened: {error}")
+                job_queue.write_line(f"{store.place.home.index} cannot be opened: {error}")
             except BaseException:  # noqa: BLE001 - other stores must still be opened
-                log.failure()
+                job_queue.failure()
 
     def _await_lull(self) -> None:
         """Wait until no request comes: sessions that start at once need all processors."""

@@ -14,14 +14,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memfs.service import log
-
 if TYPE_CHECKING:
     from memfs.service.store_pool import LoadedStore
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memfs.service.store_pool import LoadedStore
+import os
+import traceback
+
+from memfs import files
+
+_SIZE = 256 << 10  # bytes, above which the log is emptied
+_STDERR = 2
 
 
 # Why a job stopped early and is queued again: another process has the lock, or shorter jobs wait.
@@ -163,7 +168,7 @@ class JobQueue:
                 retry = job.failed < _TRIES
                 self._end_process()
                 if not self._ended:
-                    log.write_line(f"a job failed ({error!r}): {job.held.place.home.root}")
+                    write_line(f"a job failed ({error!r}): {job.held.place.home.root}")
             with self._changed:
                 self._now, self._progress = None, {}
                 if retry and not self._ended:
@@ -227,7 +232,7 @@ class JobQueue:
             if message.get("end"):
                 if message["wrong"] not in ("", BUSY, LATER):  # a full disk, say
                     job.failed += 1
-                    log.write_line(f"{place.home.root}: {message['wrong']}")
+                    write_line(f"{place.home.root}: {message['wrong']}")
                     return job.failed < _ATTEMPTS
                 return bool(message["wrong"])
         raise OSError("the worker ended")
@@ -313,3 +318,25 @@ class WorkScheduler:
     def _finish_later(self, store: LoadedStore) -> None:
         self._published(store)
         self._finishing.add(Job(store))
+
+
+def redirect_output(path: str) -> None:
+    """Append standard error to a file from now on. Does nothing if it cannot be opened."""
+    with suppress(OSError):
+        log, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(log, _STDERR)
+        os.close(log)
+
+
+def write_line(text: str) -> None:
+    """Write text with a time stamp. Errors are ignored."""
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    with suppress(OSError, ValueError):
+        if os.fstat(_STDERR).st_size > _SIZE:
+            os.ftruncate(_STDERR, 0)
+        os.write(_STDERR, f"{stamp} {text.rstrip()}\n".encode("utf-8", "replace"))
+
+
+def failure() -> None:
+    """Write the current exception with its traceback."""
+    write_line(traceback.format_exc())

@@ -15,7 +15,7 @@ from memfs.core.errors import LockedError, MemfsError
 from memfs.files.signatures import Signature
 from memfs.ipc import client, service_client, service_status, spawn
 from memfs.ipc.client import VERSION
-from memfs.service import log
+from memfs.service import job_queue
 from memfs.service.app import Service
 from memfs.service.listener import Listener
 from memfs.store import config, host_folders, lock, store_paths
@@ -45,16 +45,16 @@ def run_detached(claimed: str = "", folder: str = "") -> None:
     host_folders.use_folders(user)
     given = int(claimed) if claimed else None
     with suppress(LockedError, OSError), lock.hold_lock(user, 0, spawn.LOCK, given):
-        log.redirect_output(f"{user.local}/{service_status.LOG}")
+        job_queue.redirect_output(f"{user.local}/{service_status.LOG}")
         try:
             _allow_files()
             sys.setswitchinterval(_SWITCH)
             minutes = config.load(Place(None, user)).number("service.idle")
             Server(60.0 * max(1, minutes), folder).run()
         except (MemfsError, OSError) as error:
-            log.write_line(f"cannot serve: {error}")
+            job_queue.write_line(f"cannot serve: {error}")
         except Exception:  # noqa: BLE001 - the log is the only place for it
-            log.failure()
+            job_queue.failure()
         os._exit(0)  # nothing is left to tear down, and other threads may take long
 
 
@@ -76,7 +76,7 @@ class Server:
     def run(self) -> None:
         """Answer requests until there is a reason to leave."""
         gc.set_threshold(_GARBAGE, 50, 50)
-        log.write_line(f"version {VERSION}, process {os.getpid()}")
+        job_queue.write_line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
         try:
             _thread.start_new_thread(self._load_first, ())
@@ -92,7 +92,7 @@ class Server:
             self._listener.close(leave=self._leave != "told to stop")
             self._leave = self._leave or "an error"
             self.service.stop()
-            log.write_line(f"left: {self._leave}")
+            job_queue.write_line(f"left: {self._leave}")
 
     def _load_first(self) -> None:
         """Load the first store, if there is one."""
@@ -100,13 +100,13 @@ class Server:
             try:
                 self.service.answer("hold", [self._first], b"")
             except Exception:  # noqa: BLE001 - other stores are served
-                log.failure()
+                job_queue.failure()
 
     def _accept(self, wait: float) -> socket.socket | None:
         try:
             return self._listener.accept(wait)
         except OSError as error:  # the client left again; or no more files can be opened
-            log.write_line(f"nobody could be let in: {error}")
+            job_queue.write_line(f"nobody could be let in: {error}")
             time.sleep(0.01)
             return None
 
@@ -140,7 +140,7 @@ class Server:
         except OSError:
             return  # it is gone, or too slow
         except BaseException:  # noqa: BLE001 - the others are served on
-            log.failure()
+            job_queue.failure()
         finally:
             connection.close()
             with self._count:
@@ -181,7 +181,7 @@ class Server:
         except MemfsError:
             answer = None  # the client does it by itself, and shows the error
         except BaseException:  # noqa: BLE001 - likewise; what Rust raises is no `Exception`
-            log.failure()
+            job_queue.failure()
             answer = None
         connection.allow(_PATIENCE)
         if answer is None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memfs.service import log
+from memfs.service import job_queue
 
 if TYPE_CHECKING:
     from memfs.service.observers import ObservedFolder, Observers
@@ -123,7 +123,7 @@ class FolderWatch:
             try:
                 self._step()
             except Exception:  # noqa: BLE001 - later changes must still be reported
-                log.failure()
+                job_queue.failure()
                 time.sleep(_QUIET)
 
     def _step(self) -> None:

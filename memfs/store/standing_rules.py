@@ -7,7 +7,7 @@ their user said no to, and was told of, stands beside it: the ids of rules.
 from zlib import crc32
 
 from memfs import files
-from memfs.core.words import split_words
+from memfs.core.snippet import split_words
 from memfs.files import atomic
 
 TYPE_CHECKING = False

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
+from memfs.cli.group import CommandGroup
+from memfs.cli.layout import format_age, format_size
 from memfs.cli.pager import paged
-from memfs.cli.wording import format_age, format_size
-from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError, StoreError, UsageError
 from memfs.core.escaping import flatten_text
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_count, format_day
 from memfs.ops import sessions
 from memfs.team import server_commands
 from memfs.team import verbs as op

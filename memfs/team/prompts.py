@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
-from memfs.service import log
+from memfs.service import job_queue
 from memfs.store.blocks import Place
 from memfs.team import membership
 from memfs.team.uploader import UploadPace
@@ -99,7 +99,7 @@ class RequestThread:
             while recall is not None and (request := self._wait_for_request()):
                 self._handle_request(recall, request)
         except BaseException:  # noqa: BLE001 - the next prompt tries again
-            log.failure()
+            job_queue.failure()
             with self._changed:
                 self._runs = self._is_quick = False
         finally:
@@ -145,7 +145,7 @@ class RequestThread:
         request.answered.set()
         if error != self._error:
             self._error = error
-            log.write_line(f"team: {error or 'it answers prompts again'}: {self._local}")
+            job_queue.write_line(f"team: {error or 'it answers prompts again'}: {self._local}")
 
 
 class TeamPrompts:

@@ -15,12 +15,11 @@ from typing import Any
 import click
 
 from memfs.cli import console, options
-from memfs.cli.command_group import CommandGroup
-from memfs.core.counts import format_count
+from memfs.cli.group import CommandGroup
 from memfs.core.distribution import name_extra
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.escaping import flatten_text
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_count, format_day
 
 _DATABASE = "MEMFS_TEAM_DATABASE"
 _DAYS = 90

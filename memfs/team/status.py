@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from memfs import files
-from memfs.core.counts import format_count
 from memfs.core.errors import StoreError
+from memfs.core.formats import format_count
 from memfs.files import signatures, trees
 from memfs.store import blocks, config, recall, store_paths
 from memfs.store.blocks import Place

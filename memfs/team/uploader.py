@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from memfs.service import log
+from memfs.service import job_queue
 from memfs.service.job_queue import CODE
 from memfs.store import store_paths
 from memfs.store.store_paths import Store
@@ -95,7 +95,7 @@ class TeamUploads:
                 if local:
                     self._run_upload(local)
             except Exception:  # noqa: BLE001 - the next look tries again
-                log.failure()
+                job_queue.failure()
                 with self._changed:
                     if not self._ended:
                         self._changed.wait(self._pace.least)
@@ -141,7 +141,7 @@ class TeamUploads:
                 self._failures.pop(local, None)
         if error != self._errors.get(local, ""):
             self._errors[local] = error
-            log.write_line(f"team: {error or 'all is sent'}: {local}")
+            job_queue.write_line(f"team: {error or 'all is sent'}: {local}")
 
     def _ask_process(self, local: str) -> dict[str, float | str]:
         """Have a process upload; return its `error` ("" for none) and the seconds to `wait`."""

@@ -13,9 +13,9 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from memfs.core import local_time
-from memfs.core.counts import format_count
+from memfs.core import formats
 from memfs.core.errors import MemfsError, NotFoundError
+from memfs.core.formats import format_count
 from memfs.core.invisible_characters import reveal_hidden, split_visible
 from memfs.core.snippet import snippet
 from memfs.search.stopwords import STOP
@@ -160,14 +160,14 @@ def _make_environment() -> Environment:
 
 
 def _format_day(at: str) -> str:
-    return local_time.format_day(at) or "date unknown"
+    return formats.format_day(at) or "date unknown"
 
 
 def _format_time(at: str) -> Markup:
     """Return a time as an element that says it whole."""
-    if local_time.parse(at) is None:
+    if formats.parse(at) is None:
         return escape(at or "date unknown")
-    return Markup('<time datetime="{}">{}</time>').format(at, local_time.format_time(at))
+    return Markup('<time datetime="{}">{}</time>').format(at, formats.format_time(at))
 
 
 def show_raw(text: str) -> Markup:

@@ -7,7 +7,7 @@ import signal
 import click
 import pytest
 
-from memfs.cli.interruption import stoppable_stages
+from memfs.cli.progress import stoppable_stages
 
 
 def press() -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from memfs.cli import progress
-from memfs.cli.wording import format_duration
+from memfs.cli.layout import format_duration
 
 
 class Terminal(io.StringIO):

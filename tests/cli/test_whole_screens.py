@@ -21,9 +21,8 @@ from pathlib import Path
 import click
 import pytest
 
-from memfs.cli import folding, main
-from memfs.cli.command_list import COMMANDS, GROUPS, PLUMBING, TOPICS
-from memfs.cli.group import group, list_examples
+from memfs.cli import console, main
+from memfs.cli.group import COMMANDS, GROUPS, PLUMBING, TOPICS, group, list_examples
 from memfs.store import resources
 
 RECORD = bool(os.environ.get("MEMFS_TEST_RECORD"))
@@ -197,7 +196,7 @@ def check(name: str, found: str) -> None:
 def find_wide(shown: dict[str, str], columns: int) -> dict[str, list[str]]:
     """Return the lines that are too wide, of each command that prints no text as it is."""
     wide = {
-        line: [each for each in click.unstyle(text).split("\n") if folding.width(each) > columns]
+        line: [each for each in click.unstyle(text).split("\n") if console.width(each) > columns]
         for line, text in shown.items()
         if not line.startswith(RAW)
     }
@@ -226,7 +225,7 @@ def test_the_help_of_every_command(screen: Screen, columns: int) -> None:
     for name, shown in screens.items():
         cut = re.findall(r"[a-z,]\.\.\.$", shown, re.MULTILINE)  # a summary that goes on
         assert cut == [], name
-        wide = [line for line in shown.split("\n") if folding.width(line) > columns]
+        wide = [line for line in shown.split("\n") if console.width(line) > columns]
         assert [line for line in wide if not line.startswith("    memfs ")] == [], name
     check(
         f"help-{columns}",

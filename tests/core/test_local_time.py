@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from memfs.core.local_time import format_day, format_time
+from memfs.core.formats import format_day, format_time
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from typing import Any
 import click
 
 import memfs
-from memfs.cli.command_list import GROUPS, PLUMBING
-from memfs.cli.group import group, list_examples
+from memfs.cli.group import GROUPS, PLUMBING, group, list_examples
 from memfs.store import config_check
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"

@@ -16,7 +16,7 @@ from tests.agent.scripted_endpoint import Asked, Say, ScriptedEndpoint, Tool
 from tests.docs.pages import PAGES, TOP
 from tests.docs.walkthroughs import ELSEWHERE, Walk, is_used, list_lines, walk
 from tests.hosts import fake_codex
-from tests.ingest.importers import samples
+from tests.importers import samples
 
 DEMO = TOP / "templates/demo/session.jsonl"
 ASSISTANTS = "mkdir -p ~/.claude ~/.gemini ~/.copilot ~/.config/opencode ~/.cursor\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.cli.command_list import COMMANDS
+from memfs.cli.group import COMMANDS
 from tests.e2e.program import MEMFS, asked, commit, git, hook, run
 from tests.terminal import type_into
 

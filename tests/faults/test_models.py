@@ -11,7 +11,7 @@ import pytest
 from memfs.ops import archive, model
 from memfs.recall import index_sources, model_config
 from memfs.recall.index_session import IndexSession
-from memfs.search import active_model, encoder, vector_layout, vector_manifest
+from memfs.search import active_model, encoder, vector_layout
 from memfs.store import config_edit
 from tests.faults import harness
 from tests.faults.harness import DONE, EIO, ENOSPC, KILLS
@@ -51,7 +51,7 @@ def look(world: World, *names: str) -> None:
 
 
 def served(world: World) -> str:
-    now = vector_manifest.load_active_extent(world.place().home.index)
+    now = vector_layout.load_active_extent(world.place().home.index)
     return now.model if now else ""
 
 
@@ -82,7 +82,7 @@ def finish(world: World, former: str, new: str) -> None:
 
 def check(world: World, seen: Seen[str]) -> None:
     assert served(world) in (seen.old, seen.new)
-    now = vector_manifest.load_active_extent(world.place().home.index)
+    now = vector_layout.load_active_extent(world.place().home.index)
     assert now
     assert now.documents > len(TEXTS), "what is searched has all documents"
     step = partial(finish, world, encoder.load_bundled().name, wanted(world))

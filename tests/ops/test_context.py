@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from memfs.api import open_memory
-from memfs.context import token_counter
+from memfs.context import window_budget
 from memfs.core.body_edits import Append, Create
 from memfs.core.records import Origin
 from memfs.core.tokens import estimate
@@ -79,17 +79,17 @@ def test_tiktoken_counts_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     module.__dict__.update(load=load, get_encoding=lambda _: Encoding())
     monkeypatch.setitem(__import__("sys").modules, "tiktoken", module)
     monkeypatch.setitem(__import__("sys").modules, "tiktoken.load", load)
-    token_counter.load_counter.cache_clear()
+    window_budget.load_counter.cache_clear()
     try:
-        found = token_counter.load_counter()
+        found = window_budget.load_counter()
         assert (found.name, found.count("one two")) == ("tiktoken (o200k_base)", 2)
         with pytest.raises(OSError, match="is not in the cache"):
             load.__dict__["read_file"]("https://example.invalid/o200k")
         module.__dict__.update(get_encoding=SimpleNamespace())
-        token_counter.load_counter.cache_clear()
-        assert token_counter.load_counter().count is estimate
+        window_budget.load_counter.cache_clear()
+        assert window_budget.load_counter().count is estimate
     finally:
-        token_counter.load_counter.cache_clear()
+        window_budget.load_counter.cache_clear()
 
 
 def test_a_context_is_composed_for_a_task(place: Place, memfs: Run) -> None:

@@ -20,7 +20,7 @@ from memfs.ops import archive, init
 from memfs.store import archive as passages
 from memfs.store import blocks, recall, static, store_paths
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path, list_details
+from tests.importers.importing import import_path, list_details
 from tests.ops.test_export import WRITE
 from tests.ops.test_purge import SECRET, put
 

@@ -13,8 +13,8 @@ from memfs.importers import undo
 from memfs.ops import archive, edit
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path, read_stores, undo_import
-from tests.ingest.importers.samples import make_claude_mem
+from tests.importers.importing import import_path, read_stores, undo_import
+from tests.importers.samples import make_claude_mem
 from tests.ops.imports import BY, made, run
 
 

@@ -16,7 +16,7 @@ from memfs.core.records import Hit
 from memfs.ops import doctor, model, search, status, trust
 from memfs.recall import index_sources
 from memfs.recall.index_session import IndexSession
-from memfs.search import active_model, encoder, model_files, vector_manifest
+from memfs.search import active_model, encoder, model_files, vector_layout
 from memfs.search.engine import Filter, HitPage
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
@@ -59,7 +59,7 @@ def test_another_model_is_taken_with_all_documents(
     taken = model.use_model(place, str(mine), stage)
     assert taken == model.ModelChange(str(mine), str(settings(place)), "", "made")
     assert settings(place).read_text() == f'memfs: 1  # ours\nmax_blocks: 12\nembedding: "{mine}"\n'
-    now = vector_manifest.load_active_extent(place.home.index)
+    now = vector_layout.load_active_extent(place.home.index)
     assert now
     assert now.model == model_files.read(str(mine)).name
     look = model.load_status(place)

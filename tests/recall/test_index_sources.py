@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memfs.ingest import transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.recall import index_sources, model_config
-from memfs.search import message_documents
+from memfs.search import doc_json
 from memfs.search.catalog import IndexSource
 from memfs.search.engine import Filter
 from memfs.store import archive, lock
@@ -260,7 +260,7 @@ def test_a_place_without_a_project_is_served_by_the_users_store(place: Place) ->
     ],
 )
 def test_times_are_read(text: str, seconds: int | None) -> None:
-    assert message_documents.epoch(text) == seconds
+    assert doc_json.epoch(text) == seconds
 
 
 @given(
@@ -268,5 +268,5 @@ def test_times_are_read(text: str, seconds: int | None) -> None:
     | st.datetimes(timezones=st.timezones() | st.none()).map(lambda moment: moment.isoformat())
 )
 def test_any_text_is_a_time_or_none(text: str) -> None:
-    found = message_documents.epoch(text)
+    found = doc_json.epoch(text)
     assert found is None or -(1 << 62) < found < 1 << 62

@@ -10,9 +10,8 @@ import pytest
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files.signatures import sign_file
-from memfs.recall import recall_snapshot
-from memfs.recall.index_session import IndexSession
-from memfs.recall.recall_snapshot import RecallSnapshot
+from memfs.recall import index_session
+from memfs.recall.index_session import IndexSession, RecallSnapshot
 from memfs.store import checkpoint, recall
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -24,7 +23,7 @@ OLD, LATEST = "s000", f"s{COUNT - 1:03}"
 @pytest.fixture
 def store(place: Place, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with sessions that ended long ago, looked at whole once in an hour."""
-    monkeypatch.setattr(recall_snapshot, "_AGAIN", 3600)
+    monkeypatch.setattr(index_session, "_AGAIN", 3600)
     for number in range(COUNT):
         recall.write_session(
             str(file(place.home, f"s{number:03}")), [message(f"s{number:03}", "hello")]
@@ -116,7 +115,7 @@ def test_an_old_file_that_something_writes_to_is_seen_when_all_are_looked_at(
     before = look.list_files()
     add_in_place(file(store, OLD))
     assert look.list_files() == before, "it was not looked at: there may be thousands"
-    monkeypatch.setattr(recall_snapshot, "_AGAIN", 0)
+    monkeypatch.setattr(index_session, "_AGAIN", 0)
     assert RecallSnapshot(store).list_files() == whole(store)
     look = RecallSnapshot(store)
     look.list_files()

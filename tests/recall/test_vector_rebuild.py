@@ -16,7 +16,7 @@ import pytest
 from memfs.core.errors import LockedError, StoreError
 from memfs.recall import index_sources, model_config
 from memfs.recall.index_session import IndexSession
-from memfs.search import active_model, encoder, model_files, vector_manifest
+from memfs.search import active_model, encoder, model_files, vector_layout
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -47,7 +47,7 @@ def configure(place: Place, value: object) -> None:
 
 
 def name(place: Place) -> str:
-    now = vector_manifest.load_active_extent(place.home.index)
+    now = vector_layout.load_active_extent(place.home.index)
     return now.model if now else ""
 
 
@@ -92,8 +92,7 @@ def test_many_are_left_and_the_former_model_serves(
     found = indexed.engine("hybrid").search("blue piano", mode="hybrid").hits
     assert "a blue piano that came meanwhile" in [hit.text for hit in found], "by its words"
     assert (
-        vector_manifest.load_extent(place.home.index, model_files.read(str(mine)).name).documents
-        == 0
+        vector_layout.load_extent(place.home.index, model_files.read(str(mine)).name).documents == 0
     )
     look = model_config.load_status(place)
     assert (look.share, look.former) == (0.0, model_files.BUNDLED)
@@ -128,17 +127,17 @@ def test_a_run_that_is_killed_is_gone_on_with(
     new = model_files.read(str(mine)).name
     code = (
         "import sys; from memfs.recall import index_sources; from memfs.store import blocks\n"
-        "vector_rebuild._STEP = 5; vector_rebuild.run(blocks.find_place(sys.argv[1]))\n"
+        "index_sources._STEP = 5; index_sources.rebuild_vectors(blocks.find_place(sys.argv[1]))\n"
     )
     command = [sys.executable, "-c", code, place.home.top]
     process = subprocess.Popen(command)
     deadline = time.monotonic() + 60
-    while vector_manifest.load_extent(store.index, new).documents < 20:
+    while vector_layout.load_extent(store.index, new).documents < 20:
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    done = vector_manifest.load_extent(store.index, new).documents
+    done = vector_layout.load_extent(store.index, new).documents
     assert 20 <= done < 120
     assert name(place) == encoder.load_bundled().name
     told: list[int] = []

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import NotFoundError
-from memfs.search import hf_hub, model_files
+from memfs.search import model_files
 from tests.search.small_models import make
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -45,8 +45,8 @@ def test_a_model_is_found_in_the_cache(
         monkeypatch.setenv(variable, str(tmp_path / "cache"))
     top = tmp_path / "cache" if variable else home
     made = cached(Path(folder.format(top)), "owner/name")
-    assert hf_hub.find_model("owner/name") == str(made)
-    assert model_files.read(hf_hub.find_model("owner/name")).dims == 16
+    assert model_files.find_model("owner/name") == str(made)
+    assert model_files.read(model_files.find_model("owner/name")).dims == 16
 
 
 @pytest.mark.parametrize("revision", [None, "", "gone", "../../..", "a/b", "\u00e9", "x" * 500])
@@ -57,7 +57,7 @@ def test_a_model_that_is_not_there_names_the_command(home: Path, revision: str |
         (top / "snapshots").mkdir()
         (top / "refs/main").write_text(revision)
     with pytest.raises(NotFoundError) as raised:
-        hf_hub.find_model("owner/name")
+        model_files.find_model("owner/name")
     assert raised.value.hint == "memfs model fetch owner/name"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memfs.search import encoder, semantic, vector_manifest
+from memfs.search import encoder, semantic, vector_layout
 from memfs.search.catalog import Catalog, IndexSource
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
@@ -266,7 +266,7 @@ def test_vectors_catch_up_with_words(corpus: Corpus) -> None:
 def test_vectors_that_do_not_fit_are_made_again(corpus: Corpus, damage: str) -> None:
     corpus.update(embed=True)
     before = embedded(corpus)
-    rows = Path(vector_manifest.path(corpus.index, encoder.load_bundled().name), "rows.json")
+    rows = Path(vector_layout.path(corpus.index, encoder.load_bundled().name), "rows.json")
     if damage == "gone":
         rows.unlink()
     elif damage == "torn":

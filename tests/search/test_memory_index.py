@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memfs.core.records import Message
-from memfs.search import encoder, memory_index, message_documents
+from memfs.search import doc_json, encoder, memory_index
 from memfs.search.catalog import IndexSource
 from memfs.search.engine import Engine
 from memfs.search.indexer import open_writer
@@ -23,7 +23,7 @@ TEXTS = [
 
 def make_documents() -> list[dict[str, object]]:
     return [
-        message_documents.document(
+        doc_json.document(
             Message(
                 f"m{number}", f"s{number // 3}", "claude", "p", "main",
                 f"2026-05-03T10:0{number}:00Z", ("user", "assistant")[number % 2], text,

@@ -13,7 +13,7 @@ import pytest
 from model2vec import StaticModel
 
 from memfs.core.errors import BUG, StoreError
-from memfs.search import active_model, encoder, model_files, vector_manifest
+from memfs.search import active_model, encoder, model_files, vector_layout
 from memfs.search.encoder import Encoder
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexer
@@ -116,16 +116,16 @@ def test_vectors_of_two_models_lie_beside_each_other(tmp_path: Path) -> None:
     for model, end in ((one, 3), (two, 2)):
         texts = (Document(number, 0, WORDS[number]) for number in range(1, end))
         VectorIndex(index, model).extend(texts, end)
-    assert [vector_manifest.load_extent(index, model.name).documents for model in (one, two)] == [
+    assert [vector_layout.load_extent(index, model.name).documents for model in (one, two)] == [
         3,
         2,
     ]
-    assert vector_manifest.load_active_extent(index) is None
+    assert vector_layout.load_active_extent(index) is None
     active_model.serve(index, one.name)
-    now = vector_manifest.load_active_extent(index)
+    now = vector_layout.load_active_extent(index)
     assert now
     assert (now.model, now.source) == (one.name, str(tmp_path / "1"))
-    assert vector_manifest.load_extent(index, two.name).documents == 0
+    assert vector_layout.load_extent(index, two.name).documents == 0
     assert sorted(os.listdir(f"{index}/v5/vectors")) == sorted([one.name, "serving"])
 
 
@@ -134,7 +134,7 @@ def test_a_pointer_to_nothing_is_none(tmp_path: Path, text: str) -> None:
     folder = tmp_path / "v5/vectors"
     folder.mkdir(parents=True)
     (folder / "serving").write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert vector_manifest.load_active_extent(str(tmp_path)) is None
+    assert vector_layout.load_active_extent(str(tmp_path)) is None
 
 
 def test_what_lay_there_before_models_had_folders_is_removed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memfs.search import encoder, model_files, semantic, vector_layout, vector_manifest
+from memfs.search import encoder, model_files, semantic, vector_layout
 from memfs.search.semantic import OVERLAP, WINDOW, Document, VectorIndex, split_windows
 from memfs.search.vector_layout import AT, GROUP, SAID, WEIGHT
 
@@ -36,7 +36,7 @@ def opened(folder: Path) -> VectorIndex:
 
 
 def lies(folder: Path) -> Path:
-    return Path(vector_manifest.path(str(folder), encoder.load_bundled().name))
+    return Path(vector_layout.path(str(folder), encoder.load_bundled().name))
 
 
 def filled(folder: Path) -> VectorIndex:

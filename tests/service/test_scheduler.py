@@ -20,7 +20,7 @@ from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import init
 from memfs.recall import index_sources
 from memfs.recall.index_session import IndexSession
-from memfs.search import vector_manifest
+from memfs.search import vector_layout
 from memfs.search.engine import Filter
 from memfs.service.job_queue import WORKER, Job, JobQueue, WorkScheduler
 from memfs.service.store_pool import LoadedStore
@@ -260,7 +260,7 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
         until(rests)
     (battery / "status").write_text("Charging\n")
     until(lambda: not work.describe_jobs())
-    served = vector_manifest.load_active_extent(slow.place.home.index)
+    served = vector_layout.load_active_extent(slow.place.home.index)
     assert served
     assert served.documents >= 2000
 

@@ -9,8 +9,8 @@ from memfs.knowledge.kinds import static
 from memfs.ops import archive
 from memfs.store import archive as archive_store
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path
-from tests.ingest.importers.samples import make_claude_mem
+from tests.importers.importing import import_path
+from tests.importers.samples import make_claude_mem
 from tests.ops.imports import BY
 from tests.ops.test_purge import SECRET
 from tests.web.conftest import Client

@@ -15,7 +15,7 @@ from memfs import files
 from memfs.ops import trust
 from memfs.store import store_paths
 from memfs.store.blocks import Place
-from tests.ingest.importers.samples import STEERING, make_claude_mem
+from tests.importers.samples import STEERING, make_claude_mem
 from tests.ops.clones import by_bob, committed, git, tell
 from tests.ops.test_purge import SECRET
 from tests.web.conftest import Client

@@ -8,13 +8,12 @@ from functools import partial
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
-from memfs.cli.edit_output import format_remainder, text_of
-from memfs.cli.editor import open_editor
+from memfs.cli.edit_output import format_remainder, open_editor, text_of
+from memfs.cli.group import CommandGroup
 from memfs.cli.pager import paged
 from memfs.core.errors import UsageError
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_day
 from memfs.ops import archive as op
 from memfs.ops.archive import StoredPassage
 

@@ -9,10 +9,10 @@ import click
 
 from memfs.cli import console, options
 from memfs.cli.edit_output import format_remainder
-from memfs.cli.interruption import stoppable_stages
-from memfs.core.counts import format_count
+from memfs.cli.progress import stoppable_stages
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text
+from memfs.core.formats import format_count
 from memfs.ops import doctor as op
 from memfs.ops import purge as purge_op
 from memfs.ops.purge import SecretScan, StoredSecret

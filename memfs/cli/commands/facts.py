@@ -8,14 +8,13 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
-from memfs.cli.interruption import stoppable_stages
+from memfs.cli.group import CommandGroup
 from memfs.cli.pager import paged
+from memfs.cli.progress import stoppable_stages
 from memfs.core import parts
-from memfs.core.counts import format_count
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES, Fact
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_count, format_day
 from memfs.knowledge.facts import selection
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import facts as op

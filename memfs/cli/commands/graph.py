@@ -8,10 +8,9 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.pager import paged
-from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
-from memfs.core.local_time import format_time
+from memfs.core.formats import format_count, format_time
 from memfs.knowledge.session_graph.records import Flow
 from memfs.ops import graph as op
 from memfs.store.blocks import Place

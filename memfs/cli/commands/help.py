@@ -9,8 +9,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from memfs.cli import console
-from memfs.cli.command_list import PLUMBING, TOPICS
-from memfs.cli.group import format_rows, group
+from memfs.cli.group import PLUMBING, TOPICS, format_rows, group
 from memfs.cli.pager import paged
 from memfs.store import config_check, resources
 

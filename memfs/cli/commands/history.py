@@ -8,11 +8,11 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.completion import LABEL
-from memfs.cli.diff import show
 from memfs.cli.edit_output import format_entry, format_remainder
+from memfs.cli.layout import format_age
+from memfs.cli.layout import print_diff as show
 from memfs.cli.options import split_version
 from memfs.cli.pager import paged
-from memfs.cli.wording import format_age
 from memfs.core.records import JournalEntry
 from memfs.ops import history
 from memfs.store import blocks

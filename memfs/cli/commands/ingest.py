@@ -9,10 +9,10 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, options
-from memfs.cli.interruption import stoppable_stages
+from memfs.cli.progress import stoppable_stages
 from memfs.core import label as labels
-from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
+from memfs.core.formats import format_count
 from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest as op
 

@@ -7,9 +7,9 @@ import sys
 import click
 
 from memfs import hosts
-from memfs.cli import console, diff, options
-from memfs.core.counts import format_count
+from memfs.cli import console, layout, options
 from memfs.core.errors import RejectedError, StoreError
+from memfs.core.formats import format_count
 from memfs.ops import init, install
 from memfs.store.blocks import Place
 
@@ -159,7 +159,7 @@ def print_wiring(wired: list[install.WiredHost]) -> None:
 def print_plan(planned: list[install.WiredHost]) -> None:
     """Print the planned outcome for each settings file, and the diffs."""
     for each in planned:
-        diff.show(each.diff)
+        layout.print_diff(each.diff)
         why = f"; it is {each.tracking}" if each.tracking else ""
         console.talk(f"{hosts.get(each.host).TITLE}: {each.path} would be {each.outcome}{why}")
 

@@ -9,7 +9,7 @@ import click
 from memfs.cli import console, layout, options
 from memfs.cli.pager import paged
 from memfs.core.escaping import flatten_text, make_plain
-from memfs.core.local_time import format_time
+from memfs.core.formats import format_time
 from memfs.ops import recent_prompts as op
 from memfs.ops.recent_prompts import RecentPrompt
 

@@ -7,8 +7,8 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, options, progress
-from memfs.cli.command_group import CommandGroup
-from memfs.cli.wording import format_size
+from memfs.cli.group import CommandGroup
+from memfs.cli.layout import format_size
 from memfs.core.escaping import flatten_text
 from memfs.ops import model as op
 from memfs.ops.model import Coverage

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import LABEL
 from memfs.cli.edit_output import format_remainder
-from memfs.core.counts import format_count
+from memfs.cli.group import CommandGroup
+from memfs.core.formats import format_count
 from memfs.ops import page as op
 from memfs.ops.page import PagedOut
 

@@ -9,7 +9,6 @@ import click
 from memfs import __version__, hosts
 from memfs.hook.main import main
 from memfs.ipc.client import HookCall
-from memfs.ops import merge
 
 
 @click.command("hook")
@@ -46,4 +45,6 @@ def merge_driver_command(base: str, ours: str, theirs: str) -> None:
     `memfs init` registers it in a clone. Front matter is merged by rule, bodies by line: what
     either side wrote is kept.
     """
+    from memfs.ops import merge  # with YAML, which assistants do not wait for
+
     merge.run(base, ours, theirs)

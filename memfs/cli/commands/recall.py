@@ -7,9 +7,9 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, options
-from memfs.cli.interruption import stoppable_stages
+from memfs.cli.progress import stoppable_stages
 from memfs.context.assemble import Compression
-from memfs.core.counts import format_count
+from memfs.core.formats import format_count
 from memfs.knowledge.orchestrator import Context
 from memfs.ops import context as op
 from memfs.recall.index_session import IndexSession

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options, progress
-from memfs.cli.command_group import CommandGroup
-from memfs.cli.diff import show
-from memfs.cli.edit_output import format_entry, format_remainder, report
-from memfs.cli.review_prompt import ReviewItem, ask_about
+from memfs.cli.edit_output import format_entry, format_remainder, open_editor, report
+from memfs.cli.group import CommandGroup
+from memfs.cli.layout import print_diff as show
 from memfs.core import changes, parts
 from memfs.core.body_edits import Append
-from memfs.core.counts import format_count
+from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.facts import ACCEPTED, REJECTED
-from memfs.core.local_time import format_day, format_time
+from memfs.core.formats import format_count, format_day, format_time
 from memfs.ops import edit, facts, standing_rules
 from memfs.ops import reflect as op
 from memfs.ops.facts import FactOffer
@@ -26,6 +26,15 @@ from memfs.store import config, reviews
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal
 from memfs.store.standing_rules import StandingRule
+
+_KEYS = {
+    "y": "take it",
+    "n": "drop it: it is not shown again",
+    "e": "edit its text, and take that",
+    "s": "leave it for later",
+    "q": "leave this and all that follow for later",
+    "?": "say what the keys do",
+}
 
 
 @click.group("review", cls=CommandGroup, invoke_without_command=True)
@@ -293,3 +302,55 @@ def show_proposal(found: Proposal) -> None:
         console.talk(found.said)
     if found.problem:
         console.error(found.problem)
+
+
+@dataclass(frozen=True)
+class ReviewItem:
+    """A proposal to decide on. `accept` takes its text, which `e` changes; "": there is no `e`."""
+
+    question: str
+    text: str
+    show: Callable[[], object]
+    accept: Callable[[str], object]
+    reject: Callable[[], object]
+
+
+def ask_about(items: Sequence[ReviewItem]) -> None:
+    """Show each item and do what the user answers; stop at `q`."""
+    for number, item in enumerate(items, 1):
+        item.show()
+        key = _ask(f"({number}/{len(items)}) {item.question}", editable=bool(item.text))
+        if key == "q":
+            return
+        try:
+            _decide(item, key)
+        except MemfsError as error:  # the others can be decided on all the same
+            console.error(error.message, error.hint)
+
+
+def _decide(item: ReviewItem, key: str) -> None:
+    if key == "y":
+        item.accept(item.text)
+    elif key == "n":
+        item.reject()
+    elif key == "e":
+        with open_editor(f"{item.text}\n", "proposal") as text:
+            if text.strip():
+                item.accept(text.strip())
+            else:
+                console.talk("left for later: the text was empty")
+
+
+def _ask(question: str, *, editable: bool) -> str:
+    """Return the key that was pressed, once it is one of ours."""
+    keys = [key for key in _KEYS if editable or key != "e"]
+    while True:
+        console.ask(f"{question} [{','.join(keys)}]? ")
+        key = click.getchar().lower()[:1]  # what was typed ahead is not for this question
+        console.talk(key if key.isprintable() else "")
+        if key in keys and key != "?":
+            return key
+        if key in ("\x03", "\x04"):  # Ctrl-C and Ctrl-D, where the terminal hands them over
+            return "q"
+        for each in keys:
+            console.talk(f"  {each}  {_KEYS[each]}")

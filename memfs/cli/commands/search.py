@@ -10,18 +10,16 @@ from functools import partial
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.interruption import stoppable_stages
 from memfs.cli.pager import paged
+from memfs.cli.progress import stoppable_stages
 from memfs.cli.session_output import print_messages
 from memfs.core import parts
-from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_count, format_day
 from memfs.core.records import Hit, SessionHit
 from memfs.ops import search as op
 from memfs.ops import sessions
-from memfs.ops import source as source_module
 from memfs.recall.index_session import IndexSession
 from memfs.search.engine import Filter, HitPage, Mode
 from memfs.store import config, data_sources
@@ -201,7 +199,9 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
 
 def _open_file(place: Place, hit: Hit) -> None:
     """Print the lines of a file around a hit, numbered; those of the hit are marked."""
-    lines = source_module.read_lines(place, hit, _AROUND)
+    from memfs.ops import source  # with all that reads files
+
+    lines = source.read_lines(place, hit, _AROUND)
     if not lines:  # no text by lines, such as a PDF
         console.data(hit.text)
         return

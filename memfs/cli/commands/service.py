@@ -7,8 +7,8 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, options
-from memfs.cli.command_group import CommandGroup
 from memfs.cli.commands.status import of_service
+from memfs.cli.group import CommandGroup
 from memfs.ops import service
 
 _LINES = 40

@@ -6,15 +6,14 @@ from dataclasses import asdict
 
 import click
 
-from memfs.cli import console, folding, layout, options
-from memfs.cli.command_group import CommandGroup
+from memfs.cli import console, layout, options
 from memfs.cli.completion import CompletedType
+from memfs.cli.group import CommandGroup
+from memfs.cli.layout import format_age, format_size
 from memfs.cli.pager import paged
 from memfs.cli.session_output import print_messages
-from memfs.cli.wording import format_age, format_size
-from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
-from memfs.core.local_time import format_day
+from memfs.core.formats import format_count, format_day
 from memfs.ops import forget as forgetting
 from memfs.ops import graph
 from memfs.ops import sessions as op
@@ -92,7 +91,7 @@ def forget(id: str, yes: bool) -> None:
         if not console.can_ask():
             raise UsageError("forgetting wants a yes", f"memfs session forget {id} --yes")
         console.talk(f"{found.host} session {found.id}, {format_day(found.started)}:")
-        console.talk(f"  {layout.shorten(found.prompt, folding.columns() - 2)}")
+        console.talk(f"  {layout.shorten(found.prompt, console.columns() - 2)}")
         click.confirm("Forget it?", abort=True, err=True)
     done = forgetting.run(place, found.id, options.get_origin())
     facts = f", {format_count(done.facts, 'fact')}" if done.facts else ""

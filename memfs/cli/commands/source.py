@@ -5,15 +5,15 @@ from __future__ import annotations
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import format_remainder
-from memfs.cli.interruption import stoppable_stages
+from memfs.cli.group import CommandGroup
+from memfs.cli.layout import format_age, shorten_path
 from memfs.cli.pager import paged
-from memfs.cli.wording import format_age, shorten_path
+from memfs.cli.progress import stoppable_stages
 from memfs.core import settings
-from memfs.core.counts import format_count
 from memfs.core.escaping import flatten_text
+from memfs.core.formats import format_count
 from memfs.ops import source as op
 from memfs.ops.source import ListedSource, SourceState
 

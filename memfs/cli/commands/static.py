@@ -7,9 +7,9 @@ from dataclasses import asdict
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.command_group import CommandGroup
 from memfs.cli.completion import CompletedType
 from memfs.cli.edit_output import text_of
+from memfs.cli.group import CommandGroup
 from memfs.cli.pager import paged
 from memfs.core.errors import RejectedError
 from memfs.knowledge.kinds import static as op

@@ -8,13 +8,12 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options
-from memfs.cli.wording import format_size
+from memfs.cli.layout import format_size
 from memfs.core import label as labels
 from memfs.core import parts
-from memfs.core.counts import format_count
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
-from memfs.core.local_time import format_time
+from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import status
 from memfs.ops.status import SourceStatus, Status

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from memfs.cli import console, diff, options
+from memfs.cli import console, layout, options
 from memfs.hosts.instructions import TARGETS
 from memfs.ops import sync as op
 from memfs.sync import githook, instruction_sections
@@ -103,7 +103,7 @@ def _print_plans(
     for plan in found:
         path = plan.target.path
         if dry_run:
-            diff.show(plan.diff())
+            layout.print_diff(plan.diff())
         if not (dry_run or check):
             console.print_done(f"{path} {plan.outcome}")
         elif plan.outcome == "unchanged":

@@ -9,9 +9,9 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.pager import open_pager
-from memfs.core.counts import format_count
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
+from memfs.core.formats import format_count
 from memfs.core.invisible_characters import split_visible
 from memfs.hosts import caller
 from memfs.ops import trust as op

@@ -20,8 +20,8 @@ from memfs.knowledge.kinds import scoring
 from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
+from memfs.search.doc_json import epoch
 from memfs.search.engine import Engine, Filter
-from memfs.search.message_documents import epoch
 from memfs.store import chunk_log, clock, lock, store_paths
 from memfs.store import facts as stored
 from memfs.store.blocks import Place

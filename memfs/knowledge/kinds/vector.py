@@ -17,8 +17,8 @@ from memfs.knowledge.kinds.options import Options
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import topics
 from memfs.recall.index_session import IndexSession
+from memfs.search.doc_json import epoch
 from memfs.search.engine import Engine, Filter
-from memfs.search.message_documents import epoch
 from memfs.store import blocks, chunk_log, clock
 from memfs.store.blocks import Place
 from memfs.store.chunk_log import ChunkMark

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from memfs import files, hosts
-from memfs.core.local_time import format_time
+from memfs.core.formats import format_time
 from memfs.hosts.base import Host
 from memfs.ops.doctor.finding import Finding
 from memfs.store import sessions, store_paths

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from memfs import files
 from memfs.core import block_problems, frontmatter
 from memfs.ops.doctor.finding import Finding
-from memfs.search.message_documents import epoch
+from memfs.search.doc_json import epoch
 from memfs.store import archive, blocks, facts
 from memfs.store.blocks import Place
 

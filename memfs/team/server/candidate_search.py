@@ -10,11 +10,11 @@ from uuid import UUID
 
 from memfs.core.records import Message
 from memfs.search import (
+    doc_json,
     encoder,
     identifiers,
     lexical,
     memory_index,
-    message_documents,
     stopwords,
     text_vectors,
 )
@@ -130,4 +130,4 @@ def make_document(stored: StoredMessage) -> dict[str, object]:
         stored.text,
         speaker=stored.speaker,
     )
-    return message_documents.document(message) | {"id": stored.id.hex}
+    return doc_json.document(message) | {"id": stored.id.hex}

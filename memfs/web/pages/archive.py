@@ -9,8 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs.core import parts
-from memfs.core.counts import format_count
 from memfs.core.errors import MemfsError, UsageError
+from memfs.core.formats import format_count
 from memfs.knowledge.kinds import static
 from memfs.ops import archive
 from memfs.ops.archive import ArchivedPassage, StoredPassage

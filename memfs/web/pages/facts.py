@@ -12,9 +12,9 @@ from starlette.routing import Route
 from memfs.core import changes
 from memfs.core import label as labels
 from memfs.core.body_edits import Append, Rejected
-from memfs.core.counts import format_count
 from memfs.core.errors import NotFoundError
 from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
+from memfs.core.formats import format_count
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import edit, facts, reflect, standing_rules
 from memfs.store.blocks import Place

@@ -13,7 +13,7 @@ from memfs.importers import readers
 from memfs.importers.importing import Imported
 from memfs.ops import doctor
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import (
+from tests.importers.importing import (
     count_outcomes,
     import_path,
     list_details,
@@ -21,8 +21,8 @@ from tests.ingest.importers.importing import (
     read_stores,
     undo_import,
 )
-from tests.ingest.importers.note_samples import SAMPLES
-from tests.ingest.importers.samples import SECRET_TEXT, STEERING
+from tests.importers.note_samples import SAMPLES
+from tests.importers.samples import SECRET_TEXT, STEERING
 
 pytestmark = pytest.mark.parametrize("tool", sorted(SAMPLES))
 

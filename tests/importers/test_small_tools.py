@@ -10,14 +10,14 @@ from memfs.importers import readers
 from memfs.ops import archive
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path
-from tests.ingest.importers.note_samples import (
+from tests.importers.importing import import_path
+from tests.importers.note_samples import (
     make_engram,
     make_mcp_memory_service,
     make_opencode_memory,
     write_texts,
 )
-from tests.ingest.importers.samples import write_json
+from tests.importers.samples import write_json
 
 
 def read_passages(place: Place) -> dict[str, tuple[str, str, tuple[str, ...]]]:

@@ -13,8 +13,8 @@ from memfs.importers.readers.letta import NO_MEMORY
 from memfs.ops import archive
 from memfs.store import blocks, recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path, list_details, read_memory
-from tests.ingest.importers.samples import letta_code_message, make_letta_code, write_json
+from tests.importers.importing import import_path, list_details, read_memory
+from tests.importers.samples import letta_code_message, make_letta_code, write_json
 
 
 def write_memory(folder: Path, **files: str) -> Path:

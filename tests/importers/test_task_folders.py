@@ -12,8 +12,8 @@ from memfs.importers import readers
 from memfs.importers.readers.items import ToolSession
 from memfs.store import recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path, list_details
-from tests.ingest.importers.samples import SAMPLES, make_cline, make_task, write_json
+from tests.importers.importing import import_path, list_details
+from tests.importers.samples import SAMPLES, make_cline, make_task, write_json
 
 TASK = "1767225600000"
 

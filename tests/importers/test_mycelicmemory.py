@@ -12,9 +12,9 @@ from memfs.ops import archive
 from memfs.ops.sessions import find_session
 from memfs.store import blocks, recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path
-from tests.ingest.importers.note_samples import make_mycelicmemory
-from tests.ingest.importers.samples import make_database
+from tests.importers.importing import import_path
+from tests.importers.note_samples import make_mycelicmemory
+from tests.importers.samples import make_database
 
 
 def test_whole_memories_are_passages_with_their_relations(place: Place, tmp_path: Path) -> None:

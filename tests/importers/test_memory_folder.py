@@ -11,8 +11,8 @@ from memfs.ops import archive
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.e2e.program import run
-from tests.ingest.importers.importing import import_path
-from tests.ingest.importers.note_samples import make_memory_folder, write_texts
+from tests.importers.importing import import_path
+from tests.importers.note_samples import make_memory_folder, write_texts
 
 
 def sniff(path: Path) -> bool:

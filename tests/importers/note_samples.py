@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.ingest.importers import samples
-from tests.ingest.importers.samples import make_database
+from tests.importers import samples
+from tests.importers.samples import make_database
 
 _MYCELICMEMORY = """
 CREATE TABLE memories (id TEXT PRIMARY KEY, content TEXT NOT NULL, source TEXT, importance INTEGER,

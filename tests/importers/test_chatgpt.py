@@ -15,8 +15,8 @@ from memfs.importers import readers
 from memfs.ops import archive
 from memfs.store import recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import count_outcomes, import_path, list_details
-from tests.ingest.importers.samples import (
+from tests.importers.importing import count_outcomes, import_path, list_details
+from tests.importers.samples import (
     make_chatgpt_conversation,
     make_chatgpt_node,
     make_zip,

@@ -15,8 +15,8 @@ from memfs.ops import archive
 from memfs.ops.sessions import find_session
 from memfs.store import recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path, list_details, read_memory
-from tests.ingest.importers.samples import make_database, make_mem0, write_json
+from tests.importers.importing import import_path, list_details, read_memory
+from tests.importers.samples import make_database, make_mem0, write_json
 
 ALICE = "02d1c631-624c-4e3f-946d-1c734e6367c2"
 

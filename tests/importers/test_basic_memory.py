@@ -10,9 +10,9 @@ from memfs.importers import readers
 from memfs.ops import archive
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path
-from tests.ingest.importers.note_samples import make_basic_memory, write_texts
-from tests.ingest.importers.samples import write_json
+from tests.importers.importing import import_path
+from tests.importers.note_samples import make_basic_memory, write_texts
+from tests.importers.samples import write_json
 
 NOTE = "---\ntitle: {}\ntype: {}\npermalink: {}\n---\n\n{}\n"
 

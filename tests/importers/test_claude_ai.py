@@ -12,8 +12,8 @@ from memfs.importers import readers
 from memfs.ops import archive
 from memfs.store import recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path, list_details
-from tests.ingest.importers.samples import make_claude_ai_conversation, make_zip, write_json
+from tests.importers.importing import import_path, list_details
+from tests.importers.samples import make_claude_ai_conversation, make_zip, write_json
 
 
 def read_session(place: Place, name: str = "c-1") -> list[Message]:

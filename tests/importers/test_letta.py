@@ -13,14 +13,8 @@ from memfs.ops import archive, edit
 from memfs.ops.sessions import find_session
 from memfs.store import blocks, recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import (
-    BY,
-    count_outcomes,
-    import_path,
-    list_details,
-    read_memory,
-)
-from tests.ingest.importers.samples import letta_file, letta_message, make_letta, write_json
+from tests.importers.importing import BY, count_outcomes, import_path, list_details, read_memory
+from tests.importers.samples import letta_file, letta_message, make_letta, write_json
 
 VALUES = (
     "\nName: Alice",

@@ -15,13 +15,8 @@ from memfs.ops import archive
 from memfs.ops.sessions import find_session
 from memfs.store import recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path
-from tests.ingest.importers.samples import (
-    make_claude_mem,
-    make_database,
-    make_server_memory,
-    write_json,
-)
+from tests.importers.importing import import_path
+from tests.importers.samples import make_claude_mem, make_database, make_server_memory, write_json
 
 
 def test_observations_and_summaries_of_the_project_become_passages(

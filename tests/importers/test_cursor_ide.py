@@ -14,8 +14,8 @@ from memfs.importers import readers
 from memfs.importers.readers.task_folders import parse_folder
 from memfs.store import recall
 from memfs.store.blocks import Place
-from tests.ingest.importers.importing import import_path, list_details, read_memory
-from tests.ingest.importers.samples import make_cursor_ide, make_vscode_state, write_json
+from tests.importers.importing import import_path, list_details, read_memory
+from tests.importers.samples import make_cursor_ide, make_vscode_state, write_json
 
 CREATED = 1767225600000
 
