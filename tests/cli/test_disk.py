@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memfs.cli import main
-from memfs.ops.doctor import disk
+from memfs.ops.doctor import stores
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.faults import harness
@@ -112,8 +112,8 @@ def test_a_folder_that_may_not_be_written(
 
 
 def test_doctor_sees_a_disk_with_almost_no_room(place: Place) -> None:
-    assert list(disk.check_disks(place)) == []
-    found = list(disk.check_disks(place, least=1 << 62))
+    assert list(stores.check_disks(place)) == []
+    found = list(stores.check_disks(place, least=1 << 62))
     assert [each.level for each in found] == ["warning"]
     assert re.fullmatch(rf"the disk of {place.home.root} has [\d,.]+ MB left", found[0].text)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memfs.core import parts
-from memfs.ops.doctor import blocks, disk, hosts, kinds, model, passages, sections, sources, stores
 from memfs.ops.doctor import fix as doctor_fix
+from memfs.ops.doctor import hosts, memory, stores
 from memfs.ops.doctor.finding import Finding
 from memfs.store import blocks as stored
 from memfs.store.blocks import Place
@@ -21,18 +21,18 @@ def run(place: Place, home: str, *, content: bool = True) -> list[Finding]:
     named = place if content else stored.Place(None, place.user)
     return [
         *stores.check_stores(place),
-        *disk.check_disks(place),
+        *stores.check_disks(place),
         *stores.check_variables(),
-        *blocks.check_blocks(named),
-        *passages.check_passages(named),
-        *stores.merging(place),
+        *memory.check_blocks(named),
+        *memory.check_passages(named),
+        *stores.check_merging(place),
         *hosts.check_hosts(place, home),
-        *sections.check_sections(named),
-        *model.check_model(place),
-        *kinds.check_kinds(named),
-        *sources.check_sources(named),
+        *memory.check_sections(named),
+        *memory.check_model(place),
+        *memory.check_kinds(named),
+        *memory.check_sources(named),
         *(team.check(place) if team else ()),
-        *stores.calls(place),
+        *stores.check_failed_calls(place),
     ]
 
 

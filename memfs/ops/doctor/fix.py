@@ -13,7 +13,7 @@ from memfs.core.errors import LockedError, MemfsError
 from memfs.core.records import Origin
 from memfs.files import atomic, outside
 from memfs.ingest import transcripts
-from memfs.ops.doctor import permissions, temp_files
+from memfs.ops.doctor import stores, temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.secrets import redact
 from memfs.store import blocks, clock, local_folder, lock, store_paths, writer
@@ -51,8 +51,8 @@ def stores_of(place: Place) -> Iterator[Finding]:
         done.add(store.root)
         yield from _put_away(store, temp_files.of_store(store))
         closed = 0
-        for path in permissions.open_to_others(store):
-            permissions.close(path)
+        for path in stores.open_to_others(store):
+            stores.close(path)
             closed += 1
         if closed:
             yield Finding("ok", f"{store.tier} store: {closed:,} files and folders made private")

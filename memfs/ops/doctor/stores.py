@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from memfs import files, hosts
 from memfs.core import label as labels
+from memfs.core import os_errors
+from memfs.files import trees
 from memfs.hosts import settings_merge
-from memfs.ops.doctor import permissions, temp_files
+from memfs.ops.doctor import temp_files
 from memfs.ops.doctor.finding import Finding
-from memfs.store import config_check, git, journal, local_folder, prompts, store_paths
+from memfs.store import config_check, git, journal, local_folder, lock, prompts, store_paths
 from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+
+_OTHERS = 0o077
+
+LITTLE = 64 << 20  # bytes; an index and its next version take tens of MB
+_MB = 1_000_000
 
 _LOG_LINES = 3
 _MOST_NAMED = 10
@@ -51,7 +61,7 @@ def check_variables() -> Iterator[Finding]:
         yield Finding("warning", text)
 
 
-def merging(place: Place) -> Iterator[Finding]:
+def check_merging(place: Place) -> Iterator[Finding]:
     """Check that git merges blocks with our driver in this clone."""
     project = place.project
     if project is None or git.top_level(project.root) is None:
@@ -95,7 +105,7 @@ def _check_prompts(store: store_paths.Store) -> Iterator[Finding]:
 
 
 def _check_modes(store: store_paths.Store) -> Iterator[Finding]:
-    found = permissions.open_to_others(store)
+    found = open_to_others(store)
     if found:
         more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
         yield Finding(
@@ -126,7 +136,7 @@ def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
     yield Finding("ok", f"{len(entries):,} edits in the journal")
 
 
-def calls(place: Place) -> Iterator[Finding]:
+def check_failed_calls(place: Place) -> Iterator[Finding]:
     """Report hook calls that failed, and the Python that runs."""
     for tier, store in place.list_tiers():
         path = f"{store.local}/hook.log"
@@ -139,3 +149,98 @@ def calls(place: Place) -> Iterator[Finding]:
                 f"last: {shown}; delete the file when it is seen to",
             )
     yield Finding("ok", f"Python {sys.version.split()[0]} at {sys.executable}")
+
+
+def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
+    """Check the stores of a place; a disk is to have `least` bytes of room."""
+    seen = set()
+    for tier, store in place.list_tiers():
+        if tier == labels.SESSION:
+            continue
+        folders = _list_folders(store)
+        refused = list(islice(chain.from_iterable(map(_check_rights, folders)), 1))
+        yield from refused or _check_lock(store)
+        for folder in folders:
+            device = _get_device(folder)
+            if device not in seen:
+                seen.add(device)
+                yield from _check_room(folder, least)
+
+
+def _get_device(folder: str) -> int:
+    found = files.status(folder)
+    return found.st_dev if found else 0
+
+
+def _list_folders(store: Store) -> list[str]:
+    """List the folders of a store that memfs writes into."""
+    return [path for path in (store.root, store.local, store.index) if files.is_folder(path)]
+
+
+def _check_rights(folder: str) -> Iterator[Finding]:
+    effective = os.access in os.supports_effective_ids
+    if os.access(folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=effective):
+        return
+    if hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY:
+        yield Finding(
+            "error", f"{folder} cannot be written: its disk is read-only", "mount it for writing"
+        )
+    else:
+        yield Finding(
+            "error",
+            f"{folder} cannot be written by you",
+            f"see its owner and rights: ls -ld {folder}",
+        )
+
+
+def _check_lock(store: Store) -> Iterator[Finding]:
+    if not files.is_file(f"{store.local}/{lock.NAME}"):
+        return
+    try:
+        lock.check_lock(store)
+    except OSError as error:
+        told = os_errors.describe_refusal(error)
+        yield Finding("error", told.message, told.hint)
+
+
+def _check_room(folder: str, least: int) -> Iterator[Finding]:
+    room = trees.get_room(folder)
+    if room < least:
+        yield Finding(
+            "warning" if room else "error",
+            f"the disk of {folder} has {room / _MB:,.1f} MB left",
+            "make room on it: what cannot be written is refused, and nothing is half-written",
+        )
+
+
+def open_to_others(store: Store) -> list[str]:
+    """List the private files and folders of a store that are open to others; no links.
+
+    Folders of indexes are private themselves: libraries write into them with modes of their own.
+    """
+    if os.name == "nt":
+        return []
+    top = store.root if store.private else store.local
+    listed = [(path, files.status(path)) for path in [top, *_list_below(top, store)]]
+    return [path for path, status in listed if status and status.st_mode & _OTHERS]
+
+
+def close(path: str) -> None:
+    """Make a file or folder private to its owner."""
+    found = files.status(path)
+    if found is not None:
+        trees.set_mode(path, stat.S_IMODE(found.st_mode) & ~_OTHERS)
+
+
+def _list_below(top: str, store: Store) -> Iterator[str]:
+    waiting = [top]
+    while waiting:
+        folder = waiting.pop()
+        indexes = (store.index, store.sources) if folder == store.local else ()
+        inner = (".git", *map(os.path.basename, indexes))
+        try:
+            found = sorted(files.entries(folder))
+        except OSError:
+            continue
+        yield from (f"{folder}/{name}" for name, _ in found)
+        waiting += [f"{folder}/{n}" for n, is_folder in found if is_folder and n not in inner]

@@ -1,0 +1,244 @@
+"""Check what a memory holds: blocks, passages, kinds, sections, sources, the model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from memfs import files
+from memfs.core import block_problems, frontmatter
+from memfs.core import label as labels
+from memfs.core.block import Block
+from memfs.core.block_problems import find_contradictions
+from memfs.core.errors import MemfsError
+from memfs.files import trees
+from memfs.ingest.source_files import HIDDEN, IGNORED, UNMATCHED
+from memfs.knowledge.kinds import registry
+from memfs.ops.doctor.finding import Finding
+from memfs.recall import model_config, source_index
+from memfs.recall.index_session import IndexSession
+from memfs.search.doc_json import epoch
+from memfs.store import archive, blocks, config, data_sources, facts, store_paths
+from memfs.store.blocks import Place
+from memfs.sync import githook, instruction_sections
+
+_WANTED = (HIDDEN, IGNORED, UNMATCHED)  # what somebody said is to be left out
+_MANY = 0.2  # share of files
+
+
+_BY_HAND = "mend it in an editor"
+_LEAST, _MOST = 1, 10  # importance
+_SHOWN = 5  # numbers of lines
+
+_FIXED = "memfs doctor --fix mends it, and keeps the file as it was"
+_COPY = "a conflicted copy that a sync tool left, and not used"
+_UNREAD, _PERMISSIONS = "cannot be read", "see its permissions and those of its folder"
+
+
+def check_blocks(place: Place) -> Iterator[Finding]:
+    """Check every block file, and report other files among them."""
+    paths: dict[tuple[str, str], str] = {}
+    read: set[str] = set()
+    try:
+        loaded = blocks.load(place)
+    except OSError as error:  # in the folder of all blocks
+        yield Finding("error", f"{error.filename}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
+        return
+    for block in loaded:
+        other = paths.setdefault((block.tier, block.label), block.path)
+        if other != block.path:
+            yield Finding(
+                "error",
+                f"{block.path} and {other} have one label",
+                f"memfs doctor --fix renames {os.path.basename(block.path)}; or do that yourself",
+            )
+        wrong = labels.problem(block.label)
+        if wrong:
+            yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
+        yield from _check_file(block)
+        yield from _check_values(block)
+        for each in find_contradictions(block.value):
+            yield Finding(
+                "warning",
+                f"{block.path}: two lines say {each.one} and {each.other} of one thing",
+                f"keep the one that holds: memfs edit {block.label}",
+            )
+        read.add(block.path)
+    for path, what in _list_left_out(place, read):
+        if what == _COPY:
+            yield Finding("error", f"{path} is {what}", "take over what is missing, and delete it")
+            continue
+        if what.startswith(_UNREAD):
+            yield Finding("error", f"{path}: {what}", _PERMISSIONS)
+            continue
+        yield Finding(
+            "warning",
+            f"{path} is no block: {what}",
+            "blocks are .md files of this repository, at most 3 levels deep, and no links",
+        )
+    if read:
+        yield Finding("ok", f"{len(read)} blocks were read")
+
+
+def _check_file(block: Block) -> Iterator[Finding]:
+    """Check the text of a block file, if it can be read."""
+    if block.size:
+        yield Finding(
+            "error",
+            f"{block.path}: {block.size:,} bytes, a block has at most {blocks.LARGEST:,}",
+            "only its beginning is shown; shorten it in an editor, or move it out of blocks/",
+        )
+        return
+    if block.problem and not block.raw:
+        yield Finding("error", f"{block.path}: {block.problem}", _PERMISSIONS)
+        return
+    for fault in block_problems.find(block.raw):
+        yield Finding(
+            "error" if fault.grave else "warning",
+            f"{block.path}:{fault.line}: {fault.what}",
+            _FIXED if fault.mendable else fault.hint,
+        )
+
+
+def _check_values(block: Block) -> Iterator[Finding]:
+    name = labels.qualify(block.tier, block.label)
+    for key, value in block.odd_keys():
+        yield Finding(
+            "warning", f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}"
+        )
+    if block.chars > block.limit and not block.size:
+        yield Finding(
+            "warning",
+            f"{name}: {block.chars:,} characters, the limit is {block.limit:,}",
+            f"shorten it: memfs edit {block.label}",
+        )
+
+
+def _list_left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
+    """List (path, what it is) of files among the blocks that are none. Opens no file."""
+    found: list[tuple[str, str]] = []
+    for tier, store in place.list_tiers():
+        if tier == labels.SESSION:
+            continue
+        top = store_paths.block_folder(store, tier)
+        if os.path.islink(top):
+            found.append((top, "a link"))
+        for each in trees.walk(top, left_out=lambda path, what: found.append((path, what))):
+            if each.path not in read:
+                deep = each.name.count("/") >= labels.MAX_DEPTH or blocks.SUFFIX + "/" in each.name
+                is_deep = each.path.endswith(blocks.SUFFIX) and deep
+                what = "a file too deep" if is_deep else "not named .md"
+                if labels.is_conflicted_copy(os.path.basename(each.path)):
+                    what = _COPY
+                found.append((each.path, what))
+    return sorted(each for each in found if not os.path.basename(each[0]).startswith("."))
+
+
+def check_passages(place: Place) -> Iterator[Finding]:
+    """Check every passage file of the stores of a place, and the lines of their facts."""
+    for store in place.stores():
+        for path, lines in facts.list_damage(store):
+            named = ", ".join(map(str, lines[:_SHOWN])) + (" …" if len(lines) > _SHOWN else "")
+            what = f"{path}: not read as facts: line{'s' * (len(lines) > 1)} {named}"
+            yield Finding("error", what, "mend them in an editor, or take them out")
+        for path in archive.sources(store):
+            try:
+                raw = files.read(path)
+            except OSError as error:
+                what = f"{path}: cannot be read: {error.strerror}"
+                yield Finding("error", what, "see its permissions and those of its folder")
+                continue
+            if raw is None:  # it is gone
+                continue
+            for fault in block_problems.find(raw):
+                yield Finding(
+                    "error" if fault.grave else "warning",
+                    f"{path}:{fault.line}: {fault.what}",
+                    fault.hint,
+                )
+            for key, value in _list_odd_values(raw):
+                yield Finding("warning", f"{path}: {key} is {value!r}, which is not used", _BY_HAND)
+
+
+def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
+    """Yield the keys with an invalid value, and that value."""
+    meta = blocks.front_matter(frontmatter.split(raw)[0])
+    importance = meta.get("importance", _LEAST)
+    if type(importance) is not int or not _LEAST <= importance <= _MOST:
+        yield "importance", importance
+    if not isinstance(meta.get("tags") or "", str | list):
+        yield "tags", meta["tags"]
+    at = str(meta.get("created_at", archive.UNKNOWN))
+    if at != archive.UNKNOWN and epoch(at) is None:
+        yield "created_at", meta["created_at"]
+
+
+def check_kinds(place: Place) -> Iterator[Finding]:
+    """Check what `memory_blocks` names."""
+    if config.load(place).get("memory_blocks") or config.list_refused_kinds(place):
+        for problem in registry.load_kinds(IndexSession(place)).problems:
+            yield Finding("warning", problem)
+
+
+def check_sections(place: Place) -> Iterator[Finding]:
+    """Check each section of ours, and the hooks of git that renew them."""
+    store = place.project
+    if store is None:
+        return
+    targets = instruction_sections.find_sections(store)
+    ours = instruction_sections.render_section(store) if targets else ""
+    for target in targets:
+        try:
+            outcome = instruction_sections.plan(store, target, ours).outcome
+        except MemfsError as error:
+            yield Finding("error", error.message, error.hint)
+            continue
+        if outcome == "unchanged":
+            yield Finding("ok", f"{target.path} is in step with the blocks")
+        else:
+            yield Finding("warning", f"{target.path} is out of step with the blocks", "memfs sync")
+    for problem in githook.find_problems(place):
+        yield Finding("warning", problem, "memfs sync --git-hook")
+
+
+def check_sources(place: Place) -> Iterator[Finding]:
+    """Check each source. What is refused is told with the configuration (see `config_check`)."""
+    for source in data_sources.list_sources(place):
+        name, hint = source.name, f"memfs source sync {source.name}"
+        for path in source.paths:
+            if not os.path.lexists(path):
+                yield Finding(
+                    "warning",
+                    f"the source {name} names {path}, which is not there",
+                    f"change sources.{name}.paths, or memfs source rm {name}",
+                )
+        state = source_index.load_state(source)
+        if state is None or not state.whole:
+            what = "is not indexed yet" if state is None else "is not indexed to its end"
+            yield Finding("warning", f"the source {name} {what}", hint)
+            continue
+        left = {why: count for why, count in state.left.items() if why not in _WANTED}
+        count = sum(left.values())
+        told = "; ".join(f"{why}: {number:,}" for why, number in left.items())
+        if count > _MANY * (count + state.files):
+            text = f"the source {name} leaves out {count:,} of {count + state.files:,} files"
+            yield Finding("warning", f"{text} ({told})", f"memfs source show {name}")
+        else:
+            yield Finding(
+                "ok", f"the source {name}: {state.files:,} files, {state.chunks:,} chunks"
+            )
+
+
+def check_model(place: Place) -> Iterator[Finding]:
+    """Check the configured model."""
+    found = model_config.load_status(place)
+    if found.problem:
+        yield Finding("warning", f"search goes by words alone: {found.problem}", found.hint)
+    elif found.off and found.bytes:
+        yield Finding(
+            "ok",
+            f"embedding is off; {found.bytes:,} bytes of vectors are kept",
+            "memfs model use none removes them",
+        )
+    elif found.documents or found.off:
+        yield Finding("ok", f"embedding: {found.format_line()}")
