@@ -15,7 +15,7 @@ import click
 from benchmarks import command as runner
 from benchmarks import project, retrieval
 from memfs.cli import console, layout, options, progress
-from memfs.core.facts import REJECTED, Fact
+from memfs.core.records import REJECTED, Fact
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.protocol import Query, State

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
-    from memfs.core.facts import Fact
-    from memfs.core.records import Hit, JournalEntry, Message, Passage, SessionHit
+    from memfs.core.records import Fact, Hit, JournalEntry, Message, Passage, SessionHit
     from memfs.importers.exporting import Exported
     from memfs.importers.importing import Imported
     from memfs.importers.merge import ImportItem
@@ -133,8 +132,7 @@ _NAMES = {  # the public names of each module
     "memfs.core.errors": (
         "DamagedError LockedError MemfsError NotFoundError RejectedError StoreError UsageError"
     ),
-    "memfs.core.facts": "Fact",
-    "memfs.core.records": "Hit JournalEntry Message Passage SessionHit",
+    "memfs.core.records": "Fact Hit JournalEntry Message Passage SessionHit",
     "memfs.importers.merge": "ImportItem",
     "memfs.ingest.transcripts": "Tally",
     f"{_KINDS}.facts": "Facts",

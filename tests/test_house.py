@@ -140,7 +140,7 @@ ELSEWHERE = {
     "sync/instruction_sections.py": {"os.stat", "os.rmdir"},  # instruction files of the project
     "mcp/stdio.py": {"os.open"},  # the null device
     "ingest/source_files.py": {"os.scandir", "os.lstat"},  # a source's folders, outside of a store
-    "importers/plan.py": {"os.listdir"},  # another tool's memory
+    "importers/foreign_files.py": {"os.listdir"},  # another tool's memory
     "importers/text_files.py": {"os.stat"},  # another tool's memory
     "knowledge/session_graph/database.py": {
         "sqlite3.connect",
@@ -159,11 +159,11 @@ ELSEWHERE = {
     "search/memory_index.py": {"tantivy.Index"},  # in memory alone
     "training/teachers.py": {"np.load"},  # a model that is made
     "search/semantic.py": {"np.load"},  # an open file
-    "service/listener.py": {"os.stat", "os.lstat", "os.remove", "os.chmod"},  # the socket
-    "service/server.py": {"os.stat"},  # our own code
+    "service/server.py": {"os.stat", "os.lstat", "os.remove", "os.chmod"},  # the socket; our code
     "service/app.py": {"open"},  # the system's counters
     "service/watch.py": {"os.stat", "os.walk"},  # real paths alone are watched
-    "service/worker.py": {"open", "os.stat", "os.walk"},  # the system's counters; transcripts
+    "service/throttle.py": {"open"},  # the system's counters
+    "service/worker.py": {"os.stat", "os.walk"},  # transcripts
     "store/git.py": {"os.scandir"},  # git's own folder
     "store/store_paths.py": {"os.stat"},  # git's index
     "store/host_sessions.py": {"open"},  # the system's processes

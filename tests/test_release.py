@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import memfs
-from memfs.core.distribution import DISTRIBUTION
+from memfs.core.parts import DISTRIBUTION
 from memfs.ipc import client
 from tests.docs.walkthroughs import ELSEWHERE
 

@@ -21,8 +21,8 @@ from memfs.agent.model import (
     TokenUsage,
     UserPrompt,
 )
-from memfs.core.distribution import name_extra
 from memfs.core.errors import MemfsError, UsageError
+from memfs.core.parts import name_extra
 from memfs.core.privacy import excerpt
 from memfs.core.settings import Settings
 from memfs.tools import provider_formats

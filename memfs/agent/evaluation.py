@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from memfs.agent import expectations, loop
-from memfs.agent.conversations import ScriptedConversation
-from memfs.agent.expectations import MemorySnapshot, Miss
+from memfs.agent import loop
+from memfs.agent.conversations import MemorySnapshot, Miss, ScriptedConversation
 from memfs.agent.loop import AgentTurn
 from memfs.agent.model import Model, ModelError, RefusedError, TokenUsage
 from memfs.context import brief_contents
@@ -146,7 +145,7 @@ def _play(
         place = init.is_separate(os.path.realpath(folder), _SESSION)
         brief_contents.create_scratch_block(place)
         _prepare(place, conversation)
-        before = expectations.take_snapshot(place)
+        before = conversations.take_snapshot(place)
         turns: list[AgentTurn] = []
         problem = ""
         try:
@@ -155,10 +154,10 @@ def _play(
             if not answered and not turns:
                 raise
             problem = error.message
-        after = expectations.take_snapshot(place)
+        after = conversations.take_snapshot(place)
     return PlayedConversation(
         conversation,
-        tuple(expectations.misses(conversation.expected, before, after)),
+        tuple(conversations.misses(conversation.expected, before, after)),
         after,
         answers=sum(turn.steps for turn in turns),
         calls=sum(turn.calls for turn in turns),
@@ -191,7 +190,7 @@ def _converse(
 
 def _prepare(place: Place, conversation: ScriptedConversation) -> None:
     """Write the initial blocks of a conversation."""
-    known = expectations.take_snapshot(place).values
+    known = conversations.take_snapshot(place).values
     edits: list[Edit] = [
         Rethink(label, block.value)
         if label in known

@@ -15,8 +15,7 @@ from memfs.agent import configured_model
 from memfs.agent.model import Model, ModelAnswer, ModelError, ModelRequest, UserPrompt
 from memfs.context import window_budget
 from memfs.core.escaping import quote_turn
-from memfs.core.facts import Fact
-from memfs.core.records import Message
+from memfs.core.records import Fact, Message
 from memfs.core.tokens import estimate
 from memfs.knowledge.facts.extraction import prose
 from memfs.knowledge.facts.extraction.candidate import (

@@ -25,14 +25,13 @@ from memfs.store import (
     clock,
     config,
     journal_query,
+    proposals,
     recall,
     resources,
-    reviews,
     sessions,
 )
 from memfs.store.blocks import Place
-from memfs.store.proposals import Proposal, StoreDraft
-from memfs.store.reviews import SessionReview
+from memfs.store.proposals import Proposal, SessionReview, StoreDraft
 from memfs.tools import registry, tool_budget
 from memfs.tools.tool_context import ToolContext
 
@@ -164,7 +163,7 @@ def run_detached(folder: str, host: str, session: str) -> None:
         )
     finally:
         model.close()
-    reviews.write_review(place.home, found)
+    proposals.write_review(place.home, found)
 
 
 def review_session(place: Place, host: str, model: Model) -> SessionReview:

@@ -23,7 +23,7 @@ from memfs.agent.model import (
     UserPrompt,
 )
 from memfs.agent.usage_limits import Queue, clean_arguments
-from memfs.context import brief_contents, page_scores, page_triggers, summary, window_budget
+from memfs.context import brief_contents, page_scores, summary, window_budget
 from memfs.context import window_budget as budgets
 from memfs.context.window_budget import Budget
 from memfs.core import label as labels
@@ -160,10 +160,10 @@ class AgentSession:
 
     def _page_out_scratch(self, text: str) -> None:
         before = [e.message.text for e in self.queue.entries if isinstance(e.message, UserPrompt)]
-        lately = "\n".join([*before[-page_triggers.BEFORE :], text])
+        lately = "\n".join([*before[-page_scores.BEFORE :], text])
         with suppress(MemfsError, OSError):  # read-only, broken by hand, no room: it stays
-            drifts = len(before) >= page_triggers.BEFORE and page_triggers.is_telling(text)
-            why = page_triggers.find_trigger(
+            drifts = len(before) >= page_scores.BEFORE and page_scores.is_telling(text)
+            why = page_scores.find_trigger(
                 text,
                 before,
                 used=self.window.measure_fill(),

@@ -21,8 +21,7 @@ from memfs.context import brief_contents
 from memfs.core import parts
 from memfs.core.block import Block
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
-from memfs.core.facts import ACCEPTED, REJECTED, Fact
-from memfs.core.records import Hit, JournalEntry, Message, SessionHit
+from memfs.core.records import ACCEPTED, REJECTED, Fact, Hit, JournalEntry, Message, SessionHit
 from memfs.hosts import caller
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge import orchestrator

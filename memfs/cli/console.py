@@ -16,7 +16,7 @@ from typing import TextIO
 import click
 
 from memfs.core.escaping import flatten_text, make_plain
-from memfs.core.invisible_characters import reveal_hidden
+from memfs.core.injection_signs import reveal_hidden
 
 _NO_TERMINAL = 100  # columns, where there is none
 

@@ -14,7 +14,7 @@ from memfs.cli import console
 from memfs.cli.console import columns, fold, fold_deep, is_coloured, style, width
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import defuse, flatten_text, make_plain
-from memfs.core.invisible_characters import reveal_hidden
+from memfs.core.injection_signs import reveal_hidden
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 

@@ -17,7 +17,7 @@ import click
 from memfs.cli import console, layout
 from memfs.cli.layout import format_duration, format_size
 from memfs.core.errors import STOPPED, StoppedError
-from memfs.core.invisible_characters import reveal_hidden
+from memfs.core.injection_signs import reveal_hidden
 
 _LONGEST = 1.5  # seconds
 

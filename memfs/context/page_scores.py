@@ -10,10 +10,44 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
+from memfs.core import label as labels
+from memfs.core.block import Block
+from memfs.core.privacy import excerpt
 from memfs.core.tokens import estimate
 from memfs.search.text_vectors import embed_texts
+from memfs.store import clock, config, journal_query, recall
+from memfs.store.blocks import Place
+
+_RECENT = 50  # messages that may refer to a part
+_TASK = 5  # messages of the user that stand for the task, if none is given
+_LONGEST = 2000  # characters of a message that are looked at
+_FREED = 0.2  # of a block's limit: freed by the parts named for a nearly full block
+_MOST, _SHOWN = 3, 80  # parts that are named, and characters of each
+
+Trigger = Literal["window", "task", "topic", "relevance", ""]
+
+_SAID = re.compile(
+    r"^(?:(?:ok(?:ay)?|now|so|good|great|thanks|right|alright|well|fine)\b[,.!: ]*)*"
+    r"(?:(?:a |the )?(?:new|next|another|other|different) (?:task|topic|subject)\b|"
+    r"let'?s (?:switch|move on|do something else|talk about something else)\b|"
+    r"(?:switching|moving on) to\b|forget (?:about )?(?:that|this|it)\b|"
+    r"(?:we're |i'm )?done with (?:that|this|it)\b|something (?:completely )?(?:else|different)\b)",
+    re.IGNORECASE,
+)
+# Prompts that continue the same topic.
+_GOES_ON = re.compile(
+    r"^(?:thanks|thank you|yes|yep|no|nope|ok(?:ay)?|good|great|perfect|nice|right|go on|continue|"
+    r"please (?:go on|continue)|try again|again|and|but|also|hm+|wait)\b",
+    re.IGNORECASE,
+)
+_LATIN = re.compile(r"[A-Za-z]{3,}")
+_FEWEST = 5  # words of a prompt that can change the topic
+BEFORE = 3  # prompts that define the topic
+_FAR = 0.08  # cosine below which a prompt is unrelated to those before
+_LOST = 0.5  # of a block's parts: more than that are irrelevant to the task
 
 Fate = Literal["archive", "summarise", "discard"]
 
@@ -200,3 +234,99 @@ def _find_references(texts: Sequence[str], recent: Sequence[str]) -> list[bool]:
     vectors = embed_texts([*texts, *recent])
     near = vectors[: len(texts)] @ vectors[len(texts) :].T
     return [bool(row.max() >= _REFERRED) for row in near]
+
+
+def find_trigger(
+    prompt: str,
+    before: Sequence[str],
+    *,
+    used: float = 0.0,
+    full: float = 0.9,
+    relevances: Sequence[float] = (),
+    least: float = 0.3,
+) -> Trigger:
+    """Return the reason to page memory now, "" for none.
+
+    `used` is the filled share of the window, `full` the threshold for it. `before` are the earlier
+    prompts, `relevances` those of the block's parts to the task, below `least` irrelevant.
+    """
+    if used >= full:
+        return "window"
+    if before and _SAID.search(prompt):
+        return "task"
+    if len(before) >= BEFORE and is_telling(prompt) and _is_far(prompt, before):
+        return "topic"
+    lost = [each for each in relevances if each < least]
+    if len(relevances) > 1 and len(lost) > _LOST * len(relevances):
+        return "relevance"
+    return ""
+
+
+def is_telling(prompt: str) -> bool:
+    """Tell whether a prompt names a topic, and does not merely continue."""
+    return len(_LATIN.findall(prompt)) >= _FEWEST and not _GOES_ON.match(prompt)
+
+
+def _is_far(prompt: str, before: Sequence[str]) -> bool:
+    vectors = embed_texts([prompt, *before[-BEFORE:]])
+    if not vectors[0].any():
+        return False
+    return float((vectors[1:] @ vectors[0]).max()) < _FAR
+
+
+def name_spare_parts(place: Place, block: Block) -> list[str]:
+    """Return excerpts of the least valuable parts of a block that is nearly full."""
+    found = select_parts(place, block, "", _FREED)
+    if len(found) == len(split_parts(block.body)):  # naming all parts is no help
+        return []
+    return [excerpt(" ".join(each.part.text.split()), _SHOWN) for each in found[:_MOST]]
+
+
+def select_parts(place: Place, block: Block, task: str, free: float) -> list[PageCandidate]:
+    """Return the parts of a block to page out for a task, or to free a share of its limit.
+
+    Without a task the session's last prompts stand for it.
+    """
+    settings = config.load(place)
+    recent = _load_prompts(place)
+    important = settings.number("archival.auto_archive_importance")
+    found = candidates(
+        block.body,
+        task or "\n".join(recent[-_TASK:]),
+        recent,
+        _compute_ages(place, block),
+        scratch=block.tier == labels.SESSION,
+        important=important,
+        lengthy=settings.number("paging.summarize_threshold"),
+    )
+    least = settings.get_share("paging.min_relevance_to_keep")
+    freed = max(1, int(free * block.limit)) if free else 0
+    return choose_parts(found, least, freed, important)
+
+
+def _load_prompts(place: Place) -> list[str]:
+    """Return the last prompts of the user in this session."""
+    if not place.session:
+        return []
+    found: list[str] = []
+    for path in recall.sources(place.home):
+        if place.session in path.replace("\\", "/").rpartition("/")[2]:
+            prompts = [m.text[:_LONGEST] for m in recall.messages(path) if m.role == "user"]
+            found += prompts[-_RECENT:]
+    return found[-_RECENT:]
+
+
+def _compute_ages(place: Place, block: Block) -> list[float]:
+    """Return the age of each part in days, by the journal; 0 if it is unknown."""
+    now = datetime.fromisoformat(clock.now())
+    entries = journal_query.list_block_entries(place, block.tier, block.label)
+    ages = []
+    for part in split_parts(block.body):
+        text = part.text.strip()
+        since = next((e.at for e in entries if e.after is not None and text in e.after), "")
+        try:
+            age = (now - datetime.fromisoformat(since)).total_seconds() / 86400
+        except (ValueError, TypeError):
+            age = 0.0
+        ages.append(max(0.0, age))
+    return ages

@@ -44,9 +44,9 @@ def complete_notice(place: Place | None, folder: str, notice: str) -> str:
 
 def _format_reviews(place: Place) -> str:
     """Return the notice on what reviews saved since the last one; marks it as shown."""
-    from memfs.store import reviews  # most stores have none
+    from memfs.store import proposals  # most stores have none
 
-    return "\n".join(f"memfs: {line} (memfs review)" for line in reviews.take_news(place.home))
+    return "\n".join(f"memfs: {line} (memfs review)" for line in proposals.take_news(place.home))
 
 
 def _list_damage(place: Place) -> list[str]:
@@ -60,7 +60,7 @@ def _list_damage(place: Place) -> list[str]:
 
 def _describe_untrusted(folder: str) -> str:
     """Return the notice on a project store that is not trusted (yet); "" if there is none."""
-    from memfs.core.invisible_characters import reveal_hidden
+    from memfs.core.injection_signs import reveal_hidden
 
     store = store_paths.find(folder or ".")
     if store is None or find_off_switch(Place(store, store_paths.user_store())):

@@ -8,6 +8,8 @@ from typing import Any
 
 from memfs.core.errors import MemfsError
 
+DISTRIBUTION = "agent-memfs"
+
 # The modules that the rest of memfs uses, by part; its commands are in `cli.command_list`.
 PARTS = {
     "agent": ("configured_model", "extract", "reviewer"),
@@ -35,3 +37,8 @@ def load(name: str) -> Any:
     if module not in PARTS[part]:
         raise KeyError(name)
     return import_module(f"memfs.{name}")
+
+
+def name_extra(extra: str) -> str:
+    """Return the command that brings what `extra` needs."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'"

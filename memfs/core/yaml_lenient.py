@@ -36,8 +36,9 @@ def restore_words(meta: dict[str, object], text: str) -> dict[str, object]:
     for key, lines in entries(text):
         rest = lines[0].partition(":")[2].strip(" ")
         below = [line.strip(" ") for line in lines[1:] if line.strip(" ")]
-        if key == "description" and rest and rest[0] not in _MARKED and not below:
-            found[key] = rest
+        if key == "description" and rest and rest[0] not in _MARKED:
+            if not below or " #" in rest:  # no line goes on with what a comment ends
+                found[key] = rest
         elif key == "tags":
             listed = rest[1:-1].split(",") if rest[:1] == "[" and rest[-1:] == "]" else []
             listed = listed or [line[2:] for line in below if line.startswith("- ")]

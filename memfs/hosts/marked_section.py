@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+MARKS = ("<!-- memfs: begin -->", "<!-- memfs: end -->")  # of our section in them
+
 _BOM = "\ufeff"
 _BEHIND = re.compile(r"[ \t]*(?:[\r\n]|\Z)")  # what may be behind a mark
 
@@ -97,3 +99,32 @@ def _find_lines(text: str, mark: str) -> list[int]:
 
 def _format_numbers(text: str, places: list[int]) -> str:
     return ", ".join(str(text.count("\n", 0, at) + 1) for at in places)
+
+
+class InstructionFile(NamedTuple):
+    """A file, relative to the project, and the head of one that we create."""
+
+    name: str
+    path: str
+    head: str = ""
+
+
+_CURSOR = """\
+---
+description: The memory of this project, kept by memfs
+globs:
+alwaysApply: true
+---
+"""
+
+TARGETS = {
+    target.name: target
+    for target in (
+        InstructionFile("agents", "AGENTS.md"),
+        InstructionFile("claude", "CLAUDE.md"),
+        InstructionFile("gemini", "GEMINI.md"),
+        InstructionFile("cursor", ".cursor/rules/memfs.mdc", _CURSOR),
+        InstructionFile("copilot", ".github/copilot-instructions.md"),
+        InstructionFile("windsurf", ".windsurfrules"),
+    )
+}

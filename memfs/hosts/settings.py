@@ -7,15 +7,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+import signal
+import subprocess
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import NamedTuple
 
 from memfs.core.errors import StoreError
-from memfs.hosts import PLUGIN, claude_project, jsonc_edit, owned_file, settings_merge
+from memfs.files import outside
+from memfs.hosts import PLUGIN, jsonc_edit, settings_merge
 from memfs.hosts.base import Host
 from memfs.hosts.settings_merge import Json
+
+_TIMEOUT = 5  # seconds: those that are written in JavaScript take one or two
+_NUMBER = re.compile(r"\d+(?:\.\d+)+(?:[-+][-+.\w]*\w)?")
+
+_CAP = 4096  # bytes of a file of git's that names a folder
 
 SCOPES = ("user", "project", "local")  # local: in the project, and not committed
 
@@ -45,7 +56,7 @@ def _has_our_hooks(found: WiredFile) -> bool:
     try:
         suspected = settings_merge.may_have_hooks(found.text)
         parsed = parse(found.text, found.path) if suspected else {}
-        return bool(settings_merge.commands(parsed) or owned_file.list_words(found.text))
+        return bool(settings_merge.commands(parsed) or settings_merge.list_words(found.text))
     except StoreError:
         return True
 
@@ -59,7 +70,7 @@ def list_server_files(
         for each in _read_files(host, home, top, read)
         if f'"{settings_merge.SERVER}"' in each.text
         and settings_merge.servers(
-            parse(each.text, each.path), claude_project.find_key(top) if top else None
+            parse(each.text, each.path), find_project_key(top) if top else None
         )
     ]
 
@@ -112,7 +123,7 @@ def is_switched_off(text: str, path: str) -> bool:
 def parse(text: str, path: str) -> Json:
     """Read a settings file; {} for a plugin. Raises `StoreError` if it is not read exactly."""
     toml = path.endswith(".toml")
-    if owned_file.is_owned_kind(path) or (not toml and jsonc_edit.blank(text)):
+    if settings_merge.is_owned_kind(path) or (not toml and jsonc_edit.blank(text)):
         return {}
     try:
         text.encode()
@@ -125,3 +136,78 @@ def parse(text: str, path: str) -> Json:
     if not isinstance(found, dict) or not isinstance(found.get("hooks", {}), dict):
         raise StoreError(f"{path} is not a settings file: a mapping with hooks was expected")
     return found
+
+
+def find_project_key(folder: str) -> str:
+    """Return the key under `projects` for what runs in a folder, as the program computes it.
+
+    It is git's top level, of a linked worktree that of the main one, and the repository itself
+    where that is bare. `claude mcp add --scope local` writes under it (tried with 2.1.328).
+    """
+    top = folder = os.path.realpath(folder)
+    while not os.path.lexists(f"{top}/.git"):
+        if os.path.dirname(top) == top:
+            return folder
+        top = os.path.dirname(top)
+    pointed = _read(f"{top}/.git").removeprefix("gitdir:").strip()
+    git = os.path.join(top, pointed) if pointed else ""
+    common = _read(f"{git}/commondir") if git else ""
+    if not common:
+        return top
+    common = os.path.realpath(os.path.join(git, common))
+    return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def _read(path: str) -> str:
+    """Return the text of a file without its line ends; "" for what is none, or is no text."""
+    return (outside.read(path, _CAP) or "").strip() if os.path.isfile(path) else ""
+
+
+def ask_versions(known: Iterable[Host]) -> dict[str, str]:
+    """Run the programs of hosts in parallel; return their versions by name, "" for none."""
+    programs = {host.NAME: shutil.which(host.COMMAND) for host in known}
+    with ThreadPoolExecutor(max(len(programs), 1)) as threads:
+        return dict(zip(programs, threads.map(_ask_program, programs.values()), strict=True))
+
+
+def calls_tools(host: Host) -> bool:
+    """Return whether prompt hooks of the installed version can call tools."""
+    found = ask_versions([host])[host.NAME] if host.CALLS_TOOLS else ""
+    return bool(found) and _parse_numbers(found) >= _parse_numbers(host.CALLS_TOOLS)
+
+
+def _parse_numbers(version: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d{1,9}", version.partition("-")[0])]
+
+
+def _ask_program(program: str | None) -> str:
+    if not program or not os.path.isabs(program):  # no program of the folder one happens to be in
+        return ""
+    try:
+        process = subprocess.Popen(  # noqa: S603 - the assistant's own program
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return ""
+    with process:
+        try:
+            output = process.communicate(timeout=_TIMEOUT)[0]
+        except subprocess.TimeoutExpired:
+            output = b""
+        finally:
+            _kill(process)
+    found = _NUMBER.search(output.decode("utf-8", "replace"))
+    return found[0] if found else ""
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program and its children, which may hold our pipe open."""
+    with suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()

@@ -6,6 +6,7 @@ where hosts keep lists of what may be used.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -15,6 +16,10 @@ from typing import cast
 
 from memfs.core.errors import StoreError
 from memfs.hosts import HOOK, HOOK_COMMAND, HOOK_TOOL, PLUGIN
+
+SUFFIX = ".js"
+_MARK = "// memfs: "
+_HOOK = "const HOOK = "
 
 SERVER = "memfs"
 _SERVERS = ("mcpServers", "mcp_servers", "mcp")  # the last is opencode's
@@ -229,3 +234,30 @@ def _mapping(value: object) -> Json:
 
 def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
+
+
+def is_owned_kind(path: str) -> bool:
+    """Return whether a settings file is of this kind."""
+    return path.endswith(SUFFIX)
+
+
+def is_ours(text: str) -> bool:
+    """Return whether memfs wrote a file, in any version."""
+    return text.startswith(_MARK)
+
+
+def fill_text(template: str, hook: list[str]) -> str:
+    """Return a file of ours, with the words of the hook's command in it."""
+    return template.replace('"{hook}"', json.dumps(hook))
+
+
+def list_words(text: str) -> list[str]:
+    """Return the words of the hook command in a file of ours; none if it is not found."""
+    for line in text.splitlines():
+        if line.startswith(_HOOK):
+            try:
+                found = json.loads(line.removeprefix(_HOOK))
+            except ValueError:
+                return []
+            return [str(word) for word in found] if isinstance(found, list) else []
+    return []

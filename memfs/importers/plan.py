@@ -19,7 +19,7 @@ from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
 from memfs.files import outside
 from memfs.hosts import marked_section
-from memfs.hosts.instructions import MARKS
+from memfs.hosts.marked_section import MARKS
 from memfs.importers import foreign_files, text_files
 from memfs.importers.foreign_files import ForeignFile
 from memfs.secrets import find_secrets

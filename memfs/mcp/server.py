@@ -30,7 +30,7 @@ from memfs.core.errors import MemfsError
 from memfs.core.privacy import excerpt
 from memfs.core.records import Origin
 from memfs.ipc import service_status
-from memfs.mcp import hooks, resources
+from memfs.mcp import resources, stdio
 from memfs.mcp.stdio import StdioStreams
 from memfs.store import blocks, host_sessions
 from memfs.tools import calls, provider_formats, registry
@@ -109,8 +109,8 @@ class _Served:
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        if params.name == hooks.TOOL:  # it is not listed: hosts call it, not models
-            text = await anyio.to_thread.run_sync(hooks.answer_hook, params.arguments or {})
+        if params.name == stdio.TOOL:  # it is not listed: hosts call it, not models
+            text = await anyio.to_thread.run_sync(stdio.answer_hook, params.arguments or {})
             return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
         origin = self._identify(context)
         call = ToolCall(params.name, params.arguments or {})

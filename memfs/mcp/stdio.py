@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any, Literal
@@ -25,8 +25,54 @@ from anyio.lowlevel import EventLoopToken, current_token
 from mcp_types import PROTOCOL_VERSION_META_KEY
 from pydantic import ValidationError
 
+from memfs import hosts
+from memfs.ipc import service_client
+from memfs.ipc.client import QUICK, HookCall
 from memfs.ipc.service_client import PersistentClient
-from memfs.mcp import hooks
+from memfs.ops import host_event
+from memfs.store import hook_log
+
+TOOL = hosts.HOOK_TOOL
+HOST = "host"  # the argument that says which host's hook it is
+QUIET = "{}"  # no output: for an empty text Claude Code tells its model that a hook succeeded
+
+
+def answer_at_once(
+    client: PersistentClient, host: str, arguments: bytes, deliver: Callable[[bytes], object]
+) -> bool:
+    """Deliver the service's answer to a hook (JSON); False if it is slow, or leaves the work."""
+    try:
+        return client.ask(["0", host, "mcp"], arguments, deliver) is not None
+    except Exception:  # noqa: BLE001 - the caller then answers it, and reports errors
+        return False
+
+
+def answer_hook(arguments: dict[str, object]) -> str:
+    """Return the tool's text for a hook. Errors are lines in the log."""
+    source = [str(arguments.get("cwd") or "."), f"{arguments.get(HOST, '')} hook"]
+    output: list[bytes] = []
+    try:
+        call = _build_call(arguments)
+        found = service_client.ask("hook", call.list_words(), call.read(), QUICK, long_lived=True)
+        if found is not None:
+            return decode_answer(found)
+        host_event.run(call, source, output.append, lambda _: None)
+    except Exception as error:  # noqa: BLE001 - a hook never disturbs a session
+        hook_log.log_error(source[0], source[1], error)
+        return QUIET
+    return decode_answer(b"".join(output))
+
+
+def decode_answer(answer: bytes) -> str:
+    """Return the output of a hook as the tool's text."""
+    return answer.decode("utf-8", "replace") or QUIET
+
+
+def _build_call(arguments: dict[str, object]) -> HookCall:
+    """Return the hook call that a hook process would make of these arguments."""
+    payload = {key: value for key, value in arguments.items() if key != HOST}
+    return HookCall([str(arguments.get(HOST, "")), "mcp"], json.dumps(payload).encode())
+
 
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
@@ -36,7 +82,7 @@ _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]|[^\s\[\]{}:,"]+', re
 _NO_ANSWER = "notifications/"  # the prefix of methods without an answer, whatever their id
 
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
-_HOOK = f'"{hooks.TOOL}"'.encode()
+_HOOK = f'"{TOOL}"'.encode()
 
 
 class _Arguments(msgspec.Struct):
@@ -124,7 +170,7 @@ class StdioStreams:
             return False
         try:
             asked = _call(line)
-            if asked.params.name != hooks.TOOL:
+            if asked.params.name != TOOL:
                 return False
             given = asked.params.arguments
             host = _arguments(given).host
@@ -132,13 +178,13 @@ class StdioStreams:
             return False  # a call of another tool, or invalid: the SDK answers
 
         def deliver(answer: bytes) -> None:
-            content = {"type": "text", "text": hooks.decode_answer(answer)}
+            content = {"type": "text", "text": decode_answer(answer)}
             result: dict[str, object] = {"content": [content], "isError": False}
             if PROTOCOL_VERSION_META_KEY in (asked.params.meta or ()):  # since 2026-07-28
                 result["resultType"] = "complete"
             self._write(_encode({"jsonrpc": "2.0", "id": asked.id, "result": result}) + b"\n")
 
-        return hooks.answer_at_once(self._service, host, bytes(given), deliver)
+        return answer_at_once(self._service, host, bytes(given), deliver)
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from memfs import files, hosts
 from memfs.core import settings
 from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
-from memfs.core.facts import STATUSES, SUPERSEDED, Fact
-from memfs.core.records import Message
+from memfs.core.records import STATUSES, SUPERSEDED, Fact, Message
 from memfs.files import atomic
 from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, selection

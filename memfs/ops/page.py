@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from memfs import files
-from memfs.context import page_candidates, page_scores, summary
+from memfs.context import page_scores, summary
 from memfs.context.page_scores import PageCandidate
 from memfs.core import body_edits, frontmatter, merge_lines, yaml_edit
 from memfs.core import label as labels
@@ -70,7 +70,7 @@ def page_out(
         block = opened.block
         gone = [
             _discard_secret(each, block.label)
-            for each in page_candidates.select_parts(place, block, task, free)
+            for each in page_scores.select_parts(place, block, task, free)
         ]
         archived = _archive_parts(place, block, gone, dry=dry)
         summaries = {

@@ -6,7 +6,7 @@ says whether a stop hook has to wait for it.
 """
 
 from memfs import files
-from memfs.context import page_candidates
+from memfs.context import page_scores
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import flatten_text
@@ -116,7 +116,7 @@ def _queue_pressure_notice(place: Place) -> None:
         return
     lines = []
     for block in full:
-        parts = page_candidates.name_spare_parts(place, block)
+        parts = page_scores.name_spare_parts(place, block)
         more = f"; could go first: {'; '.join(parts)}" if parts else ""
         size = f"{block.chars:,} of {block.limit:,} characters"
         lines.append(flatten_text(f"- {block.label} holds {size}{more}"))

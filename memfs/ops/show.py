@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memfs.context import brief_contents
 from memfs.core.block import Block
 from memfs.core.tokens import estimate
-from memfs.store import block_history, blocks, journal, journal_query, read_times
+from memfs.store import block_history, blocks, journal, journal_query
 from memfs.store.blocks import Place
 
 
@@ -27,7 +27,7 @@ def run(place: Place, label: str, version: str = "") -> ShownBlock:
         block = blocks.make(tier, name, "", block_history.read_version(place, label, version))
         return ShownBlock(block, int(version) if version.isdecimal() else block.version)
     block = blocks.get(place, label)
-    read_times.note_read(place.store(block.tier), block.tier, block.label)
+    block_history.note_read(place.store(block.tier), block.tier, block.label)
     return ShownBlock(block, _find_version(place, block))
 
 

@@ -21,13 +21,13 @@ from memfs.ops import context
 from memfs.recall import federated_indexes, model_config
 from memfs.store import (
     archive,
+    block_history,
     blocks,
     clock,
     config,
     data_sources,
     journal,
     journal_query,
-    read_times,
     recall,
     sessions,
     spool,
@@ -200,7 +200,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
 
 
 def _describe_freshness(place: Place, block: Block, now: str, days: int) -> str:
-    read = read_times.get_last_read(place.store(block.tier), block.tier, block.label)
+    read = block_history.get_last_read(place.store(block.tier), block.tier, block.label)
     referenced = max(str(block.meta.get("updated_at") or ""), read)
     gone = block.paged_out > 0 and not page_scores.split_parts(block.body)
     return block_problems.freshness(referenced, now, days, paged_out=gone)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memfs.core.errors import StoreError
-from memfs.hosts.instructions import TARGETS
+from memfs.hosts.marked_section import TARGETS
 from memfs.store import lock
 from memfs.store.blocks import Place
 from memfs.sync import instruction_sections

@@ -19,7 +19,7 @@ from memfs.core.events import Event, Reply
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
 from memfs.ops import brief, host_event, review
-from memfs.service import job_queue, worker
+from memfs.service import job_queue, throttle
 from memfs.service.job_queue import WorkScheduler
 from memfs.service.store_pool import LoadedStore, StorePool
 from memfs.service.watch import FolderWatch, SourceWatch, WatchedSource
@@ -89,7 +89,7 @@ class Service:
             "stores": sorted(store.place.home.root for store in self.stores.list_stores()),
             "polling": self._watch.polling,
             "work": self.work.describe_jobs(),
-            "waits": worker.find_reason(),
+            "waits": throttle.find_reason(),
         }
 
     def check_stores(self) -> bool:

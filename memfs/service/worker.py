@@ -9,7 +9,6 @@ continues where it was.
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import sys
@@ -32,13 +31,11 @@ from memfs.recall import federated_indexes, index_sources
 from memfs.recall.index_session import LOCK as GRAPH_LOCK
 from memfs.recall.index_session import IndexSession
 from memfs.search import hnsw, vector_layout
+from memfs.service import throttle
 from memfs.service.job_queue import BUSY, LATER
-from memfs.store import config, data_sources, lock, store_paths
+from memfs.store import data_sources, lock, store_paths
 from memfs.store.blocks import Place, find_off_switch
 from memfs.store.store_paths import Store
-
-LONGEST = 600.0  # seconds that a job waits at most
-SUPPLIES = "/sys/class/power_supply/*"
 
 _REPORT = 0.2  # seconds between two reports of progress
 BATCH = 32 << 20  # bytes of transcripts, after which other jobs have their turn
@@ -82,7 +79,7 @@ def _run_job(job: dict[str, object]) -> str:
     try:
         place = _find_place(str(job["project"]), str(job["user"]))
         paths = [str(path) for path in job["paths"]] if isinstance(job["paths"], list) else []
-        wait = partial(_wait_for_room, time.monotonic() + LONGEST)
+        wait = partial(_wait_for_room, time.monotonic() + throttle.LONGEST)
         everything = bool(job["all"])
         if place is not None and job["finish"]:
             finish_store(place, wait)
@@ -170,7 +167,7 @@ def finish_store(place: Place, wait: Callable[[], object]) -> None:
 
 def _wait_for_room(until: float) -> None:
     """Wait until heavy work may go on (see `throttle`). Raises `_LaterError` if jobs wait."""
-    wait_for_room(_pause, until)
+    throttle.wait_for_room(_pause, until)
     if _lines:
         raise _LaterError
 
@@ -257,59 +254,3 @@ def _report_or_stop(name: str, total: int) -> Callable[[int], object]:
 def _send(message: dict[str, object]) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
-
-
-def wait_for_room(pause: Callable[[str], object], until: float) -> None:
-    """Wait while there is a reason to, at most until the time `until` (of `time.monotonic`).
-
-    Calls `pause` with the reason, which waits a moment; its exceptions end the wait.
-    """
-    while time.monotonic() < until and (why := find_reason()):
-        pause(why)
-
-
-def find_reason() -> str:
-    """Return why heavy work should wait: battery, load or "" for no reason.
-
-    With `service.pause: off` there is none.
-    """
-    with suppress(OSError):
-        if config.load(Place(None, store_paths.user_store())).get("service.pause") in (
-            "off",
-            False,
-        ):
-            return ""
-    return "battery" if on_battery(SUPPLIES) else "load" if is_loaded() else ""
-
-
-def is_loaded() -> bool:
-    """Return whether the load is over twice the number of processors; False if unknown."""
-    try:
-        return os.getloadavg()[0] > 2 * (os.cpu_count() or 1)
-    except (OSError, AttributeError):
-        return False
-
-
-def on_battery(supplies: str) -> bool:
-    """Return whether the machine runs on its battery; False if unknown (all but Linux)."""
-    battery = False
-    for folder in glob.glob(supplies):
-        with suppress(OSError), open(f"{folder}/type", encoding="ascii") as handle:
-            kind = handle.read().strip()
-            if kind in ("Mains", "USB") and _read(f"{folder}/online") == "1":
-                return False
-            scope = _read(f"{folder}/scope")  # of a mouse or the like: Device
-            battery |= (
-                kind == "Battery"
-                and scope != "Device"
-                and (_read(f"{folder}/status") == "Discharging")
-            )
-    return battery
-
-
-def _read(path: str) -> str:
-    try:
-        with open(path, encoding="ascii") as handle:
-            return handle.read().strip()
-    except OSError:
-        return ""

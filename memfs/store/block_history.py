@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.core.records import JournalEntry
-from memfs.store import blocks, commits, journal, journal_query, quarantine
+from memfs.files import atomic
+from memfs.store import (
+    blocks,
+    clock,
+    commits,
+    journal,
+    journal_query,
+    local_folder,
+    quarantine,
+    store_paths,
+)
 from memfs.store.blocks import Place
 from memfs.store.commits import Commit
 from memfs.store.store_paths import Store
+
+_READ_FOLDER = "read"
 
 _FOLDER = "blocks/"
 COMMIT = "commit"  # the operation of a state that git alone knows
@@ -259,3 +273,23 @@ def _get_name(commit: Commit) -> str:
 
 def _get_label(commit: Commit) -> str:
     return blocks.label_of(_get_name(commit))
+
+
+def note_read(store: Store, tier: str, label: str) -> None:
+    """Note that a block is read now. Ignores errors of the disk."""
+    with suppress(OSError):
+        local_folder.make(store)
+        files.make_folder(f"{store.local}/{_READ_FOLDER}", private=True, durable=False)
+        atomic.touch(_path(store, tier, label), clock.seconds())
+
+
+def get_last_read(store: Store, tier: str, label: str) -> str:
+    """Return when a block was read last (UTC, ISO 8601), "" if not known."""
+    found = files.status(_path(store, tier, label))
+    if found is None:
+        return ""
+    return datetime.fromtimestamp(found.st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _path(store: Store, tier: str, label: str) -> str:
+    return f"{store.local}/{_READ_FOLDER}/{store_paths.file_name(f'{tier}:{label}')}"

@@ -13,7 +13,7 @@ from dataclasses import asdict
 
 from memfs import files
 from memfs.core.errors import UNREADABLE
-from memfs.core.facts import STATUSES, Fact
+from memfs.core.records import STATUSES, Fact
 from memfs.files import atomic, logs, signatures, trees
 from memfs.store import quarantine
 from memfs.store.file_cache import FileCache

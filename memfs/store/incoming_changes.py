@@ -21,19 +21,12 @@ from memfs.core import settings, yaml_fast
 from memfs.core.errors import LockedError, StoreError
 from memfs.core.records import block_key
 from memfs.files import atomic, logs, outside, signatures, trees
-from memfs.store import (
-    accepted_copies,
-    commits,
-    git,
-    journal,
-    local_folder,
-    lock,
-    store_paths,
-    tracked_files,
-    trust,
-)
+from memfs.store import commits, git, journal, local_folder, lock, store_paths, tracked_files, trust
 from memfs.store.store_paths import Store
 from memfs.store.trust import AcceptedTexts, GitReview
+
+_LONGEST_NAME = 200  # bytes of a path of a copy; while it is written, a part of it has some more
+_SHORT = 50  # characters, each of at most four bytes
 
 LOCK = "trust.lock"
 _SUFFIX = ".md"  # of a block
@@ -194,7 +187,7 @@ def list_held(store: Store) -> Mapping[str, str]:
 
 def _map_without_saving(store: Store) -> dict[str, str]:
     found = find_incoming(store)
-    return accepted_copies.map_copies(store, found.accepted, _befores(found.arrivals), write=False)
+    return map_copies(store, found.accepted, _befores(found.arrivals), write=False)
 
 
 def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bool]) -> GitReview:
@@ -203,9 +196,7 @@ def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bo
         if choose(each):
             found.accepted.accept(each.name, each.now)
     left = [each for each in found.arrivals if not choose(each)]
-    found.looked.held = accepted_copies.map_copies(
-        store, found.accepted, _befores(left), write=True
-    )
+    found.looked.held = map_copies(store, found.accepted, _befores(left), write=True)
     trust.save(store, found.accepted, found.looked)
     own = found.looked.held.get(store_paths.CONFIG, f"{store.root}/{store_paths.CONFIG}")
     store_paths.note_quarantine(store, holding=_is_hold_set(own))
@@ -373,3 +364,35 @@ def _is_hold_set(own: str) -> bool:
         if settings.holds_changes(found) if found is not None else settings.HOLD in text:
             return True
     return False
+
+
+def map_copies(
+    store: Store, known: AcceptedTexts, left: Mapping[str, str], *, write: bool
+) -> dict[str, str]:
+    """Map each quarantined file to a copy of the text accepted last, "" where there is none.
+
+    `left` maps quarantined files to git's id of the text before, "" for a new file. The texts are
+    read from git: most accepted texts were committed. A copy never changes: its name has the id.
+    """
+    candidates = {
+        name: [before, *reversed(known.ids.get(name, ()))] if before else []
+        for name, before in left.items()
+    }
+    texts = commits.read_blobs(store.root, [ident for ids in candidates.values() for ident in ids])
+    found = {}
+    for name, ids in candidates.items():
+        ident = next((i for i in ids if i in texts and commits.is_blob(texts[i], i)), "")
+        path = f"{trust.held_folder()}/{ident}/{_short(name)}" if ident else ""
+        if ident and write and not files.is_file(path):
+            files.make_folder(os.path.dirname(path), private=True)
+            atomic.write(path, texts[ident], private=True)
+        found[name] = path if ident and files.is_file(path) else ""
+    return found
+
+
+def _short(name: str) -> str:
+    """Shorten a path so that it can be written below any folder: keep the end of its last part.
+
+    That part tells a passage from others, and its suffix what it is.
+    """
+    return name if len(os.fsencode(name)) <= _LONGEST_NAME else name.rpartition("/")[2][-_SHORT:]

@@ -6,8 +6,8 @@ import json
 from dataclasses import asdict, dataclass, replace
 
 from memfs.core.errors import UNREADABLE
-from memfs.core.facts import ACCEPTED, Fact
 from memfs.core.privacy import storable
+from memfs.core.records import ACCEPTED, Fact
 from memfs.files import atomic, logs
 from memfs.store import clock, facts, lock, prompt_log, sessions, standing_rules
 from memfs.store.blocks import Place

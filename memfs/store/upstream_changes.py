@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.escaping import flatten_text
-from memfs.core.invisible_characters import reveal_hidden
+from memfs.core.injection_signs import reveal_hidden
 from memfs.core.settings import HOLD
 from memfs.store import blocks, commits, config, git, incoming_changes, store_paths, trust
 from memfs.store.blocks import Place

@@ -20,7 +20,7 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Origin
 from memfs.files import atomic, outside
 from memfs.hosts import marked_section
-from memfs.hosts.instructions import MARKS, TARGETS, InstructionFile
+from memfs.hosts.marked_section import MARKS, TARGETS, InstructionFile
 from memfs.secrets import redact
 from memfs.store import (
     autocommit,

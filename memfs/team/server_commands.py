@@ -16,10 +16,10 @@ import click
 
 from memfs.cli import console, options
 from memfs.cli.group import CommandGroup
-from memfs.core.distribution import name_extra
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_day
+from memfs.core.parts import name_extra
 
 _DATABASE = "MEMFS_TEAM_DATABASE"
 _DAYS = 90

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
-from memfs.context import page_candidates
+from memfs.context import page_scores
 from memfs.core import label
 from memfs.core.block import WARN_AT, Block
 from memfs.core.body_edits import (
@@ -200,7 +200,7 @@ def _describe(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[s
 
 def _suggest_spare(context: ToolContext, block: Block) -> list[str]:
     """Return a line with the least valuable parts of a block that is nearly full, or none."""
-    parts = page_candidates.name_spare_parts(context.place(), block)
+    parts = page_scores.name_spare_parts(context.place(), block)
     return [flatten_text(f"could go to the archive first: {'; '.join(parts)}")] if parts else []
 
 

@@ -16,14 +16,32 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from memfs.core import formats
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.formats import format_count
-from memfs.core.invisible_characters import reveal_hidden, split_visible
+from memfs.core.injection_signs import reveal_hidden, split_visible
 from memfs.core.snippet import snippet
 from memfs.search.stopwords import STOP
 from memfs.secrets import redact
 from memfs.web.access import FORM, FORM_FIELD
 
 if TYPE_CHECKING:
-    from memfs.web.site import Project, Site
+    pass
+import hashlib
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from memfs.core.records import Fact, Origin
+from memfs.ops import archive
+from memfs.ops.archive import PassageCache
+from memfs.recall.index_session import IndexSession
+from memfs.store import blocks
+from memfs.store import facts as stored_facts
+from memfs.store.blocks import Place
+from memfs.store.file_cache import FileCache
+
+if TYPE_CHECKING:
+    from memfs.web.access import Access
+
+HOST = "web"  # of the edits that are made in the page
 
 Entry = TypeVar("Entry")
 _REFRESH = "memfs-refresh"  # the header of a page that renews itself: a note is for who sent a form
@@ -222,3 +240,68 @@ def _mark_words(text: str, query: str) -> Markup:
         Markup("<mark>{}</mark>").format(part) if place % 2 else escape(part)
         for place, part in enumerate(parts)
     )
+
+
+@dataclass
+class Project:
+    """One project of the page: its folder, and the key that stands in addresses."""
+
+    folder: str
+    key: str = ""
+    index: IndexSession | None = None
+    passages: PassageCache = field(default_factory=archive.make_cache)
+    facts: FileCache[dict[str, Fact]] = field(default_factory=stored_facts.make_cache)
+
+    def __post_init__(self) -> None:
+        digest = hashlib.sha256(self.folder.encode("utf-8", "replace")).hexdigest()[:6]
+        self.key = f"{_make_slug(self.name)}-{digest}"
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.folder.rstrip("/")) or self.folder
+
+    def find_place(self) -> Place:
+        """Return the place as it is now. Raises `MemfsError`."""
+        return blocks.find_place(self.folder)
+
+    def open_index(self) -> IndexSession:
+        """Return the index of the place, kept open between searches."""
+        if self.index is None:
+            self.index = IndexSession(self.find_place())
+        return self.index
+
+
+@dataclass
+class Site:
+    """The projects that the page shows, the first one first, and its access."""
+
+    projects: list[Project]
+    home: str
+    access: Access
+    notes: list[tuple[str, str]] = field(default_factory=list)
+
+    def find_project(self, key: str) -> Project:
+        """Return a project by its key. Raises `NotFoundError`."""
+        for project in self.projects:
+            if project.key == key:
+                return project
+        raise NotFoundError(f"the page shows no project {key}", "start memfs web in its folder")
+
+    def say(self, text: str, kind: str = "done") -> None:
+        """Keep a line for the next page that is shown: done, or refused."""
+        self.notes.append((kind, text))
+
+    def take_notes(self) -> list[tuple[str, str]]:
+        """Return the lines for the page that is being shown, each once."""
+        taken, self.notes = self.notes, []
+        return taken
+
+
+def make_origin(reason: str = "") -> Origin:
+    """Return the author of an edit: whoever sits before the browser."""
+    return Origin("user", HOST, "", reason)
+
+
+def _make_slug(name: str) -> str:
+    kept = "".join(char if char.isalnum() and char.isascii() else "-" for char in name.lower())
+    return kept.strip("-")[:40] or "project"

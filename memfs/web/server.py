@@ -31,7 +31,7 @@ from memfs.web.pages import (
     sources,
     timeline,
 )
-from memfs.web.site import Project, Site
+from memfs.web.rendering import Project, Site
 
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
 _PAGES = (archive, blocks, brief, events, facts, health, search, sessions, sources, timeline)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.agent.expectations import (
+from memfs.agent.conversations import (
     Expectation,
     MemorySnapshot,
     SavedWords,

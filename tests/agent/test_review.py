@@ -15,7 +15,7 @@ from memfs.core.body_edits import Append
 from memfs.core.events import STOP, Event
 from memfs.core.records import Message, Origin
 from memfs.ops import brief, edit, ingest
-from memfs.store import archive, blocks, proposals, reviews
+from memfs.store import archive, blocks, proposals
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
 from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
@@ -56,7 +56,7 @@ def test_a_session_is_reviewed_once(serve: Serve, home: Path, place: Place, memf
         reviewer.run_detached(place.home.top, "claude", "s1")
     assert len(asked) == 2
     assert blocks.get(place, "human").value == "Name: Alice"
-    [found] = reviews.list_reviews(place.home)
+    [found] = proposals.list_reviews(place.home)
     assert sorted(found.saved) == [("human", "append", 2), ("system_rules", "append", 2)]
     assert (found.archived, found.messages, found.text) == (1, 10, "I saved a name and a rule.")
     shown = memfs("review").out
@@ -97,7 +97,7 @@ def test_what_goes_wrong_is_on_file(serve: Serve, home: Path, place: Place) -> N
     use(serve, home, lambda _: Raw(401, "{}"))
     heard(place)
     reviewer.run_detached(place.home.top, "claude", "s1")
-    assert "saved nothing, then failed: " in reviews.list_reviews(place.home)[0].render()
+    assert "saved nothing, then failed: " in proposals.list_reviews(place.home)[0].render()
 
 
 def test_memfs_reviews_nothing_it_started_itself(
@@ -299,7 +299,7 @@ def test_what_a_review_saved_before_it_failed_is_told(
     use(serve, home, lambda asked: Raw(401, "{}") if asked.number else saving(asked))
     heard(place)
     reviewer.run_detached(place.home.top, "claude", "s1")
-    line = reviews.list_reviews(place.home)[0].render()
+    line = proposals.list_reviews(place.home)[0].render()
     assert "human (append, version 2)" in line
     assert ", then failed: " in line
 

@@ -13,7 +13,7 @@ import pytest
 from memfs.agent import configured_model
 from memfs.agent.loop import LoopLimits
 from memfs.agent.session import AgentSession
-from memfs.store import blocks, reviews
+from memfs.store import blocks, proposals
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, configure
 from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
@@ -364,7 +364,7 @@ def test_agent_has_its_ended_session_reviewed_in_the_background(talk: Talk, plac
     )
     assert shown.out == "Hello.\n"
     until = time.monotonic() + 20
-    while not (found := reviews.list_reviews(place.home)) and time.monotonic() < until:
+    while not (found := proposals.list_reviews(place.home)) and time.monotonic() < until:
         time.sleep(0.05)
     assert [(each.session, each.host, each.text) for each in found] == [
         ("a2", "memfs", "Saved a name.")

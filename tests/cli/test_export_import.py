@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.facts import REJECTED, Fact
+from memfs.core.records import REJECTED, Fact
 from memfs.ops import init
 from memfs.store import facts
 from memfs.store.blocks import Place

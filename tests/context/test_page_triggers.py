@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.context import page_triggers
+from memfs.context import page_scores
 
 BEFORE = (
     "Why does the retry test of the payment client fail?",
@@ -26,7 +26,7 @@ BEFORE = (
     ],
 )
 def test_going_on_is_no_trigger(prompt: str) -> None:
-    assert page_triggers.find_trigger(prompt, BEFORE) == ""
+    assert page_scores.find_trigger(prompt, BEFORE) == ""
 
 
 @pytest.mark.parametrize(
@@ -38,24 +38,24 @@ def test_going_on_is_no_trigger(prompt: str) -> None:
     ],
 )
 def test_people_say_that_they_go_on_to_something_else(prompt: str) -> None:
-    assert page_triggers.find_trigger(prompt, BEFORE) == "task"
-    assert page_triggers.find_trigger(prompt, ()) == ""
+    assert page_scores.find_trigger(prompt, BEFORE) == "task"
+    assert page_scores.find_trigger(prompt, ()) == ""
 
 
 @pytest.mark.parametrize(
     "prompt", ["Add a switch to turn logging off", "Fix the unrelated import in this file"]
 )
 def test_words_alone_do_not_say_it(prompt: str) -> None:
-    assert page_triggers.find_trigger(prompt, BEFORE[:1]) == ""
+    assert page_scores.find_trigger(prompt, BEFORE[:1]) == ""
 
 
 def test_a_prompt_can_be_about_something_else() -> None:
     prompt = "Paint the banner with a picture of the harbour in summer"
-    assert page_triggers.find_trigger(prompt, BEFORE) == "topic"
-    assert page_triggers.find_trigger(prompt, BEFORE[:1]) == ""
+    assert page_scores.find_trigger(prompt, BEFORE) == "topic"
+    assert page_scores.find_trigger(prompt, BEFORE[:1]) == ""
 
 
 def test_a_full_window_and_lost_relevance_are_triggers() -> None:
-    assert page_triggers.find_trigger("yes", (), used=0.9) == "window"
-    assert page_triggers.find_trigger("yes", (), relevances=(0.1, 0.2, 0.9)) == "relevance"
-    assert page_triggers.find_trigger("yes", (), relevances=(0.1, 0.8, 0.9)) == ""
+    assert page_scores.find_trigger("yes", (), used=0.9) == "window"
+    assert page_scores.find_trigger("yes", (), relevances=(0.1, 0.2, 0.9)) == "relevance"
+    assert page_scores.find_trigger("yes", (), relevances=(0.1, 0.8, 0.9)) == ""

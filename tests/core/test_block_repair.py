@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memfs.core import block_problems
@@ -70,6 +70,7 @@ def check(raw: str) -> None:
         assert not after.problem
 
 
+@example("description: a # c\n\ta: ", "body\n")
 @given(yaml_texts(), st.sampled_from(["body\n", "", "---\nlimit: 5\n---\n"]))
 @settings(deadline=None)
 def test_mending_twice_is_mending_once(inner: str, body: str) -> None:

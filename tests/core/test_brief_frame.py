@@ -6,7 +6,7 @@ import pytest
 
 from memfs.core import brief_layout, escaping
 from memfs.core.block import Block
-from memfs.core.invisible_characters import reveal_hidden
+from memfs.core.injection_signs import reveal_hidden
 from tests.core.samples import NAMES, block
 
 UNPINNED = "---\npinned: false\n---\n"

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from memfs.core.invisible_characters import reveal_hidden, split_visible
+from memfs.core.injection_signs import reveal_hidden, split_visible
 
 _MARKS = [
     *range(0x200B, 0x2010),

@@ -109,7 +109,8 @@ def test_what_waits_ends(shop: Path, line: str) -> None:
         time.sleep(1)
         if process.poll() is None:
             interrupt(process)
-            assert process.returncode == (0 if line.startswith("web") else 130)
+            # A page that does not serve yet ends as every command does.
+            assert process.returncode in ((0, 130) if line.startswith("web") else (130,))
     check_store(shop)
 
 

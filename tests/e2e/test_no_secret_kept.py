@@ -11,7 +11,7 @@ import pytest
 
 from memfs.core.records import Origin
 from memfs.recall import index_sources
-from memfs.store import blocks, proposals, reviews
+from memfs.store import blocks, proposals
 from memfs.store.blocks import Place
 from memfs.team import verbs
 from memfs.tools import registry
@@ -230,7 +230,7 @@ def test_no_model_writes_it(begun: Place, home: Path, repo: Path) -> None:
             "rethink human",
         ):
             ways.go_through(cli(line), repo)
-    assert reviews.list_reviews(begun.home)
+    assert proposals.list_reviews(begun.home)
     assert proposals.list_pending(begun.home)
     check(begun)
 

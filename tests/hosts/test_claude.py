@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.hosts import claude_project, claude_transcript
+from memfs.hosts import claude_transcript, settings
 from tests.hosts.claude_code import ClaudeCode
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, last_user_text, texts
@@ -260,7 +260,7 @@ def test_a_project_has_the_key_that_we_compute(project: Wired, tmp_path: Path, l
         claude.command("mcp", "add", "--scope", "local", "other", "/bin/true")
     known = json.loads((project.home / ".claude.json").read_text())["projects"]
     keys = [key for key, value in known.items() if "other" in value.get("mcpServers", {})]
-    assert keys == [claude_project.find_key(str(folder))]
+    assert keys == [settings.find_project_key(str(folder))]
 
 
 @pytest.mark.parametrize("layout", ["sub", "linked", "bare"])

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.parametrize("tool", sorted(SAMPLES))
 def test_every_tool_has_a_sample(tool: str) -> None:
     assert sorted(readers.NAMES) == sorted(SAMPLES)
     assert tool == readers.get(tool).NAME
-    assert f"`{tool}`" in (Path(__file__).parents[3] / "docs/importers.md").read_text("utf-8")
+    assert f"`{tool}`" in (Path(__file__).parents[2] / "docs/importers.md").read_text("utf-8")
 
 
 def test_a_sample_is_recognised_and_no_other_tool_takes_it(tool: str, tmp_path: Path) -> None:

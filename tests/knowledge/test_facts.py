@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
-from memfs.core.facts import Fact
-from memfs.core.records import Message
+from memfs.core.records import Fact, Message
 from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, selection
 from memfs.knowledge.facts.extraction import prose

@@ -11,7 +11,7 @@ import pytest
 
 from memfs.core.body_edits import Append, Replace
 from memfs.core.records import Origin
-from memfs.mcp import hooks
+from memfs.mcp import stdio
 from memfs.ops import edit
 from memfs.store import resources
 from memfs.store.blocks import Place
@@ -58,11 +58,11 @@ def test_a_prompt_is_answered_as_the_process_of_a_hook_answers(place: Place, rep
 
     async def test() -> None:
         async with client(repo) as session:
-            assert hooks.TOOL not in {tool.name for tool in (await session.list_tools()).tools}
-            result = await session.call_tool(hooks.TOOL, arguments(repo, "tool", "hello"))
+            assert stdio.TOOL not in {tool.name for tool in (await session.list_tools()).tools}
+            result = await session.call_tool(stdio.TOOL, arguments(repo, "tool", "hello"))
             assert said(result) == printed
-            again = await session.call_tool(hooks.TOOL, arguments(repo, "tool", "hello again"))
-            assert said(again) == hooks.QUIET
+            again = await session.call_tool(stdio.TOOL, arguments(repo, "tool", "hello again"))
+            assert said(again) == stdio.QUIET
 
     run(test)
 
@@ -71,7 +71,7 @@ def test_a_session_whose_start_was_missed_is_given_the_whole_brief(
     place: Place, repo: Path
 ) -> None:
     edit.run(place, [Append("human", "Name: Alice")], Origin())
-    found = json.loads(hooks.answer_hook(arguments(repo, "late", "hello")))
+    found = json.loads(stdio.answer_hook(arguments(repo, "late", "hello")))
     assert "Name: Alice" in found["hookSpecificOutput"]["additionalContext"]
 
 
@@ -92,4 +92,4 @@ def test_a_session_whose_start_was_missed_is_given_the_whole_brief(
 )
 @pytest.mark.usefixtures("place")
 def test_odd_arguments_disturb_nothing(odd: dict[str, object]) -> None:
-    assert hooks.answer_hook(odd) == hooks.QUIET
+    assert stdio.answer_hook(odd) == stdio.QUIET

@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
-from memfs.mcp import hooks
+from memfs.mcp import stdio
 from memfs.ops import edit
 from memfs.store.blocks import Place
 from tests.mcp.test_server import START, client, run, said
@@ -80,14 +80,14 @@ def test_a_hook_is_answered_without_the_sdk(
     """Which would first have to know the client."""
     started(repo, "s")
     edit.run(served, [Append("human", "Name: Alice")], Origin())
-    (answer,) = asked(repo, json.dumps(call(hooks.TOOL, arguments(repo, "s"), **meta)))
+    (answer,) = asked(repo, json.dumps(call(stdio.TOOL, arguments(repo, "s"), **meta)))
     assert (answer["jsonrpc"], answer["id"]) == ("2.0", 7)
     assert answer["result"].get("resultType") == ("complete" if meta else None)
     result = types.CallToolResult.model_validate(answer["result"])
     told = json.loads(said(result))["hookSpecificOutput"]["additionalContext"]
     assert "+ Name: Alice" in told
-    (again,) = asked(repo, json.dumps(call(hooks.TOOL, arguments(repo, "s"), **meta)))
-    assert said(types.CallToolResult.model_validate(again["result"])) == hooks.QUIET, "it was taken"
+    (again,) = asked(repo, json.dumps(call(stdio.TOOL, arguments(repo, "s"), **meta)))
+    assert said(types.CallToolResult.model_validate(again["result"])) == stdio.QUIET, "it was taken"
 
 
 @pytest.mark.usefixtures("served")
@@ -95,8 +95,8 @@ def test_a_hook_is_answered_without_the_sdk(
     "line",
     [
         call("core_memory_append", {"label": "human", "content": '"memory_hook"'}),
-        {**call(hooks.TOOL, {}), "method": "prompts/get"},
-        {**call(hooks.TOOL, {}), "params": {"name": hooks.TOOL}},
+        {**call(stdio.TOOL, {}), "method": "prompts/get"},
+        {**call(stdio.TOOL, {}), "params": {"name": stdio.TOOL}},
     ],
 )
 def test_what_only_looks_like_one_is_the_sdks(repo: Path, line: dict[str, object]) -> None:
@@ -113,10 +113,10 @@ def test_broken_lines_end_nothing(repo: Path) -> None:
         '{"id": 1, "params": "memory_hook"}',
     ]
     broken.append('["memory_hook",' + "[" * 5000 + "]" * 5000 + "]")
-    odd = [json.dumps({**call(hooks.TOOL, {}), "params": wrong}) for wrong in (None, [hooks.TOOL])]
-    answers = asked(repo, *broken, *odd, json.dumps(call(hooks.TOOL, arguments(repo, "s"))))
+    odd = [json.dumps({**call(stdio.TOOL, {}), "params": wrong}) for wrong in (None, [stdio.TOOL])]
+    answers = asked(repo, *broken, *odd, json.dumps(call(stdio.TOOL, arguments(repo, "s"))))
     (result,) = [answer["result"] for answer in answers if "result" in answer]
-    assert result["content"] == [{"type": "text", "text": hooks.QUIET}]
+    assert result["content"] == [{"type": "text", "text": stdio.QUIET}]
 
 
 @pytest.mark.usefixtures("place")
@@ -127,7 +127,7 @@ def test_what_the_service_does_not_answer_at_once_is_answered_all_the_same(repo:
 
     async def test() -> None:
         async with Client(server, mode="2026-07-28") as session:
-            first = await session.call_tool(hooks.TOOL, arguments(repo, "unknown"))
+            first = await session.call_tool(stdio.TOOL, arguments(repo, "unknown"))
             assert "Core memory" in said(first)
 
     run(test)
@@ -148,7 +148,7 @@ def test_answers_do_not_get_between_each_other(served: Place, repo: Path) -> Non
 
             async with anyio.create_task_group() as tasks:
                 for number in range(40):
-                    tasks.start_soon(ask, hooks.TOOL, arguments(repo, "s", f"go on {number}"))
+                    tasks.start_soon(ask, stdio.TOOL, arguments(repo, "s", f"go on {number}"))
                     tasks.start_soon(ask, "core_memory_read", read)
             assert sum("x" * 4000 in text and "Core memory" not in text for text in texts) >= 40
             assert len(texts) == 80

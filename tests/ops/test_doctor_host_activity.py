@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs import hosts
-from memfs.hosts import version
+from memfs.hosts import settings
 from memfs.ops import doctor, install, status
 from memfs.ops.doctor import Finding
 from memfs.store import sessions, trust
@@ -97,16 +97,16 @@ def test_the_last_failed_call_is_named_with_its_assistant(
 )
 def test_a_version_is_what_the_program_says(program: Path, command: str, number: str) -> None:
     says(program, command)
-    assert version.ask([hosts.get("claude")]) == {"claude": number}
+    assert settings.ask_versions([hosts.get("claude")]) == {"claude": number}
 
 
 def test_a_program_that_does_not_answer_is_ended_with_all_that_it_started(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(version, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(settings, "_TIMEOUT", 0.2)
     says(program, f"sleep 60 & echo $! >{tmp_path}/pid; sleep 60")
     began = time.monotonic()
-    assert version.ask([hosts.get("claude")]) == {"claude": ""}
+    assert settings.ask_versions([hosts.get("claude")]) == {"claude": ""}
     assert time.monotonic() - began < 10
     started = int((tmp_path / "pid").read_text())
     while os.path.exists(f"/proc/{started}") and time.monotonic() - began < 10:
@@ -122,7 +122,7 @@ def test_a_program_of_the_current_folder_is_not_run(
 ) -> None:
     says(repo / "claude", "touch ran; echo 1.0")
     monkeypatch.setenv("PATH", ".:/usr/bin:/bin")
-    assert version.ask([hosts.get("claude")]) == {"claude": ""}
+    assert settings.ask_versions([hosts.get("claude")]) == {"claude": ""}
     assert not (repo / "ran").exists()
 
 

@@ -11,7 +11,7 @@ import pytest
 from memfs.core.body_edits import Append, Describe
 from memfs.core.errors import MemfsError, NotFoundError, StoreError
 from memfs.core.records import Origin
-from memfs.hosts.instructions import MARKS
+from memfs.hosts.marked_section import MARKS
 from memfs.importers import foreign_files, importing
 from memfs.importers.importing import Imported
 from memfs.importers.plan import ImportedFile

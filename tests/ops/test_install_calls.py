@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from memfs import hosts
-from memfs.hosts import settings_merge, version
+from memfs.hosts import settings as settings_module
+from memfs.hosts import settings_merge
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -96,7 +97,7 @@ def test_a_call_of_another_tool_is_not_ours() -> None:
 @pytest.mark.usefixtures("place")
 def test_hosts_that_cannot_are_not_asked(says: Path) -> None:
     says.write_text("99.0")
-    assert [name for name in hosts.NAMES if version.calls_tools(hosts.get(name))] == [
+    assert [name for name in hosts.NAMES if settings_module.calls_tools(hosts.get(name))] == [
         "claude",
         "codex",
     ]

@@ -13,7 +13,7 @@ import pytest
 
 from memfs import hosts
 from memfs.core.errors import StoreError
-from memfs.hosts import owned_file, settings
+from memfs.hosts import settings, settings_merge
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -166,7 +166,7 @@ def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
         "command": ["memfs", "mcp"],
         "enabled": True,
     }
-    command = owned_file.list_words(plugin.read_text())
+    command = settings_merge.list_words(plugin.read_text())
     assert command == ["memfs", "hook", "opencode", "mcp"]
     payload = {
         "hook_event_name": "SessionStart",
@@ -179,7 +179,7 @@ def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
     )
     assert "Memory tools: core_memory_append, " in done.stdout.decode()
     assert run(place, "opencode", tools=False) == [plugin, settings]
-    assert owned_file.list_words(plugin.read_text())[-1] == "opencode"
+    assert settings_merge.list_words(plugin.read_text())[-1] == "opencode"
     assert "memfs" not in settings.read_text()
     run(place, "opencode")
     run(place, "opencode", remove=True)
@@ -200,7 +200,7 @@ def test_opencode_gets_back_what_it_had_and_keeps_what_it_adds(
     ]
     assert '"./mine.json", // mine' in settings.read_text()
     assert f'"{sys.executable}",' in settings.read_text()
-    words = owned_file.list_words(Path(done[0].path).read_text())
+    words = settings_merge.list_words(Path(done[0].path).read_text())
     assert words[:4] == [sys.executable, "-I", "-S", "-E"]
     assert words[-2:] == ["opencode", "mcp"]
     (settings.parent / "opencode.json").write_text("{}")  # ours stays where it is

@@ -12,7 +12,7 @@ from memfs.core.errors import StoreError
 from memfs.core.events import START
 from memfs.importers import exporting
 from memfs.ops import trust
-from memfs.store import blocks, config, reviews, sessions, spool, store_paths
+from memfs.store import blocks, config, proposals, sessions, spool, store_paths
 from memfs.store.blocks import Place
 from memfs.store.proposals import StoreDraft
 from tests.ops.clones import BOB, by_bob, committed, git, tell
@@ -49,11 +49,11 @@ def test_what_is_in_a_repository_in_local_is_not_read(place: Place) -> None:
     store = place.home
     spool.write_note(store, "claude", "/t.jsonl", "s")
     sessions.queue_notice(store, "s9", "x")
-    reviews.write_review(store, reviews.SessionReview("s", "claude", "2026", "m", 5))
+    proposals.write_review(store, proposals.SessionReview("s", "claude", "2026", "m", 5))
     for folder in (f"{store.local}/inbox", f"{store.local}/reviews", store.session("s9")):
         Path(folder, ".git").write_text("gitdir: ../../x\n")
     assert spool.list_notes(store) == []
-    assert reviews.list_reviews(store) == []
+    assert proposals.list_reviews(store) == []
     assert sessions.peek_notice(store, "s9") == ""
 
 

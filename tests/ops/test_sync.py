@@ -13,7 +13,7 @@ from memfs.core.body_edits import Append, Create, Describe, Edit
 from memfs.core.errors import StoreError
 from memfs.core.events import WRITTEN, Event
 from memfs.core.records import Origin
-from memfs.hosts.instructions import MARKS, TARGETS
+from memfs.hosts.marked_section import MARKS, TARGETS
 from memfs.ops import doctor, edit, file_guard, history, sync
 from memfs.ops import trust as trusting
 from memfs.store import blocks, trust

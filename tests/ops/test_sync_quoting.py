@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memfs.hosts import marked_section
-from memfs.hosts.instructions import MARKS
+from memfs.hosts.marked_section import MARKS
 from memfs.store.blocks import Place
 from tests.ops.test_sync import BEGIN, END, BlockFile, outcomes, text_of
 

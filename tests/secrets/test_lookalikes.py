@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from memfs.core import facts
+from memfs.core import records
 from memfs.core.records import Passage
 from memfs.hosts import markdown
 from memfs.importers import undo
@@ -198,7 +198,7 @@ OURS = {
     "import": undo.make_id(),
     "key of an import": undo.hash_text(TEXT),
     "block": journal.digest(TEXT),
-    "fact": facts.make_id("a", "b", "c"),
+    "fact": records.make_id("a", "b", "c"),
     "folder of a session": store_paths.file_name("a session / of 2026"),
     "folder of a long session": store_paths.file_name("x/" * 99),
     "message of a team": protocol.compute_id("claude", UUID, UUID, "", "user", TEXT),

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from memfs.ipc import service_client, service_status
-from memfs.service import listener
+from memfs.service import server
 from tests.service import running
 
 
@@ -18,7 +18,7 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 
 def test_a_process_of_ours_is_ours(pair: tuple[socket.socket, socket.socket]) -> None:
-    assert listener.is_same_user(pair[0])
+    assert server.is_same_user(pair[0])
     for each in pair:
         each.close()
 
@@ -27,7 +27,7 @@ def test_one_of_another_user_is_not(
     pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 12345)
-    assert not listener.is_same_user(pair[0])
+    assert not server.is_same_user(pair[0])
     for each in pair:
         each.close()
 
@@ -35,7 +35,7 @@ def test_one_of_another_user_is_not(
 def test_who_cannot_be_told_is_not(pair: tuple[socket.socket, socket.socket]) -> None:
     for each in pair:
         each.close()
-    assert not listener.is_same_user(pair[0])
+    assert not server.is_same_user(pair[0])
 
 
 @pytest.mark.usefixtures("place")

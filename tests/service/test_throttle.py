@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.service import worker
+from memfs.service import throttle
 
 NEVER = float("inf")
 
@@ -20,7 +20,7 @@ def supply(root: Path, name: str, **said: str) -> None:
 
 
 def on_battery(root: Path) -> bool:
-    return worker.on_battery(f"{root}/*")
+    return throttle.on_battery(f"{root}/*")
 
 
 def test_a_battery_that_discharges_is_one(tmp_path: Path) -> None:
@@ -65,10 +65,10 @@ def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMFS_SERVICE_PAUSE", "auto")
-    monkeypatch.setattr(worker, "SUPPLIES", f"{tmp_path}/*")
+    monkeypatch.setattr(throttle, "SUPPLIES", f"{tmp_path}/*")
     monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
     told: list[str] = []
-    worker.wait_for_room(told.append, NEVER)
+    throttle.wait_for_room(told.append, NEVER)
     assert not told
     supply(tmp_path, "BAT0", type="Battery", status="Discharging")
 
@@ -77,7 +77,7 @@ def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
         if len(told) == 3:
             (tmp_path / "BAT0/status").write_text("Charging\n")
 
-    worker.wait_for_room(plug_in, NEVER)
+    throttle.wait_for_room(plug_in, NEVER)
     assert told == ["battery"] * 3
     monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
     began = time.monotonic()
@@ -86,11 +86,11 @@ def test_it_rests_as_long_as_there_is_a_reason_and_says_which(
         told.append(why)
         time.sleep(0.01)
 
-    worker.wait_for_room(moment, began + 0.05)
+    throttle.wait_for_room(moment, began + 0.05)
     assert told[3:]
     assert set(told[3:]) == {"load"}
     assert time.monotonic() - began < 5
-    worker.wait_for_room(gone, began)  # it has waited enough
+    throttle.wait_for_room(gone, began)  # it has waited enough
 
 
 def gone(why: str) -> None:
@@ -100,7 +100,7 @@ def gone(why: str) -> None:
 @pytest.mark.usefixtures("busy")
 def test_resting_ends_when_nobody_hears_it() -> None:
     with pytest.raises(BrokenPipeError):
-        worker.wait_for_room(gone, NEVER)
+        throttle.wait_for_room(gone, NEVER)
 
 
 @pytest.mark.usefixtures("busy")
@@ -108,10 +108,10 @@ def test_resting_ends_when_nobody_hears_it() -> None:
 def test_whoever_turns_it_off_has_no_job_wait(
     home: Path, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert worker.find_reason() == "load"
+    assert throttle.find_reason() == "load"
     monkeypatch.delenv("MEMFS_SERVICE_PAUSE")
-    assert worker.find_reason() == "load"
+    assert throttle.find_reason() == "load"
     config = home / ".agent-memory/config.yaml"
     config.parent.mkdir()
     config.write_text(f"memfs: 1\nservice:\n  pause: {said}\n")
-    assert worker.find_reason() == ""
+    assert throttle.find_reason() == ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memfs.team.protocol import RetractRequest
-from memfs.team.server import administration, index_folders
+from memfs.team.server import administration, folder_worker
 from memfs.team.server.database import TeamDatabase
 from memfs.team.server.folder_worker import FolderWorker
 from tests.team.postgres import Postgres
@@ -47,7 +47,7 @@ def catch_up(worker: FolderWorker) -> None:
 
 def is_searched(team: Team, tmp_path: Path) -> bool:
     """Tell whether a search of project 1 opens its folder."""
-    state = index_folders.load_state(index_folders.get_folder(str(tmp_path / "folders"), 1))
+    state = folder_worker.load_state(folder_worker.get_folder(str(tmp_path / "folders"), 1))
     gone = team.read("SELECT count(*) FROM change WHERE project = 1 AND gone")[0][0]
     return state is not None and state.removals == gone
 
@@ -109,7 +109,7 @@ def test_a_folder_that_is_removed_is_made_again_and_that_of_a_removed_project_go
     ana.push(2, TALK, session="s2")
     catch_up(worker)
     first, second = (
-        index_folders.get_folder(str(tmp_path / "folders"), number) for number in (1, 2)
+        folder_worker.get_folder(str(tmp_path / "folders"), number) for number in (1, 2)
     )
     shutil.rmtree(first)
     with administration.open_administration(team.address) as admin:

@@ -16,9 +16,9 @@ import pytest
 from memfs.core.errors import UsageError
 from memfs.team.protocol import HEADER, PROTOCOL
 from memfs.team.server import administration
+from memfs.team.server.application import ENDPOINTS
 from memfs.team.server.database import TeamDatabase, UnpreparedError, connect
 from memfs.team.server.program import ServerSettings, TeamServer
-from memfs.team.server.requests import ENDPOINTS
 from tests.ipc.certificates import lock_key, make_certificate
 from tests.service import running
 from tests.team.developers import Developer

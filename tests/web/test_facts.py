@@ -6,8 +6,7 @@ import html
 import re
 
 from memfs.core.body_edits import Append, Delete, Describe, Replace
-from memfs.core.facts import Fact
-from memfs.core.records import Origin
+from memfs.core.records import Fact, Origin
 from memfs.ops import archive, edit, facts, history, reflect, show, standing_rules
 from memfs.store import facts as stored
 from memfs.store import proposals

@@ -13,8 +13,8 @@ from memfs.cli.group import CommandGroup
 from memfs.cli.pager import paged
 from memfs.cli.progress import stoppable_stages
 from memfs.core import parts
-from memfs.core.facts import ACCEPTED, REJECTED, STATUSES, Fact
 from memfs.core.formats import format_count, format_day
+from memfs.core.records import ACCEPTED, REJECTED, STATUSES, Fact
 from memfs.knowledge.facts import selection
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import facts as op

@@ -17,12 +17,12 @@ from memfs.core import changes, parts
 from memfs.core.body_edits import Append
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text, make_plain
-from memfs.core.facts import ACCEPTED, REJECTED
 from memfs.core.formats import format_count, format_day, format_time
+from memfs.core.records import ACCEPTED, REJECTED
 from memfs.ops import edit, facts, standing_rules
 from memfs.ops import reflect as op
 from memfs.ops.facts import FactOffer
-from memfs.store import config, reviews
+from memfs.store import config, proposals
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal
 from memfs.store.standing_rules import StandingRule
@@ -64,7 +64,7 @@ def list_(as_json: bool) -> None:
         _list(place)
         return
     found = {
-        "reviews": [asdict(each) for each in reviews.list_reviews(place.home)],
+        "reviews": [asdict(each) for each in proposals.list_reviews(place.home)],
         "proposals": [asdict(each) for each in op.list_pending(place)],
         "standing": [
             {
@@ -158,7 +158,7 @@ def _run_review(place: Place, host: str) -> None:
         found = parts.load("agent.reviewer").review_session(place, host, model)
     finally:
         model.close()
-    reviews.write_review(place.home, found)
+    proposals.write_review(place.home, found)
     if found.text:
         console.data(found.text)
     console.talk(model.format_spent())
@@ -262,12 +262,12 @@ def _list(place: Place) -> None:
     for proposal in pending:
         show_proposal(proposal)
         console.talk(f"memfs review accept {proposal.id} takes it, reject {proposal.id} drops it")
-    if not rules and not pending and not reviews.list_reviews(place.home):
+    if not rules and not pending and not proposals.list_reviews(place.home):
         console.talk("no session was reviewed yet, and nothing is proposed")
 
 
 def _show_reviews(place: Place) -> None:
-    for each in reviews.list_reviews(place.home):
+    for each in proposals.list_reviews(place.home):
         console.echo(
             f"{console.style(format_time(each.at), 'bright_black')} {flatten_text(each.render())}"
         )

@@ -14,7 +14,6 @@ from memfs.cli.pager import paged
 from memfs.cli.session_output import print_messages
 from memfs.core.errors import UsageError
 from memfs.core.formats import format_count, format_day
-from memfs.ops import forget as forgetting
 from memfs.ops import graph
 from memfs.ops import sessions as op
 
@@ -93,7 +92,7 @@ def forget(id: str, yes: bool) -> None:
         console.talk(f"{found.host} session {found.id}, {format_day(found.started)}:")
         console.talk(f"  {layout.shorten(found.prompt, console.columns() - 2)}")
         click.confirm("Forget it?", abort=True, err=True)
-    done = forgetting.run(place, found.id, options.get_origin())
+    done = op.forget_session(place, found.id, options.get_origin())
     facts = f", {format_count(done.facts, 'fact')}" if done.facts else ""
     console.print_done(f"forgot {format_count(done.messages, 'message')}{facts}")
     console.talk("  the next search makes the index anew, without it")

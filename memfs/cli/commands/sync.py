@@ -7,7 +7,7 @@ import os
 import click
 
 from memfs.cli import console, layout, options
-from memfs.hosts.instructions import TARGETS
+from memfs.hosts.marked_section import TARGETS
 from memfs.ops import sync as op
 from memfs.sync import githook, instruction_sections
 

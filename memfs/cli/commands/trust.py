@@ -12,7 +12,7 @@ from memfs.cli.pager import open_pager
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count
-from memfs.core.invisible_characters import split_visible
+from memfs.core.injection_signs import split_visible
 from memfs.hosts import caller
 from memfs.ops import trust as op
 from memfs.ops.trust import StoreText, TrustReport

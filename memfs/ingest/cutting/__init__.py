@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from memfs import files
 from memfs.core import encodings, headings
-from memfs.core.distribution import name_extra
 from memfs.core.headings import NumberedPart
+from memfs.core.parts import name_extra
 from memfs.core.privacy import public
 from memfs.ingest.cutting.text_forms import FileContent
 from memfs.ingest.source_files import LARGE, LARGEST, LARGEST_PDF, PDF

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from memfs.core.facts import REJECTED, Fact
+from memfs.core.records import REJECTED, Fact
 from memfs.search.text_vectors import embed_texts
 
 _ALIKE = 0.93  # least cosine of two statements with the same meaning

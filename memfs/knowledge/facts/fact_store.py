@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from memfs.core import label as labels
-from memfs.core.facts import ACTIVE, ARCHIVED, SUPERSEDED, Fact
+from memfs.core.records import ACTIVE, ARCHIVED, SUPERSEDED, Fact
 from memfs.knowledge.facts.duplicates import drop_duplicates
 from memfs.recall import model_config
 from memfs.store import archive, lock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from memfs.core.facts import Fact
+from memfs.core.records import Fact
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 
 _GROUPS = {  # other names for categories

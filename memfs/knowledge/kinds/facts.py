@@ -10,8 +10,7 @@ from typing import TypeAlias
 
 from memfs.core import body_edits
 from memfs.core.errors import NotFoundError, RejectedError, UsageError
-from memfs.core.facts import ACTIVE, ARCHIVED, REJECTED, Fact, make_id
-from memfs.core.records import Message, Passage
+from memfs.core.records import ACTIVE, ARCHIVED, REJECTED, Fact, Message, Passage, make_id
 from memfs.files import signatures
 from memfs.knowledge.facts import fact_store, selection
 from memfs.knowledge.facts.extraction import prose

@@ -7,11 +7,11 @@ import shutil
 from collections.abc import Iterable, Iterator
 
 from memfs import files, hosts
-from memfs.core.distribution import DISTRIBUTION
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.formats import format_time
+from memfs.core.parts import DISTRIBUTION
 from memfs.files import outside
-from memfs.hosts import claude_project, owned_file, settings, settings_merge, version
+from memfs.hosts import settings, settings_merge
 from memfs.hosts.base import Host
 from memfs.ops.doctor import temp_files
 from memfs.ops.doctor.finding import Finding
@@ -27,7 +27,7 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
     top = place.project.top if place.project else None
     here = [name for name in hosts.NAMES if settings.is_installed(hosts.get(name), home)]
     first = hosts.NAMES[0] if not here else ""  # named if none is installed
-    versions = version.ask(map(hosts.get, here))
+    versions = settings.ask_versions(map(hosts.get, here))
     for name in hosts.NAMES:
         host = hosts.get(name)
         if name in here:
@@ -78,10 +78,10 @@ def _check_programs(
         flag = f" --{found.scope}"
         parsed = settings.parse(found.text, found.path)
         started = [settings_merge.programs(each) for each in settings_merge.commands(parsed)]
-        started = started or [settings_merge.list_required(owned_file.list_words(found.text))]
+        started = started or [settings_merge.list_required(settings_merge.list_words(found.text))]
         words = [word for each in started for word in each]
         needed |= {(found.path, word): ("hook needs", flag) for word in words}
-        key = claude_project.find_key(top) if top else None
+        key = settings.find_project_key(top) if top else None
         servers = settings_merge.servers(parsed, key)
         needed |= {(found.path, word): ("tools need", flag) for word in servers}
     missing = {key: why for key, why in needed.items() if not settings_merge.is_available(key[1])}

@@ -8,7 +8,7 @@ import re
 from memfs import files, hosts
 from memfs.files import trees
 from memfs.hosts import settings
-from memfs.hosts.instructions import TARGETS
+from memfs.hosts.marked_section import TARGETS
 from memfs.ops.doctor.finding import Finding
 from memfs.store import host_sessions
 from memfs.store.blocks import Place

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from memfs import hosts
-from memfs.core.distribution import DISTRIBUTION
 from memfs.core.errors import StoreError
 from memfs.core.escaping import make_plain
+from memfs.core.parts import DISTRIBUTION
 from memfs.files import outside
-from memfs.hosts import settings, settings_merge, version
+from memfs.hosts import settings, settings_merge
 from memfs.ops.install import commands, git_state
 from memfs.ops.install.files import SettingsEdit, ShippedEntries, is_in_project, resolve_path
 from memfs.store import git, host_folders, resources
@@ -69,7 +69,7 @@ def run(
     written or may not be written; nothing is written then.
     """
     found = wiring(place, host, scope, home)
-    calls = tools and not remove and version.calls_tools(hosts.get(host))
+    calls = tools and not remove and settings.calls_tools(hosts.get(host))
     load = partial(ShippedEntries.load, tools=tools, line=line or remove, calls=calls)
     if remove or not tools:
         found = [each for each in found if not _is_shared(place, host, scope, home, each[0], gone)]

@@ -15,7 +15,7 @@ from memfs.core import changes as compare
 from memfs.core import fastjson
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
-from memfs.hosts import claude_project, jsonc_edit, owned_file, settings, settings_merge, toml_edit
+from memfs.hosts import jsonc_edit, settings, settings_merge, toml_edit
 from memfs.ops.install import commands
 from memfs.store import lock, resources
 from memfs.store.blocks import Place
@@ -59,7 +59,7 @@ class ShippedEntries:
         """
         hook = (host, "mcp") if tools else (host,)
         top = place.project.top if place.project else ""
-        key = claude_project.find_key(top)
+        key = settings.find_project_key(top)
         values = {
             "{hook}": commands.hook(*hook, shared=shared),
             "{line}": commands.quote(commands.hook_words("line", shared=shared)),
@@ -73,9 +73,9 @@ class ShippedEntries:
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
             text = resources.read_text("hooks", *name.split("/"))
-            if owned_file.is_owned_kind(name):
+            if settings_merge.is_owned_kind(name):
                 words = commands.hook_words(*hook, shared=shared)
-                return cls({}, {}, owned_file.fill_text(text, words), tools)
+                return cls({}, {}, settings_merge.fill_text(text, words), tools)
             if shared:
                 text = text.replace(_MODULE, "")
             for mark, value in values.items():
@@ -124,7 +124,7 @@ class SettingsEdit:
             _edit_toml
             if path.endswith(".toml")
             else _replace_file
-            if owned_file.is_owned_kind(path)
+            if settings_merge.is_owned_kind(path)
             else _edit_json
         )
         has, after = change(path, before, new, record, remove=remove)
@@ -264,7 +264,7 @@ def _replace_file(
     path: str, before: str | None, entries: ShippedEntries, _record: Record | None, *, remove: bool
 ) -> tuple[bool, str | None]:
     """Return whether a file is ours, and its text as shipped, or None to remove it."""
-    has = before is not None and owned_file.is_ours(before)
+    has = before is not None and settings_merge.is_ours(before)
     if remove:
         return has, None if has else before
     if before is not None and not has:

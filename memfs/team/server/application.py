@@ -8,9 +8,9 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import cast
+from typing import NamedTuple, cast
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -20,21 +20,169 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from memfs.core.errors import MemfsError
+from memfs.core.errors import MemfsError, UsageError
+from memfs.ipc.client import VERSION
 from memfs.team.protocol import (
+    HEADER,
+    PREFIX,
     PROTOCOL,
+    Membership,
+    PurgeReply,
     PurgeRequest,
     PushReply,
     PushRequest,
+    RecallReply,
     RecallRequest,
+    Refusal,
+    RetractReply,
     RetractRequest,
+    SearchReply,
     TeamSearchRequest,
 )
-from memfs.team.server import push_rows, requests, search
-from memfs.team.server.database import TeamDatabase
+from memfs.team.server import push_rows, search
+from memfs.team.server.database import (
+    DatabaseAwayError,
+    NoAccessError,
+    TeamDatabase,
+    TokenError,
+    UnpreparedError,
+)
 from memfs.team.server.ledger import Ledger
-from memfs.team.server.requests import ENDPOINTS, LARGEST, ApiEndpoint, BusyError, ShutdownError
 from memfs.team.server.search import EngineSource
+
+LARGEST = 8 << 20  # bytes of a body
+_LONGEST_TOKEN = 200
+
+
+class ApiEndpoint(NamedTuple):
+    """An address: the classes of its request (None: it takes no body) and of its answer."""
+
+    method: str
+    path: str
+    summary: str
+    takes: type | None
+    gives: type
+
+
+ENDPOINTS = (
+    ApiEndpoint("GET", "/v1/me", "Whose token this is, and what it may see", None, Membership),
+    ApiEndpoint("POST", "/v1/push", "Share messages for a project", PushRequest, PushReply),
+    ApiEndpoint("POST", "/v1/retract", "Take messages of yours back", RetractRequest, RetractReply),
+    ApiEndpoint("POST", "/v1/purge", "Remove everything of yours", PurgeRequest, PurgeReply),
+    ApiEndpoint("POST", "/v1/search", "Search projects", TeamSearchRequest, SearchReply),
+    ApiEndpoint("POST", "/v1/recall", "What others' sessions say", RecallRequest, RecallReply),
+)
+
+
+class OtherProtocolError(MemfsError):
+    """The client speaks another version of the protocol."""
+
+
+class BusyError(MemfsError):
+    """The service has too much to do, or the member asks too often."""
+
+
+class ShutdownError(MemfsError):
+    """The service is being stopped, and what was asked is not done yet."""
+
+
+_STATUS: dict[type[MemfsError], int] = {
+    UsageError: 400,
+    TokenError: 401,
+    NoAccessError: 403,
+    OtherProtocolError: 426,
+    BusyError: 429,
+    DatabaseAwayError: 503,
+    ShutdownError: 503,
+    UnpreparedError: 503,
+}
+
+
+def check_protocol(headers: Mapping[str, str]) -> None:
+    """Raise `OtherProtocolError` for a client of another version."""
+    spoken = headers.get(HEADER, "")
+    if spoken != str(PROTOCOL):
+        newer = spoken.isdecimal() and len(spoken) < 9 and int(spoken) > PROTOCOL
+        raise OtherProtocolError(
+            f"this server speaks version {PROTOCOL} of the protocol (memfs {VERSION})",
+            "the server has to be updated" if newer else "update memfs",
+        )
+
+
+def read_token(headers: Mapping[str, str]) -> str:
+    """Return the token of a request. Raises `TokenError`."""
+    kind, _, token = headers.get("Authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not token.startswith(PREFIX) or len(token) > _LONGEST_TOKEN:
+        raise TokenError("a token is needed", f"Authorization: Bearer {PREFIX}…")
+    return token
+
+
+def read_body(data: bytes, takes: type[msgspec.Struct] | type) -> object:
+    """Decode a body. Raises `UsageError`, which tells nothing of what is in it."""
+    try:
+        return msgspec.json.decode(data, type=takes)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"the body does not fit: {error}", "/openapi.json has the forms") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise UsageError("the body is not JSON", "/openapi.json has the forms") from None
+
+
+def refuse(error: MemfsError) -> tuple[int, bytes]:
+    """Return the status and the body of a refusal."""
+    status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
+    return status, msgspec.json.encode(Refusal(error.message, error.hint))
+
+
+def describe_api() -> bytes:
+    """Return the OpenAPI description of the service."""
+    kinds = {each for end in ENDPOINTS for each in (end.takes, end.gives) if each} | {Refusal}
+    ordered = sorted(kinds, key=lambda kind: kind.__name__)
+    schemas, components = msgspec.json.schema_components(
+        ordered, ref_template="#/components/schemas/{name}"
+    )
+    named = dict(zip(ordered, schemas, strict=True))
+    refusal = {"description": "Refused", "content": _describe_content(named[Refusal])}
+    paths: dict[str, dict[str, object]] = {}
+    for end in ENDPOINTS:
+        operation: dict[str, object] = {
+            "operationId": end.path.rpartition("/")[2],
+            "summary": end.summary,
+            "security": [{"token": []}],
+            "parameters": [
+                {
+                    "name": HEADER,
+                    "in": "header",
+                    "required": True,
+                    "schema": {"type": "string", "enum": [str(PROTOCOL)]},
+                }
+            ],
+            "responses": {
+                "200": {"description": "Done", "content": _describe_content(named[end.gives])},
+                **{str(code): refusal for code in (*_STATUS.values(), 413)},
+            },
+        }
+        if end.takes:
+            operation["requestBody"] = {
+                "required": True,
+                "content": _describe_content(named[end.takes]),
+            }
+        paths[end.path] = {end.method.lower(): operation}
+    return msgspec.json.encode(
+        {
+            "openapi": "3.1.0",
+            "info": {"title": "memfs team", "version": VERSION},
+            "paths": paths,
+            "components": {
+                "schemas": components,
+                "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            },
+        }
+    )
+
+
+def _describe_content(schema: object) -> dict[str, object]:
+    return {"application/json": {"schema": schema}}
+
 
 _BURST = 2.0  # seconds' worth at once
 _MOST = 20_000  # tokens that are remembered
@@ -65,7 +213,7 @@ class TeamService:
     def answer(self, endpoint: ApiEndpoint, token: str, body: bytes) -> object:
         """Do what is asked, and return the answer. Raises `MemfsError`."""
         self._requests.check(token)
-        asked = requests.read_body(body, endpoint.takes) if endpoint.takes else None
+        asked = read_body(body, endpoint.takes) if endpoint.takes else None
         ledger = Ledger(self._database, token)
         match endpoint.path:
             case "/v1/push":
@@ -134,14 +282,14 @@ def make_application(service: TeamService) -> Starlette:
 
     async def metrics(request: Request) -> Response:
         try:
-            token = requests.read_token(request.headers)
+            token = read_token(request.headers)
             text = await run_in_threadpool(service.describe_metrics, token)
         except MemfsError as error:
             return _refuse(error)
         return Response(text, media_type="text/plain; version=0.0.4")
 
     async def openapi(_: Request) -> Response:
-        return Response(requests.describe_api(), media_type=_JSON)
+        return Response(describe_api(), media_type=_JSON)
 
     routes += [
         Route("/v1/health", health),
@@ -156,8 +304,8 @@ def _make_route(service: TeamService, endpoint: ApiEndpoint) -> Route:
         began = time.perf_counter()
         token = failed = ""
         try:
-            requests.check_protocol(request.headers)
-            token = requests.read_token(request.headers)
+            check_protocol(request.headers)
+            token = read_token(request.headers)
             body = await _read_body(request)
             if body is None:
                 response = Response(_TOO_LARGE, 413, media_type=_JSON)
@@ -198,7 +346,7 @@ async def _read_body(request: Request) -> bytes | None:
 
 
 def _refuse(error: MemfsError) -> Response:
-    status, body = requests.refuse(error)
+    status, body = refuse(error)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}}.get(status)
     return Response(body, status, headers, media_type=_JSON)
 

@@ -25,13 +25,25 @@ from memfs.core.errors import DamagedError, MemfsError
 from memfs.files import atomic, logs, trees
 from memfs.search.catalog import IndexSource
 from memfs.search.indexer import open_writer
-from memfs.team.server import index_folders, ledger
+from memfs.team.server import ledger
 from memfs.team.server.candidate_search import make_document
-from memfs.team.server.index_folders import STATE, FolderState
 from memfs.team.server.ledger import StoredMessage
 
 if TYPE_CHECKING:
     from memfs.team.server.database import TeamDatabase
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack, contextmanager
+
+from memfs.core.errors import UNREADABLE
+from memfs.search.engine import Engine
+from memfs.team.server import candidate_search
+from memfs.team.server.candidate_search import TeamQuestion
+from memfs.team.server.ledger import Ledger, SearchedProject
+
+STATE = "state.json"
+_MOST_OPEN = 512  # engines: their files are mapped, and opening one takes as long as a search
+_LARGEST_STATE = 4096  # bytes
 
 _TOGETHER = 200  # changes that are read at a time
 _PAUSE = 1.0  # seconds between two looks
@@ -82,7 +94,7 @@ class FolderWorker:
         """Fill folders that are missing, and remove those of projects that are gone."""
         known = {cast("int", number) for (number,) in self._database.call("follow_projects")}
         for project in known:
-            if index_folders.load_state(index_folders.get_folder(self._top, project)) is None:
+            if load_state(get_folder(self._top, project)) is None:
                 state = FolderState()
                 while changes := self._read(project, state):
                     state = self._apply(project, changes)
@@ -100,11 +112,11 @@ class FolderWorker:
 
     def follow(self) -> int:
         """Bring the folders up to date with the next changes; return how many these are."""
-        place = index_folders.load_state(self._top) or FolderState()
+        place = load_state(self._top) or FolderState()
         changes = self._read(0, place)
         by_project = attrgetter("project")
         for project, own in groupby(sorted(changes, key=by_project), by_project):
-            state = index_folders.load_state(index_folders.get_folder(self._top, project))
+            state = load_state(get_folder(self._top, project))
             if new := [each for each in own if each.is_after(state or FolderState())]:
                 self._apply(project, new)
         if changes:
@@ -118,8 +130,8 @@ class FolderWorker:
 
     def _apply(self, project: int, changes: Sequence[LedgerChange]) -> FolderState:
         """Apply changes of one project, in order, to its folder; return the state after them."""
-        folder = index_folders.get_folder(self._top, project)
-        state = index_folders.load_state(folder) or FolderState()
+        folder = get_folder(self._top, project)
+        state = load_state(folder) or FolderState()
         files.make_folder(f"{folder}/sessions", private=True)
         changed: set[str] = set()
         for change in changes:
@@ -213,3 +225,70 @@ def _encode(messages: Sequence[StoredMessage]) -> bytes:
 def _save_state(folder: str, state: FolderState) -> None:
     files.make_folder(folder, private=True)
     atomic.write(f"{folder}/{STATE}", json.dumps(asdict(state)), private=True, durable=False)
+
+
+@dataclass(frozen=True)
+class FolderState:
+    """How far a folder has followed the ledger: its last change, and the removals among all."""
+
+    tx: str = "0"
+    number: int = 0
+    removals: int = 0
+
+
+def get_folder(top: str, project: int) -> str:
+    """Return the folder of a project: thousands of them are spread over some."""
+    return f"{top}/{project % 1000:03}/{project}"
+
+
+def load_state(folder: str) -> FolderState | None:
+    """Return the state of a folder, None for one that holds nothing yet."""
+    try:
+        return FolderState(**json.loads(files.read(f"{folder}/{STATE}", _LARGEST_STATE) or ""))
+    except (OSError, *UNREADABLE):
+        return None
+
+
+class IndexFolders:
+    """The engines of folders, which stay open while they are used. Thread-safe."""
+
+    def __init__(self, top: str) -> None:
+        self._top = os.path.abspath(top)
+        self._lock = threading.Lock()
+        self._open: dict[int, tuple[FolderState, Engine]] = {}  # the last used are the last
+
+    @contextmanager
+    def open_engines(
+        self, ledger: Ledger, projects: Mapping[int, SearchedProject], question: TeamQuestion
+    ) -> Iterator[list[Engine]]:
+        """Yield the engines of the projects' folders, and one over candidates of the others."""
+        found, rest = [], []
+        for project, searched in projects.items():
+            engine = self._find(project, searched.removals)
+            if engine is None:
+                rest.append(project)
+            else:
+                found.append(engine)
+        with ExitStack() as stack:
+            if rest:
+                found += stack.enter_context(candidate_search.open_engines(ledger, rest, question))
+            yield found
+
+    def _find(self, project: int, removals: int) -> Engine | None:
+        folder = get_folder(self._top, project)
+        state = load_state(folder)
+        if state is None or state.removals != removals:
+            return None
+        with self._lock:
+            known = self._open.pop(project, None)
+            if known is None or known[0] != state:
+                try:
+                    index = f"{folder}/index"
+                    engine = known[1].reopen(index) if known else Engine.open(index)
+                except (MemfsError, OSError):
+                    return None
+                known = state, engine
+            self._open[project] = known
+            while len(self._open) > _MOST_OPEN:
+                del self._open[next(iter(self._open))]
+            return known[1]

@@ -18,7 +18,7 @@ from memfs.core.errors import UsageError
 from memfs.team.server import candidate_search
 from memfs.team.server.application import TeamService, make_application
 from memfs.team.server.database import TeamDatabase
-from memfs.team.server.index_folders import IndexFolders
+from memfs.team.server.folder_worker import IndexFolders
 
 if TYPE_CHECKING:
     import asyncio

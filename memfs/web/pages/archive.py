@@ -19,11 +19,11 @@ from memfs.web.rendering import (
     get_form,
     get_project,
     get_site,
+    make_origin,
     redirect,
     render,
     show_errors,
 )
-from memfs.web.site import make_origin
 
 _PAGE = 50  # passages
 

@@ -14,8 +14,15 @@ from memfs.ops import edit, history, show
 from memfs.ops.show import ShownBlock
 from memfs.store import store_paths
 from memfs.store.blocks import Place
-from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
-from memfs.web.site import make_origin
+from memfs.web.rendering import (
+    get_form,
+    get_project,
+    get_site,
+    make_origin,
+    redirect,
+    render,
+    show_errors,
+)
 
 _TIERS = (
     (labels.PROJECT, "This project", "committed with it, and reviewed in its pull requests"),

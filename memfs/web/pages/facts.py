@@ -13,8 +13,8 @@ from memfs.core import changes
 from memfs.core import label as labels
 from memfs.core.body_edits import Append, Rejected
 from memfs.core.errors import NotFoundError
-from memfs.core.facts import ACCEPTED, REJECTED, STATUSES
 from memfs.core.formats import format_count
+from memfs.core.records import ACCEPTED, REJECTED, STATUSES
 from memfs.knowledge.facts.extraction.candidate import CATEGORIES
 from memfs.ops import edit, facts, reflect, standing_rules
 from memfs.store.blocks import Place
@@ -25,11 +25,11 @@ from memfs.web.rendering import (
     get_form,
     get_project,
     get_site,
+    make_origin,
     redirect,
     render,
     show_errors,
 )
-from memfs.web.site import make_origin
 
 _PAGE = 50  # facts
 _OFFERED = 50  # offers that are listed

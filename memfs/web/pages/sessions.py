@@ -8,10 +8,17 @@ from starlette.responses import Response as PlainResponse
 from starlette.routing import Route
 
 from memfs.core.errors import NotFoundError
-from memfs.ops import forget, graph, sessions
+from memfs.ops import graph, sessions
 from memfs.ops.sessions import RecordedSession, SessionMessage
-from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
-from memfs.web.site import make_origin
+from memfs.web.rendering import (
+    get_form,
+    get_project,
+    get_site,
+    make_origin,
+    redirect,
+    render,
+    show_errors,
+)
 
 _LISTED = 50  # sessions on a page
 _PAGE = 200  # messages on a page
@@ -135,7 +142,7 @@ def forget_session(request: Request) -> Response:
         return render(
             request, "forget.html", "sessions", "Forget a session", session=session, total=len(said)
         )
-    done = forget.run(get_project(request).find_place(), session.id, make_origin())
+    done = sessions.forget_session(get_project(request).find_place(), session.id, make_origin())
     get_site(request).say(f"forgot {done.messages:,} messages and {done.facts:,} facts")
     return redirect(request, "sessions")
 

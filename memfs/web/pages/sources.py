@@ -11,8 +11,15 @@ from starlette.routing import Route
 
 from memfs.core.errors import UsageError
 from memfs.ops import source
-from memfs.web.rendering import get_form, get_project, get_site, redirect, render, show_errors
-from memfs.web.site import make_origin
+from memfs.web.rendering import (
+    get_form,
+    get_project,
+    get_site,
+    make_origin,
+    redirect,
+    render,
+    show_errors,
+)
 
 
 @show_errors

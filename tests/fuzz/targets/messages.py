@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from memfs.mcp import hooks, stdio
+from memfs.mcp import stdio
 from memfs.tools import calls, registry
 from memfs.tools.tool_context import ToolContext
 from tests.e2e import ways
@@ -38,8 +38,8 @@ def begin(world: World) -> Target:
             name, given = params["name"], params.get("arguments")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return
-        if name == hooks.TOOL and isinstance(given, dict):
-            hooks.answer_hook(given)
+        if name == stdio.TOOL and isinstance(given, dict):
+            stdio.answer_hook(given)
         elif isinstance(name, str):
             result = calls.run(context, tools, calls.ToolCall(name, given))
             assert isinstance(result.text, str)
@@ -53,7 +53,7 @@ def begin(world: World) -> Target:
         ("conversation_search_date", {"start_date": "2026-01-01", "end_date": "2026-12-31"}),
         ("memory", {"command": "view", "path": "/memories/rules.md", "view_range": [1, 2]}),
         ("memory_status", {}),
-        (hooks.TOOL, payload),
+        (stdio.TOOL, payload),
     ]
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": n, "arguments": a}}

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import MemfsError, NotFoundError, StoreError
-from memfs.core.facts import ARCHIVED
-from memfs.core.records import Message, Origin
+from memfs.core.records import ARCHIVED, Message, Origin
 from memfs.core.tokens import estimate
 from memfs.knowledge import orchestrator
 from memfs.knowledge.facts import fact_store

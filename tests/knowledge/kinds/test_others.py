@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError
-from memfs.core.facts import ARCHIVED, SUPERSEDED
-from memfs.core.records import Message
+from memfs.core.records import ARCHIVED, SUPERSEDED, Message
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.graph import SIMILAR, Graph

@@ -2,11 +2,11 @@
 
 import os
 
-from memfs.service import worker
+from memfs.service import throttle, worker
 
 
 def main() -> None:
     os.getloadavg = lambda: (0.0, 0.0, 0.0)
-    worker.SUPPLIES = f"{os.environ['BATTERY']}/*"
+    throttle.SUPPLIES = f"{os.environ['BATTERY']}/*"
     worker.BATCH = int(os.environ.get("BATCH", worker.BATCH))
     worker.main()

@@ -15,8 +15,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from memfs.core.body_edits import Append, Create
-from memfs.core.facts import Fact
-from memfs.core.records import Message
+from memfs.core.records import Fact, Message
 from memfs.ops import archive, edit
 from memfs.store import facts, recall
 from memfs.store.blocks import Place

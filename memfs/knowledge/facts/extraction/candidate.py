@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memfs.core import body_edits
-from memfs.core.facts import Fact, make_id
-from memfs.core.records import Message
+from memfs.core.records import Fact, Message, make_id
 from memfs.knowledge.facts.extraction import patterns
 from memfs.store import archive
 

@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from memfs.core.facts import RULES, Fact
-from memfs.core.records import Message
+from memfs.core.records import RULES, Fact, Message
 from memfs.knowledge.facts.extraction import patterns
 from memfs.knowledge.facts.extraction.candidate import (
     FactCandidate,
