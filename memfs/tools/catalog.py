@@ -114,7 +114,7 @@ CORE_MEMORY = (
             _REASON,
             _EXPECTED,
         ),
-        _defer("block_room", "append_text"),
+        _defer("paging", "append_text"),
         _defer("core_memory", "plan_append"),
     ),
     _build_edit_tool(
@@ -282,7 +282,7 @@ CONVERSATION = (
             *_PAGES,
             _NEAREST,
         ),
-        _defer("conversation", "search"),
+        _defer("archival", "search_conversations"),
     ),
     Tool(
         "conversation_search_date",
@@ -299,7 +299,7 @@ CONVERSATION = (
             *_SESSIONS,
             *_PAGES,
         ),
-        _defer("conversation", "list_by_date"),
+        _defer("archival", "list_by_date"),
     ),
 )
 
