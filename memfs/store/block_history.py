@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.core.errors import NotFoundError
+from memfs.core.errors import NotFoundError, Remedy
 from memfs.core.records import JournalEntry
 from memfs.store import blocks, commits, journal, journal_query, quarantine
 from memfs.store.blocks import Place
@@ -105,7 +105,7 @@ def resolve_version(place: Place, label: str, version: str) -> str:
         blocks.get(place, label)
     oldest = f"the oldest is {1 - len(names)}" if len(names) > 1 else "it was never changed"
     raise NotFoundError(
-        f"'{label}' has no version {version}: {oldest}", f"memfs log {label} lists them"
+        f"'{label}' has no version {version}: {oldest}", Remedy("{log} lists them", label)
     )
 
 
@@ -154,7 +154,7 @@ def _read_version(place: Place, label: str, version: str) -> str:
             if text is not None:
                 return text
     raise NotFoundError(
-        f"'{label}' has no version or commit {version}", f"memfs log {label} lists them"
+        f"'{label}' has no version or commit {version}", Remedy("{log} lists them", label)
     )
 
 
