@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from memfs.core import text_folding, tokens
+from memfs.core.errors import Remedy
 from memfs.core.privacy import excerpt, public
 from memfs.secrets import find_secrets
 
@@ -196,16 +197,19 @@ def check_limit(
     if len(after) > limit and len(after) >= len(before):
         return Rejected(
             f"cannot write '{label}': {len(after):,} characters, the limit is {limit:,}",
-            f"shorten it by {len(after) - limit:,} characters (memfs edit {label} --set -), move "
-            "details to the archive (memfs archive add), or start a block of its own "
-            "(memfs create)",
+            Remedy(
+                "shorten it by {over:,} characters ({rewrite}), move details to the archive "
+                "({archive}), or start a block of its own ({create})",
+                label,
+                over=len(after) - limit,
+            ),
         )
     if cap is not None:
         count = tokens.estimate(after)
         if count > cap and count >= tokens.estimate(before):
             return Rejected(
                 f"cannot write '{label}': about {count:,} tokens, the limit is {cap:,}",
-                "shorten it, or move details to the archive (memfs archive add)",
+                Remedy("shorten it, or move details to the archive ({archive})"),
             )
     return None
 
@@ -249,7 +253,7 @@ def _replace(
         return Rejected(
             f"cannot {verb} in '{label}': {_quote(old)} occurs {count} times "
             f"({_format_lines(body, old)})",
-            f"pass more of the text around it, or --all to {verb} every one",
+            Remedy("pass more of the text around it, or {every} to {verb} every one", verb=verb),
         )
     return body.replace(old, new) if new else _remove_all(body, old)
 
@@ -339,4 +343,4 @@ def _hint(body: str, text: str) -> str:
     close = folded or difflib.get_close_matches(first, lines, 1, 0.5)
     if close:
         return f"it must match exactly; the closest line is {_quote(close[0])}"
-    return "it must match exactly; look at the block with memfs show"
+    return Remedy("it must match exactly; look at the block with {look}")

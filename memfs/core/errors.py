@@ -21,6 +21,46 @@ UNREADABLE = (
 )
 
 
+# What a hint may name, as a person does it in a terminal, and a model with its tools.
+_ACTIONS = {
+    "add": ("memfs edit {label} --append TEXT", "core_memory_append"),
+    "archive": ("memfs archive add", "archival_memory_insert"),
+    "create": ("memfs create", "memory_create"),
+    "every": ("--all", "all=true"),
+    "list": ("memfs show --list has them", "core_memory_read without a label lists them"),
+    "log": ("memfs log {label}", "memory_status"),
+    "make_store": ("make one with: memfs init", "ask the user to make one: memfs init"),
+    "mend": ("memfs doctor --fix", "ask the user to run memfs doctor --fix, which"),
+    "read": ("memfs show {label}", "core_memory_read"),
+    "rename": (": memfs rename {label} LABEL", " with memory_rename"),
+    "rewrite": ("memfs edit {label} --set -", "memory_rethink"),
+    "look": ("memfs show", "core_memory_read"),
+    "see_list": ("see memfs show --list", "core_memory_read without a label lists them"),
+    "session": (
+        "pass --session ID, or run inside an assistant's session",
+        "there is no session here",
+    ),
+    "that_session": ("name it with --session ID", "there is none here"),
+    "unpin": ("memfs edit LABEL --no-pin", "the user can: memfs edit LABEL --no-pin"),
+}
+
+
+class Remedy(str):
+    """A hint for a person, and the same `for_model`. `text` names actions in braces."""
+
+    __slots__ = ("for_model",)
+    for_model: str
+
+    def __new__(cls, text: str, label: str = "", **given: object) -> "Remedy":  # noqa: PYI034 - hot
+        person, model = (
+            {name: words[door].format(label=label) for name, words in _ACTIONS.items()}
+            for door in (0, 1)
+        )
+        self = super().__new__(cls, text.format(**person, **given))
+        self.for_model = text.format(**model, **given)
+        return self
+
+
 class MemfsError(Exception):
     """An expected failure, with a hint on what to do about it.
 

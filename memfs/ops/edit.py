@@ -13,7 +13,7 @@ from memfs.core import body_edits, frontmatter, frontmatter_fences, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.body_edits import BodyEdit, Create, Delete, Describe, Edit, Rejected, Rename
-from memfs.core.errors import StoreError
+from memfs.core.errors import Remedy, StoreError
 from memfs.core.privacy import public
 from memfs.core.records import JournalEntry, Origin
 from memfs.store import blocks, clock, config, writer
@@ -121,13 +121,13 @@ class _Session:
             return Rejected(
                 f"cannot {verb} '{draft.label}': it is at version {draft.version}, "
                 f"not {expected_version}",
-                f"somebody changed it meanwhile; read it again: memfs show {draft.label}",
+                Remedy("somebody changed it meanwhile; read it again: {read}", draft.label),
             )
         block = draft.block()
         if block.codec and not isinstance(edit, Delete):
             return Rejected(
                 f"cannot {verb} '{draft.label}': {block.problem}",
-                "memfs doctor --fix makes it UTF-8, and keeps the file as it was",
+                Remedy("{mend} makes it UTF-8, and keeps the file as it was"),
             )
         if block.read_only:
             return Rejected(
@@ -153,7 +153,7 @@ class _Session:
                 return Rejected(
                     f"cannot write '{draft.label}': {size:,} bytes, a block has at most "
                     f"{blocks.LARGEST:,}",
-                    "move details to the archive (memfs archive add), or start a block of its own",
+                    Remedy("move details to the archive ({archive}), or start a block of its own"),
                 )
         return None
 
@@ -238,7 +238,7 @@ class _Session:
             return None
         return Rejected(
             f"cannot {verb} '{label}': {count} blocks are pinned, at most {most} may be",
-            "unpin another one (memfs edit LABEL --no-pin), or raise max_blocks in config.yaml",
+            Remedy("unpin another one ({unpin}), or raise max_blocks in config.yaml"),
         )
 
     def _record_edit(self, draft: _Draft, text: str | None, op: str) -> None:
@@ -309,8 +309,7 @@ class _Session:
     def _check_create(self, tier: str, label: str, edit: Create) -> Rejected | None:
         if self._is_taken(tier, label):
             return Rejected(
-                f"cannot create '{label}': it exists already",
-                f"add to it: memfs edit {label} --append TEXT",
+                f"cannot create '{label}': it exists already", Remedy("add to it: {add}", label)
             )
         if "\n" in edit.description.strip():
             return Rejected(f"cannot create '{label}': a description is one line")

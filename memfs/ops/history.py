@@ -10,7 +10,7 @@ from memfs.core import body_edits, changes, yaml_edit
 from memfs.core import changes as compare
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.errors import NotFoundError, RejectedError, Remedy
 from memfs.core.records import JournalEntry, Origin
 from memfs.store import block_history, blocks, clock, journal, journal_query, writer
 from memfs.store.blocks import Place
@@ -116,7 +116,9 @@ def undo(place: Place, label: str, origin: Origin) -> Undone:
         _refuse_read_only("undo", name, now)
         target = _find_undoable(journal_query.entries(place, tier, name))
         if target is None:
-            raise NotFoundError(f"there is nothing to undo in '{label}'", f"see memfs log {label}")
+            raise NotFoundError(
+                f"there is nothing to undo in '{label}'", Remedy("see {log}", label)
+            )
         changes = []
         group = _find_group(place, store_writer, target)
         paths = [_find_path(place, entry.tier, entry.label) for entry in group]
@@ -205,7 +207,7 @@ def _find_group(
             raise RejectedError(
                 f"cannot undo the rename of '{mate.label}' to '{target.label}': there is a newer "
                 f"'{mate.label}'",
-                f"rename it back under another label: memfs rename {target.label} LABEL",
+                Remedy("rename it back under another label{rename}", target.label),
             )
     return [target, *mates]
 

@@ -16,7 +16,7 @@ from memfs.context.page_scores import PageCandidate
 from memfs.core import body_edits, frontmatter, merge_lines, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.errors import NotFoundError, RejectedError
+from memfs.core.errors import NotFoundError, RejectedError, Remedy
 from memfs.core.events import Event
 from memfs.core.records import JournalEntry, Origin, Passage
 from memfs.store import archive, autocommit, blocks, clock, config, journal_query, writer
@@ -126,7 +126,8 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
         entries, shortened = _find_outs(journal_query.list_block_entries(place, tier, name))
         if not entries:
             raise NotFoundError(
-                f"nothing was paged out of '{name}'", f"memfs log {name} shows what happened to it"
+                f"nothing was paged out of '{name}'",
+                Remedy("{log} shows what happened to it", name),
             )
         body = _remove_summaries(block.body, shortened)
         for entry in reversed(entries):

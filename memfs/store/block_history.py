@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.core.errors import NotFoundError
+from memfs.core.errors import NotFoundError, Remedy
 from memfs.core.records import JournalEntry
 from memfs.files import atomic
 from memfs.store import (
@@ -119,7 +119,7 @@ def resolve_version(place: Place, label: str, version: str) -> str:
         blocks.get(place, label)
     oldest = f"the oldest is {1 - len(names)}" if len(names) > 1 else "it was never changed"
     raise NotFoundError(
-        f"'{label}' has no version {version}: {oldest}", f"memfs log {label} lists them"
+        f"'{label}' has no version {version}: {oldest}", Remedy("{log} lists them", label)
     )
 
 
@@ -168,7 +168,7 @@ def _read_version(place: Place, label: str, version: str) -> str:
             if text is not None:
                 return text
     raise NotFoundError(
-        f"'{label}' has no version or commit {version}", f"memfs log {label} lists them"
+        f"'{label}' has no version or commit {version}", Remedy("{log} lists them", label)
     )
 
 

@@ -4,7 +4,7 @@ import os
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.core.errors import NotFoundError, StoreError
+from memfs.core.errors import NotFoundError, Remedy, StoreError
 from memfs.store import store_paths
 from memfs.store.store_paths import Store
 
@@ -76,12 +76,8 @@ class Place:
         for name, store in self.list_tiers():
             if name == tier:
                 return store
-        hint = {
-            labels.SESSION: "pass --session ID, or run inside an assistant's session",
-            labels.PROJECT: "make one with: memfs init",
-            labels.USER: "make one with: memfs init",
-        }
-        raise StoreError(f"there is no {tier} tier here", hint.get(tier, ""))
+        action = "{session}" if tier == labels.SESSION else "{make_store}"
+        raise StoreError(f"there is no {tier} tier here", Remedy(action))
 
 
 def find_place(
@@ -325,11 +321,11 @@ def missing(place: Place, text: str) -> NotFoundError:
     known = sorted({label for _, label, _ in paths(place)})
     tier, name = labels.parse(text)
     close = difflib.get_close_matches(name, known, 1, 0.7)
-    hint = "memfs show --list has them, memfs create makes one"
+    hint = Remedy("{list}, {create} makes one")
     if close:
-        hint = f"did you mean {close[0]}? see memfs show --list"
+        hint = Remedy("did you mean {near}? {see_list}", near=close[0])
     elif not place.session and (tier == labels.SESSION or name == labels.WORKING):
-        hint = "it belongs to a session: name it with --session ID"
+        hint = Remedy("it belongs to a session: {that_session}")
     return NotFoundError(f"there is no block '{text}'", hint)
 
 

@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memfs.core import os_errors
-from memfs.core.errors import MemfsError, find_refusal, is_panic
+from memfs.core.errors import MemfsError, Remedy, find_refusal, is_panic
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
 from memfs.tools.tool_context import ToolContext
-
-# Hints for people on what to type, and the same for a model: a tool, or a request to the user.
-_SPOKEN = (
-    (re.compile(r"\(memfs edit (\S+) --set -\)"), r"(memory_rethink)"),
-    (re.compile(r"memfs edit (\S+) --append TEXT"), r"core_memory_append"),
-    (re.compile(r"\(memfs edit LABEL --no-pin\)"), "(the user can: memfs edit LABEL --no-pin)"),
-    (re.compile(r": memfs edit \S+$"), " with memory_rethink"),
-    (re.compile(r"memfs show( \S+)?$"), "core_memory_read"),
-    (re.compile(r"memfs archive add\b"), "archival_memory_insert"),
-    (re.compile(r"memfs create\b"), "memory_create"),
-    (
-        re.compile(r"(see )?memfs show --list( has them)?"),
-        "core_memory_read without a label lists them",
-    ),
-    (re.compile(r"memfs log \S+"), "memory_status"),
-    (re.compile(r": memfs rename \S+ \S+$"), " with memory_rename"),
-    (re.compile(r"^make one with: memfs init$"), "ask the user to make one: memfs init"),
-    (re.compile(r"pass --session ID, or run inside .*"), "there is no session here"),
-    (re.compile(r"--all to (\w+)"), r"all=true to \1"),
-    (re.compile(r"name it with --session ID"), "there is none here"),
-    (re.compile(r"^memfs doctor --fix (\w+)"), r"ask the user to run memfs doctor --fix, which \1"),
-)
 
 
 @dataclass(frozen=True)
@@ -112,8 +89,7 @@ def build_failure(call: ToolCall, error: MemfsError, *, heartbeat: bool = False)
 
 def format_error(message: str, hint: str) -> str:
     """Return an error and its hint in lines, worded for a model."""
-    for written, spoken in _SPOKEN:
-        hint = written.sub(spoken, hint)
+    hint = hint.for_model if isinstance(hint, Remedy) else hint
     lines = [f"error: {message}", *([f"hint: {hint}"] if hint else [])]
     return "\n".join(map(flatten_text, lines))
 
