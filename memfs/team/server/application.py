@@ -130,7 +130,7 @@ def read_body(data: bytes, takes: type[msgspec.Struct] | type) -> object:
 def refuse(error: MemfsError) -> tuple[int, bytes]:
     """Return the status and the body of a refusal."""
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
-    return status, msgspec.json.encode(Refusal(error.message, error.hint))
+    return status, msgspec.json.encode(Refusal(error.message, str(error.hint)))
 
 
 def describe_api() -> bytes:
