@@ -35,7 +35,7 @@ _ACTIONS = {
     "rename": (": memfs rename {label} LABEL", " with memory_rename"),
     "rewrite": ("memfs edit {label} --set -", "memory_rethink"),
     "look": ("memfs show", "core_memory_read"),
-    "see_list": ("see memfs show --list", "core_memory_read without a label lists them"),
+    "listing": ("memfs show --list", "core_memory_read"),
     "session": (
         "pass --session ID, or run inside an assistant's session",
         "there is no session here",

@@ -323,7 +323,7 @@ def missing(place: Place, text: str) -> NotFoundError:
     close = difflib.get_close_matches(name, known, 1, 0.7)
     hint = Remedy("{list}, {create} makes one")
     if close:
-        hint = Remedy("did you mean {near}? {see_list}", near=close[0])
+        hint = Remedy("did you mean {near}? see {listing}", near=close[0])
     elif not place.session and (tier == labels.SESSION or name == labels.WORKING):
         hint = Remedy("it belongs to a session: {that_session}")
     return NotFoundError(f"there is no block '{text}'", hint)

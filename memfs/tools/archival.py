@@ -14,20 +14,12 @@ _USUAL = 5  # importance
 
 def refusal(arguments: Arguments) -> MemfsError | None:
     """Return the error of an insertion without making it, None if it would succeed."""
-    reason = str(arguments.get("reason") or "")
     return archive.refusal(
-        str(arguments["content"]), _parse_importance(arguments), _parse_tags(arguments), reason
+        arguments["content"],
+        arguments.get("importance", _USUAL),
+        tuple(arguments.get("tags", ())),
+        arguments.get("reason", ""),
     )
-
-
-def _parse_tags(arguments: Arguments) -> tuple[str, ...]:
-    tags = arguments.get("tags")
-    return tuple(str(tag) for tag in tags) if isinstance(tags, list) else ()
-
-
-def _parse_importance(arguments: Arguments) -> int:
-    found = arguments.get("importance", _USUAL)
-    return found if isinstance(found, int) else _USUAL
 
 
 def insert_passage(context: ToolContext, arguments: Arguments) -> str:
@@ -35,12 +27,12 @@ def insert_passage(context: ToolContext, arguments: Arguments) -> str:
 
     What is about the user goes into the user's own archive, as facts do.
     """
-    place, content, tags = context.place(), str(arguments["content"]), _parse_tags(arguments)
+    place, content, tags = context.place(), arguments["content"], tuple(arguments.get("tags", ()))
     about = arguments.get("about") or ("user" if is_about_user(content, tags) else "project")
     done = archive.run(
         place,
         content,
-        importance=_parse_importance(arguments),
+        importance=arguments.get("importance", _USUAL),
         tags=tags,
         origin=context.with_reason(arguments.get("reason")),
         user=about == "user",

@@ -56,7 +56,7 @@ def _apply(
     """Make all edits in one step; return a line for each block."""
     edits = [edit for mine in planned for edit in mine]
     versions = [
-        core_memory.get_expected_version(each.arguments)
+        each.arguments.get("expected_version")
         for each, mine in zip(ready, planned, strict=True)
         for _ in mine
     ]

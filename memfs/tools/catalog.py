@@ -7,55 +7,57 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from memfs.tools.definition import Arguments, Effect, Parameter, Tool
-from memfs.tools.tool_context import ToolContext
-
-if TYPE_CHECKING:
-    from memfs.core.body_edits import Edit
+from memfs.tools.definition import Effect, Parameter, Tool
 
 USUAL, MOST = 5, 50  # hits on a page
 ROOT = "/memories"  # the folder whose files are the blocks, for the tool `memory`
-FILE_COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 ARCHIVE = "archival_memory_insert"
 
 
-def _require(name: str, description: str) -> Parameter:
-    return Parameter(name, "string", description, required=True)
+def _string(name: str, description: str, *choices: str) -> Parameter:
+    return Parameter(name, "string", description, choices=choices)
 
 
-def _string(name: str, description: str) -> Parameter:
-    return Parameter(name, "string", description)
+def _require(name: str, description: str, *choices: str) -> Parameter:
+    return Parameter(name, "string", description, required=True, choices=choices)
 
 
-_LABEL = Parameter(
-    "label", "string", "The block, as its heading names it: human, project:api, …", required=True
-)
+def _flag(name: str, description: str) -> Parameter:
+    return Parameter(name, "boolean", description)
+
+
+def _number(
+    name: str, description: str, least: int | None = None, most: int | None = None
+) -> Parameter:
+    return Parameter(name, "integer", description, least=least, most=most)
+
+
+_LABEL = _require("label", "The block, as its heading names it: human, project:api, …")
 _REASON = _string("reason", "Why, in a few words: kept in the block's history.")
 _WHY = _string("reason", "Why, in a few words.")
-_EXPECTED = Parameter(
-    "expected_version", "integer", "Do it only if the block is still at this version.", least=0
+_ENDS = (
+    _REASON,
+    _number("expected_version", "Do it only if the block is still at this version.", least=0),
 )
-_EVERY = Parameter("all", "boolean", "At every place, if there are several. Default: false.")
-_QUERY = Parameter("query", "string", "A question or words, in natural language.", required=True)
-_NEAREST = Parameter(
-    "nearest", "boolean", "true: show the nearest also where nothing is clearly relevant."
+_LINE = Parameter(
+    "line", "integer", "After which line: 0 before the first, -1 at the end.", True, (), -1
 )
+_EVERY = _flag("all", "At every place, if there are several. Default: false.")
+_QUERY = _require("query", "A question or words, in natural language.")
+_NEAREST = _flag("nearest", "true: show the nearest also where nothing is clearly relevant.")
 _DATES = (
     _string("since", "From this day on: 2026-05-03, yesterday, 7d (days ago)."),
     _string("until", "Up to the end of this day."),
 )
 _PAGES = (
-    Parameter("limit", "integer", f"Hits on a page, {USUAL} if not given.", least=1, most=MOST),
-    Parameter("page", "integer", "Which page, from 1.", least=1),
+    _number("limit", f"Hits on a page, {USUAL} if not given.", least=1, most=MOST),
+    _number("page", "Which page, from 1.", least=1),
 )
 _SESSIONS = (
-    Parameter(
-        "role",
-        "string",
-        "Only what the user, the assistant or a tool said.",
-        choices=("user", "assistant", "tool"),
+    _string(
+        "role", "Only what the user, the assistant or a tool said.", "user", "assistant", "tool"
     ),
     _string("speaker", "Only what one agent or person said, by name: planner-agent."),
     _string("session", "Only this session."),
@@ -65,296 +67,212 @@ _SESSIONS = (
 )
 
 
-def _defer(module: str, function: str) -> Callable[[ToolContext, Arguments], Any]:
-    """Return a function that imports its module of this room when it is called."""
+def _defer(path: str) -> Callable[..., Any]:
+    """Return a function of this room that is imported when it is called: `module.function`."""
+    module, _, function = path.partition(".")
 
-    def call(context: ToolContext, arguments: Arguments) -> Any:
-        return getattr(import_module(f"memfs.tools.{module}"), function)(context, arguments)
+    def call(*given: object) -> Any:
+        return getattr(import_module(f"memfs.tools.{module}"), function)(*given)
 
     return call
 
 
-def _build_edit_tool(
-    name: str, title: str, effect: Effect, parameters: tuple[Parameter, ...], plan: str
+def _build(
+    name: str, title: str, effect: Effect, run: str, *parameters: Parameter, plan: str = ""
 ) -> Tool:
+    return Tool(name, title, effect, parameters, _defer(run), _defer(plan) if plan else None)
+
+
+def _build_edit(name: str, title: str, effect: Effect, plan: str, *parameters: Parameter) -> Tool:
     """Return a tool that makes the edits which the function `plan` of core_memory returns."""
-    plan_edits: Callable[[ToolContext, Arguments], list[Edit]] = _defer("core_memory", plan)
-
-    def run(context: ToolContext, arguments: Arguments) -> str:
-        from memfs.tools import core_memory  # as lazily as the others
-
-        return core_memory.run_plan(context, arguments, plan_edits)
-
-    return Tool(name, title, effect, parameters, run, plan_edits)
+    make, plan_edits = _defer("core_memory.run_plan"), _defer(f"core_memory.{plan}")
+    return Tool(
+        name, title, effect, parameters, lambda *given: make(*given, plan_edits), plan_edits
+    )
 
 
-CORE_MEMORY = (
-    Tool(
+BUILT_IN = (
+    _build(
         "core_memory_read",
         "Read a memory block",
         "read",
-        (
-            _string("label", "The block to read; without one all are listed."),
-            Parameter("version", "integer", "As it was at this version.", least=1),
-        ),
-        _defer("core_memory", "read_block"),
+        "core_memory.read_block",
+        _string("label", "The block to read; without one all are listed."),
+        _number("version", "As it was at this version.", least=1),
     ),
-    Tool(
+    _build(
         "core_memory_append",
         "Add to a memory block",
         "add",
-        (
-            _LABEL,
-            _require("content", "What to add, on a new line at the end."),
-            Parameter(
-                "make_room",
-                "boolean",
-                "true: where it does not fit, page out what is worth least first.",
-            ),
-            _REASON,
-            _EXPECTED,
-        ),
-        _defer("paging", "append_text"),
-        _defer("core_memory", "plan_append"),
+        "paging.append_text",
+        _LABEL,
+        _require("content", "What to add, on a new line at the end."),
+        _flag("make_room", "true: where it does not fit, page out what is worth least first."),
+        *_ENDS,
+        plan="core_memory.plan_append",
     ),
-    _build_edit_tool(
+    _build_edit(
         "core_memory_replace",
         "Replace text in a memory block",
         "change",
-        (
-            _LABEL,
-            _require("old_content", "The text to replace, exactly as it stands there."),
-            _require("new_content", "What to put in its place."),
-            _EVERY,
-            _REASON,
-            _EXPECTED,
-        ),
         "plan_replace",
+        _LABEL,
+        _require("old_content", "The text to replace, exactly as it stands there."),
+        _require("new_content", "What to put in its place."),
+        _EVERY,
+        *_ENDS,
     ),
-    _build_edit_tool(
+    _build_edit(
         "core_memory_remove",
         "Remove text from a memory block",
         "change",
-        (
-            _LABEL,
-            _require("content", "The text to remove, exactly as it stands there."),
-            _EVERY,
-            _REASON,
-            _EXPECTED,
-        ),
         "plan_remove",
+        _LABEL,
+        _require("content", "The text to remove, exactly as it stands there."),
+        _EVERY,
+        *_ENDS,
     ),
-    _build_edit_tool(
+    _build_edit(
         "memory_insert",
         "Insert lines into a memory block",
         "add",
-        (
-            _LABEL,
-            Parameter(
-                "line",
-                "integer",
-                "After which line: 0 before the first, -1 at the end.",
-                required=True,
-                least=-1,
-            ),
-            _require("content", "What to insert."),
-            _REASON,
-            _EXPECTED,
-        ),
         "plan_insert",
+        _LABEL,
+        _LINE,
+        _require("content", "What to insert."),
+        *_ENDS,
     ),
-    _build_edit_tool(
+    _build_edit(
         "memory_rethink",
         "Rewrite a memory block",
         "change",
-        (_LABEL, _require("new_value", "The whole new text of the block."), _REASON, _EXPECTED),
         "plan_rethink",
+        _LABEL,
+        _require("new_value", "The whole new text of the block."),
+        *_ENDS,
     ),
-    _build_edit_tool(
+    _build_edit(
         "memory_create",
         "Create a memory block",
         "add",
-        (
-            Parameter(
-                "label", "string", "A short name: project_alpha, team, services/api.", required=True
-            ),
-            _require("description", "What belongs into it, and when to update it."),
-            _string("initial_value", "Its first text."),
-            Parameter("limit", "integer", "The most characters it may hold.", least=1),
-            Parameter("pinned", "boolean", "false: listed by name only, read when it is needed."),
-            _REASON,
-        ),
         "plan_create",
+        _require("label", "A short name: project_alpha, team, services/api."),
+        _require("description", "What belongs into it, and when to update it."),
+        _string("initial_value", "Its first text."),
+        _number("limit", "The most characters it may hold.", least=1),
+        _flag("pinned", "false: listed by name only, read when it is needed."),
+        _REASON,
     ),
-    _build_edit_tool(
-        "memory_delete",
-        "Delete a memory block",
-        "remove",
-        (_LABEL, _REASON, _EXPECTED),
-        "plan_delete",
-    ),
-    _build_edit_tool(
+    _build_edit("memory_delete", "Delete a memory block", "remove", "plan_delete", _LABEL, *_ENDS),
+    _build_edit(
         "memory_rename",
         "Rename a memory block",
         "change",
-        (_LABEL, _require("new_label", "Its new name, in the same tier."), _REASON, _EXPECTED),
         "plan_rename",
+        _LABEL,
+        _require("new_label", "Its new name, in the same tier."),
+        *_ENDS,
     ),
-    Tool(
+    _build(
         "memory_undo",
         "Undo the last edit of a block",
         "change",
-        (_LABEL, _REASON),
-        _defer("core_memory", "undo"),
+        "core_memory.undo",
+        _LABEL,
+        _REASON,
     ),
-    Tool(
-        "memory_status",
-        "Show the state of memory",
-        "read",
-        (),
-        _defer("core_memory", "format_status"),
-    ),
-)
-
-ARCHIVAL = (
-    Tool(
-        ARCHIVE,
-        "Archive a passage",
-        "add",
-        (
-            Parameter(
-                "content", "string", "A text that can be understood by itself.", required=True
-            ),
-            Parameter(
-                "importance",
-                "integer",
-                "1 (passing) to 10 (vital); 5 if not given.",
-                least=1,
-                most=10,
-            ),
-            Parameter("tags", "strings", "What it is about: deploy, postgres, …"),
-            Parameter(
-                "about",
-                "string",
-                "user: into the user's own archive, not the project's; else the text decides.",
-                choices=("user", "project"),
-            ),
-            _WHY,
-        ),
-        _defer("archival", "insert_passage"),
-    ),
-    Tool(
-        "archival_memory_search",
-        "Search the archive",
-        "read",
-        (
-            _QUERY,
-            Parameter("sources", "boolean", "true: only data sources; false: none of them."),
-            Parameter("tags", "strings", "Only passages that have these tags."),
-            Parameter(
-                "match",
-                "string",
-                "Whether all of the tags are needed, or any of them.",
-                choices=("all", "any"),
-            ),
-            Parameter(
-                "min_importance", "integer", "Only passages this important.", least=1, most=10
-            ),
-            *_DATES,
-            *_PAGES,
-            _NEAREST,
-        ),
-        _defer("archival", "search"),
-    ),
-)
-
-CONVERSATION = (
-    Tool(
-        "conversation_search",
-        "Search past sessions",
-        "read",
-        (
-            _QUERY,
-            Parameter("sessions", "boolean", "true: whole sessions with their best turns."),
-            Parameter("team", "boolean", "true: also what others shared of this project."),
-            *_SESSIONS,
-            *_DATES,
-            *_PAGES,
-            _NEAREST,
-        ),
-        _defer("archival", "search_conversations"),
-    ),
-    Tool(
-        "conversation_search_date",
-        "List what was said at a time",
-        "read",
-        (
-            Parameter(
-                "start_date",
-                "string",
-                "The first day: 2026-05-03, yesterday, 7d (days ago).",
-                required=True,
-            ),
-            _string("end_date", "The last day, to its end; today if not given."),
-            *_SESSIONS,
-            *_PAGES,
-        ),
-        _defer("archival", "list_by_date"),
-    ),
-)
-
-FILES = (
-    Tool(
-        "memory",
-        "Memory as files",
-        "change",
-        (
-            Parameter("command", "string", "What to do.", required=True, choices=FILE_COMMANDS),
-            _string("path", f"A file or folder below {ROOT}."),
-            Parameter("view_range", "integers", "view: the first and last line, -1 for the end."),
-            _string("file_text", "create: the text of the new file."),
-            _string("old_str", "str_replace: the text to replace; it occurs once."),
-            _string("new_str", "str_replace: what to put in its place."),
-            Parameter("insert_line", "integer", "insert: after which line, 0 for the beginning."),
-            _string("insert_text", "insert: the text to insert."),
-            _string("old_path", "rename: from."),
-            _string("new_path", "rename: to."),
-        ),
-        _defer("files", "run_command"),
-        _defer("files", "plan_command"),
-    ),
-)
-
-PAGING = (
-    Tool(
+    _build("memory_status", "Show the state of memory", "read", "core_memory.format_status"),
+    _build(
         "memory_page_out",
         "Page memory out of a block",
         "change",
-        (
-            _require("label", "The block."),
-            Parameter(
-                "task", "string", "What you work on now; what has nothing to do with it goes."
-            ),
-            _WHY,
-        ),
-        _defer("paging", "page_out"),
+        "paging.page_out",
+        _require("label", "The block."),
+        _string("task", "What you work on now; what has nothing to do with it goes."),
+        _WHY,
     ),
-    Tool(
+    _build(
         "memory_page_in",
         "Page memory in",
         "change",
-        (
-            Parameter(
-                "query",
-                "string",
-                "A block's label, to bring back what left it; or what to "
-                "look for in archive and recall, and to put into the block working.",
-                required=True,
-            ),
-            _WHY,
+        "paging.page_in",
+        _require(
+            "query",
+            "A block's label, to bring back what left it; or what to "
+            "look for in archive and recall, and to put into the block working.",
         ),
-        _defer("paging", "page_in"),
+        _WHY,
+    ),
+    _build(
+        ARCHIVE,
+        "Archive a passage",
+        "add",
+        "archival.insert_passage",
+        _require("content", "A text that can be understood by itself."),
+        _number("importance", "1 (passing) to 10 (vital); 5 if not given.", least=1, most=10),
+        Parameter("tags", "strings", "What it is about: deploy, postgres, …"),
+        _string(
+            "about",
+            "user: into the user's own archive, not the project's; else the text decides.",
+            "user",
+            "project",
+        ),
+        _WHY,
+    ),
+    _build(
+        "archival_memory_search",
+        "Search the archive",
+        "read",
+        "archival.search",
+        _QUERY,
+        _flag("sources", "true: only data sources; false: none of them."),
+        Parameter("tags", "strings", "Only passages that have these tags."),
+        _string("match", "Whether all of the tags are needed, or any of them.", "all", "any"),
+        _number("min_importance", "Only passages this important.", least=1, most=10),
+        *_DATES,
+        *_PAGES,
+        _NEAREST,
+    ),
+    _build(
+        "conversation_search",
+        "Search past sessions",
+        "read",
+        "archival.search_conversations",
+        _QUERY,
+        _flag("sessions", "true: whole sessions with their best turns."),
+        _flag("team", "true: also what others shared of this project."),
+        *_SESSIONS,
+        *_DATES,
+        *_PAGES,
+        _NEAREST,
+    ),
+    _build(
+        "conversation_search_date",
+        "List what was said at a time",
+        "read",
+        "archival.list_by_date",
+        _require("start_date", "The first day: 2026-05-03, yesterday, 7d (days ago)."),
+        _string("end_date", "The last day, to its end; today if not given."),
+        *_SESSIONS,
+        *_PAGES,
+    ),
+    _build(
+        "memory",
+        "Memory as files",
+        "change",
+        "files.run_command",
+        _require(
+            "command", "What to do.", "view", "create", "str_replace", "insert", "delete", "rename"
+        ),
+        _string("path", f"A file or folder below {ROOT}."),
+        Parameter("view_range", "integers", "view: the first and last line, -1 for the end."),
+        _string("file_text", "create: the text of the new file."),
+        _string("old_str", "str_replace: the text to replace; it occurs once."),
+        _string("new_str", "str_replace: what to put in its place."),
+        _number("insert_line", "insert: after which line, 0 for the beginning."),
+        _string("insert_text", "insert: the text to insert."),
+        _string("old_path", "rename: from."),
+        _string("new_path", "rename: to."),
+        plan="files.plan_command",
     ),
 )
-
-BUILT_IN = (*CORE_MEMORY, *PAGING, *ARCHIVAL, *CONVERSATION, *FILES)

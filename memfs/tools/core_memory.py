@@ -35,7 +35,7 @@ _GONE = {"rename": "has another name now", "undo": "is gone again"}
 
 def read_block(context: ToolContext, arguments: Arguments) -> str:
     """Return one block with its version and size, or the list of all."""
-    label = str(arguments.get("label") or "")
+    label = arguments.get("label", "")
     if not label:
         return _list_blocks(context)
     shown = show.run(context.place(), label, str(arguments.get("version") or ""))
@@ -65,28 +65,28 @@ def _qualify(block: Block) -> str:
 
 def plan_append(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that adds text at the end of a block."""
-    return [Append(_get_label(arguments), str(arguments["content"]))]
+    return [Append(_get_label(arguments), arguments["content"])]
 
 
 def plan_replace(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that replaces text in a block."""
-    old, new = str(arguments["old_content"]), str(arguments["new_content"])
-    return [Replace(_get_label(arguments), old, new, bool(arguments.get("all")))]
+    old, new = arguments["old_content"], arguments["new_content"]
+    return [Replace(_get_label(arguments), old, new, arguments.get("all", False))]
 
 
 def plan_remove(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that removes text from a block."""
-    return [Remove(_get_label(arguments), str(arguments["content"]), bool(arguments.get("all")))]
+    return [Remove(_get_label(arguments), arguments["content"], arguments.get("all", False))]
 
 
 def plan_insert(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that inserts lines into a block."""
-    return [Insert(_get_label(arguments), _to_int(arguments["line"]), str(arguments["content"]))]
+    return [Insert(_get_label(arguments), arguments["line"], arguments["content"])]
 
 
 def plan_rethink(_: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edit that rewrites a block."""
-    return [Rethink(_get_label(arguments), str(arguments["new_value"]))]
+    return [Rethink(_get_label(arguments), arguments["new_value"])]
 
 
 def plan_create(_: ToolContext, arguments: Arguments) -> list[Edit]:
@@ -94,10 +94,10 @@ def plan_create(_: ToolContext, arguments: Arguments) -> list[Edit]:
     return [
         Create(
             _get_label(arguments),
-            str(arguments["description"]),
-            str(arguments.get("initial_value") or ""),
-            _to_int(arguments.get("limit") or 0),
-            bool(arguments.get("pinned", True)),
+            arguments["description"],
+            arguments.get("initial_value", ""),
+            arguments.get("limit", 0),
+            arguments.get("pinned", True),
         )
     ]
 
@@ -166,18 +166,12 @@ def apply(
             assert_never(outcome)
 
 
-def get_expected_version(arguments: Arguments) -> int | None:
-    """Return the version that a call requires of its block, None for any."""
-    found = arguments.get("expected_version")
-    return found if isinstance(found, int) else None
-
-
 def run_plan(
     context: ToolContext, arguments: Arguments, plan: Callable[[ToolContext, Arguments], list[Edit]]
 ) -> str:
     """Make the edits that `plan` returns; return a line for each block. Raises `RejectedError`."""
     edits = plan(context, arguments)
-    expected = [get_expected_version(arguments)]
+    expected = [arguments.get("expected_version")]
     return "\n".join(apply(context, edits, arguments.get("reason"), expected))
 
 
@@ -205,8 +199,4 @@ def _suggest_spare(context: ToolContext, block: Block) -> list[str]:
 
 
 def _get_label(arguments: Arguments, name: str = "label") -> str:
-    return label.normalise(str(arguments[name]))
-
-
-def _to_int(value: object) -> int:
-    return value if isinstance(value, int) else 0
+    return label.normalise(arguments[name])

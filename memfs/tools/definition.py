@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memfs.core.errors import RejectedError
 from memfs.core.privacy import excerpt
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["string", "integer", "boolean", "strings", "integers"]
 Effect = Literal["read", "add", "change", "remove"]
-Arguments = dict[str, object]
+Arguments = dict[str, Any]  # checked: each has the type of its parameter
 HEARTBEAT = "request_heartbeat"
 _LARGEST = 10**9
 _TRUTH = {"true": True, "false": False}

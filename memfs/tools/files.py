@@ -30,7 +30,7 @@ _LEVELS = 2  # of folders that a listing shows
 
 def run_command(context: ToolContext, arguments: Arguments) -> str:
     """Run one command of the tool `memory`; return its reply."""
-    command = str(arguments["command"])
+    command = arguments["command"]
     if command == "view":
         return _view(context, arguments)
     edits = _PLANS[command](context, arguments)
@@ -52,7 +52,7 @@ def run_command(context: ToolContext, arguments: Arguments) -> str:
 
 def plan_command(context: ToolContext, arguments: Arguments) -> list[Edit]:
     """Return the edits of a command: none for `view`."""
-    command = str(arguments["command"])
+    command = arguments["command"]
     return [] if command == "view" else _PLANS[command](context, arguments)
 
 

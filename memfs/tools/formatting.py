@@ -52,13 +52,7 @@ def _parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any
     """Return the keyword arguments of a search op."""
     limit, page = paging(arguments)
     only = parse_filter(arguments, kinds)
-    return {
-        "query": str(arguments["query"]),
-        "mode": None,
-        "only": only,
-        "limit": limit,
-        "page": page,
-    }
+    return {"query": arguments["query"], "mode": None, "only": only, "limit": limit, "page": page}
 
 
 def _format_page(
@@ -84,27 +78,27 @@ def format_by_date(context: ToolContext, arguments: Arguments) -> str:
 def parse_filter(arguments: Arguments, kinds: tuple[str, ...]) -> Filter:
     """Return the search filter of a call's arguments."""
     since, until = arguments.get("since"), arguments.get("until")
-    tags = _to_tuple(arguments.get("tags"))
+    tags = tuple(arguments.get("tags", ()))
     every = arguments.get("match") != "any"
     return Filter(
         kinds=kinds,
-        roles=_to_tuple(arguments.get("role")),
-        speakers=_to_tuple(arguments.get("speaker")),
-        hosts=_to_tuple(arguments.get("host")),
-        sessions=_to_tuple(arguments.get("session")),
-        projects=_to_tuple(arguments.get("project")),
-        branches=_to_tuple(arguments.get("branch")),
+        roles=_to_tuple(arguments.get("role", "")),
+        speakers=_to_tuple(arguments.get("speaker", "")),
+        hosts=_to_tuple(arguments.get("host", "")),
+        sessions=_to_tuple(arguments.get("session", "")),
+        projects=_to_tuple(arguments.get("project", "")),
+        branches=_to_tuple(arguments.get("branch", "")),
         tags=tags if every else (),
         any_tags=() if every else tags,
-        importance=_to_int(arguments.get("min_importance"), 0),
-        since=search.parse_day(str(since), end=False) if since else None,
-        until=search.parse_day(str(until), end=True) if until else None,
+        importance=arguments.get("min_importance", 0),
+        since=search.parse_day(since, end=False) if since else None,
+        until=search.parse_day(until, end=True) if until else None,
     )
 
 
 def paging(arguments: Arguments) -> tuple[int, int]:
     """Return (hits per page, number of the page)."""
-    return _to_int(arguments.get("limit"), USUAL), _to_int(arguments.get("page"), 1)
+    return arguments.get("limit", USUAL), arguments.get("page", 1)
 
 
 def format_hits(parts: Sequence[str], total: int, limit: int, page: int, name: str) -> str:
@@ -154,10 +148,5 @@ def _describe_hit(hit: Hit) -> str:
     return " ".join(part for part in (hit.at[:10], f"{hit.kind} {hit.id}", tags) if part)
 
 
-def _to_tuple(value: object) -> tuple[str, ...]:
-    items = value if isinstance(value, list) else [value] if value else []
-    return tuple(str(item) for item in items)
-
-
-def _to_int(value: object, usual: int) -> int:
-    return value if isinstance(value, int) else usual
+def _to_tuple(value: str) -> tuple[str, ...]:
+    return (value,) if value else ()

@@ -34,8 +34,8 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
     Where the pinned blocks take more than their share of the host's window, more parts leave a
     pinned block, as far as it takes.
     """
-    place, label = context.place(), labels.normalise(str(arguments["label"]))
-    block, task = blocks.get(place, label), str(arguments.get("task") or "")
+    place, label = context.place(), labels.normalise(arguments["label"])
+    block, task = blocks.get(place, label), arguments.get("task", "")
     lacking = max(0, -_measure_window(context)) if block.pinned else 0
     free = _choose_share(context, block, task, lacking) if lacking else 0.0
     done = page.page_out(
@@ -74,7 +74,7 @@ def _count_freed(done: PagedOut) -> int:
 
 def page_in(context: ToolContext, arguments: Arguments) -> str:
     """Page a block's own parts back in, else add the hits for a query to the working block."""
-    query = str(arguments["query"])
+    query = arguments["query"]
     place = context.place()
     label = labels.normalise(query)
     known = None if labels.problem(label) else blocks.resolve_label(place, label)
@@ -131,10 +131,10 @@ def append_text(context: ToolContext, arguments: Arguments) -> str:
     try:
         return core_memory.run_plan(context, arguments, core_memory.plan_append)
     except RejectedError as error:
-        shown = show.run(context.place(), labels.normalise(str(arguments["label"])))
+        shown = show.run(context.place(), labels.normalise(arguments["label"]))
         block = shown.block
-        missing = block.chars + len(str(arguments["content"])) + 1 - block.limit
-        expected = core_memory.get_expected_version(arguments)
+        missing = block.chars + len(arguments["content"]) + 1 - block.limit
+        expected = arguments.get("expected_version")
         if missing <= 0 or block.read_only or expected not in (None, shown.version):
             raise
         label = labels.qualify(block.tier, block.label)

@@ -9,32 +9,11 @@ from typing import Literal
 
 from memfs.core.errors import UsageError
 from memfs.tools.calls import Result, ToolCall
-from memfs.tools.definition import HEARTBEAT, Effect, Tool
+from memfs.tools.definition import HEARTBEAT, Tool
 
 Shape = Literal["anthropic", "openai", "responses", "gemini", "plain"]
 FORMATS = ("anthropic", "openai", "gemini", "mcp")
 _ANTHROPIC_MEMORY = "memory"
-_HINTS: dict[Effect, dict[str, bool]] = {
-    "read": {"readOnlyHint": True, "openWorldHint": False},
-    "add": {
-        "readOnlyHint": False,
-        "destructiveHint": False,
-        "idempotentHint": False,
-        "openWorldHint": False,
-    },
-    "change": {
-        "readOnlyHint": False,
-        "destructiveHint": False,
-        "idempotentHint": False,
-        "openWorldHint": False,
-    },
-    "remove": {
-        "readOnlyHint": False,
-        "destructiveHint": True,
-        "idempotentHint": False,
-        "openWorldHint": False,
-    },
-}
 _BEAT = {
     "type": "boolean",
     "description": "true: you want to go on after this call, for example to call another tool.",
@@ -51,7 +30,10 @@ class FormattedCall:
 
 def hints(tool: Tool) -> dict[str, bool]:
     """Return the annotations of a tool. Every edit can be undone: only deleting destroys."""
-    return _HINTS[tool.effect]
+    found = {"readOnlyHint": tool.effect == "read"}
+    if tool.effect != "read":
+        found |= {"destructiveHint": tool.effect == "remove", "idempotentHint": False}
+    return {**found, "openWorldHint": False}
 
 
 def definitions(tools: Iterable[Tool], form: str) -> list[dict[str, object]]:
