@@ -161,11 +161,10 @@ def _list_tools(place: Place | None) -> list[str]:
 
 def program() -> str:
     """Return the command that starts memfs in a shell: its name if it is on PATH, else its path."""
-    name = "memfs.exe" if os.name == "nt" else "memfs"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
-        if folder and os.path.exists(f"{folder}/{name}"):
+        if folder and os.path.exists(f"{folder}/memfs"):
             return "memfs"
-    beside = os.path.join(os.path.dirname(sys.executable), name)
+    beside = os.path.join(os.path.dirname(sys.executable), "memfs")
     return beside if os.path.exists(beside) else "memfs"
 
 

@@ -334,9 +334,7 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def sync_folder(folder: str) -> None:
-    """Make a rename or a removal in `folder` durable, where the system knows how."""
-    if os.name == "nt":
-        return
+    """Make a rename or a removal in `folder` durable."""
     handle = open_folder(folder)
     try:
         os.fsync(handle)

@@ -1,12 +1,8 @@
 """Files that are written whole or not at all: readers see the old or the new. Hot path."""
 
 import os
-import time
 
 from memfs import files
-
-# Windows replaces no file that somebody has open just now: a reader, a scanner.
-_TRIES, _PAUSE = (100 if os.name == "nt" else 1), 0.01  # seconds
 
 
 def write(
@@ -56,7 +52,7 @@ def _replace(
                     os.fsync(handle)
             finally:
                 os.close(handle)
-            _exchange(temporary, at.name, at.folder, at.folder)
+            os.replace(temporary, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder)
         except BaseException as error:  # noqa: BLE001 - it is raised again
             try:  # noqa: SIM105 - hooks need no `contextlib` for it
                 os.unlink(temporary, dir_fd=at.folder)
@@ -81,20 +77,7 @@ def _get_mode(at: files.NamedBeside, path: str) -> int | None:
 def rename(old: str, new: str) -> None:
     """Give a file or folder another name; a file that has it is replaced. Raises `OSError`."""
     with files.NamedBeside(old) as source, files.NamedBeside(new) as target:
-        _exchange(source.name, target.name, source.folder, target.folder)
-
-
-def _exchange(old: str, new: str, folder: int | None, other: int | None) -> None:
-    """Rename what is in the open `folder` over what is in `other`."""
-    for left in range(_TRIES - 1, -1, -1):
-        try:
-            os.replace(old, new, src_dir_fd=folder, dst_dir_fd=other)
-        except PermissionError:
-            if not left:
-                raise
-            time.sleep(_PAUSE)
-        else:
-            return
+        os.replace(source.name, target.name, src_dir_fd=source.folder, dst_dir_fd=target.folder)
 
 
 def touch(path: str, seconds: float) -> None:

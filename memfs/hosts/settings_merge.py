@@ -74,7 +74,7 @@ def programs(command: str) -> list[str]:
     if HOOK_COMMAND in command:
         return HOOK_COMMAND.split()[:1]
     try:
-        words = shlex.split(command) if os.name != "nt" else command.replace('"', "").split()
+        words = shlex.split(command)
     except ValueError:  # a quote that nothing closes: no shell runs that
         return [command]
     while "exec" in words:  # the last program is the one that is needed

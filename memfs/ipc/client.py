@@ -3,30 +3,25 @@
 The launcher of hooks loads this file before anything else of memfs, and nothing of memfs after it
 if the service answers: nothing but built-in modules is imported here, `os` neither (1 ms).
 
-A question is one frame: its length in four bytes; lines with the protocol, the token, the client's
+A question is one frame: its length in four bytes; lines with the protocol, `-`, the client's
 version and environment, the kind of question and its words; an empty line; a body. An answer is a
 frame too: a status byte (who does the work), and a body. The client confirms an answer with one
 byte more: an unconfirmed one counts as not delivered.
 """
 
+import posix as system
 import time
-
-try:
-    import posix as system
-except ImportError:  # Windows
-    import os as system  # type: ignore[no-redef]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from socket import socket
 
-leave = system._exit
+leave = system._exit  # noqa: SLF001 - it is public in `os`
 VERSION = "0.2.0"  # as in `memfs/__init__.py`: a test holds them together
 PROTOCOL = "memfs-1"
 MINE, YOURS, LEAVING = b"+", b"-", b"!"  # the service did it; the client has to; other version
 TAKEN = b"k"
-NO_TOKEN = "-"  # noqa: S105 - where the system names the user of a connection
 NAME = "/local/service.sock"  # below the user's store
 QUICK = 0.1  # seconds that a prompt waits for an answer
 LARGEST = 64 << 20  # bytes of a frame
@@ -200,14 +195,10 @@ def exchange_frames(
 
 
 def format_question(
-    kind: str,
-    words: list[str],
-    body: bytes,
-    environ: "Mapping[bytes, bytes]",
-    token: str = NO_TOKEN,
+    kind: str, words: list[str], body: bytes, environ: "Mapping[bytes, bytes]"
 ) -> bytes:
     """Return the frame of a question."""
-    lines = [each.encode("utf-8", "surrogateescape") for each in (PROTOCOL, token, VERSION)]
+    lines = [each.encode("utf-8", "surrogateescape") for each in (PROTOCOL, "-", VERSION)]
     lines += [encode_environment(environ), kind.encode()]
     lines += [word.encode("utf-8", "surrogateescape") for word in words]
     return b"\n".join(line.replace(b"\n", b"\r") or b" " for line in lines) + b"\n\n" + body

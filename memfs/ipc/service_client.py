@@ -3,7 +3,6 @@
 import os
 import time
 
-from memfs import files
 from memfs.ipc import client
 from memfs.ipc.client import QUICK, Connection, GoneError
 from memfs.store import store_paths
@@ -12,9 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UNIX = os.name != "nt"  # the system has sockets that are files
 _NO_START = ("status", "stop")  # questions that do not start it
-_PORTS = 1 << 16
 
 
 def ask(
@@ -124,8 +121,6 @@ def _get_cwd() -> str:
 def is_listening() -> bool:
     """Tell whether a service listens, or has listened, where no other user can."""
     where = address()
-    if not isinstance(where, str):
-        return where[1] > 0
     return client.is_private_folder(os.path.dirname(where)) and client.is_socket(where)
 
 
@@ -139,12 +134,10 @@ def connect(wait: float) -> "Connection | None":
     import _socket  # where there is a service
 
     began = time.monotonic()
-    where = address()
-    unix = isinstance(where, str)
-    connection = _socket.socket(_socket.AF_UNIX if unix else _socket.AF_INET, _socket.SOCK_STREAM)
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.settimeout(wait)
-        connection.connect(where)
+        connection.connect(address())
     except ConnectionRefusedError:
         connection.close()
         raise GoneError("nobody listens") from None
@@ -155,14 +148,8 @@ def connect(wait: float) -> "Connection | None":
     return Connection(connection, left)  # type: ignore[arg-type]  # it is what `socket.socket` wraps
 
 
-def address() -> "str | tuple[str, int]":
-    """Return the address of this user's service: a socket's path.
-
-    Where the system has none, (host, port): port 0 if nobody listens.
-    """
-    if not UNIX:
-        port = read_port_note()[0]
-        return ("127.0.0.1", int(port) if port.isdecimal() and int(port) < _PORTS else 0)
+def address() -> str:
+    """Return the address of this user's service: a socket's path."""
     path = store_paths.user_root() + client.NAME
     if len(os.fsencode(path)) <= client.LONGEST_PATH:
         return path
@@ -171,17 +158,9 @@ def address() -> "str | tuple[str, int]":
     return f"/tmp/memfs-{os.getuid()}/{sha256(os.fsencode(path)).hexdigest()[:24]}.sock"  # noqa: S108
 
 
-def read_port_note() -> "tuple[str, str]":
-    """Return (port, token) that a service on loopback left: ("", "") if there is none."""
-    text = files.read(f"{store_paths.user_root()}/local/service.port", cap=200) or ""
-    port, _, token = text.strip().partition(" ")
-    return port, token
-
-
 def format_question(kind: str, words: "list[str]", body: bytes) -> bytes:
     """Return the frame of a question."""
-    token = client.NO_TOKEN if UNIX else read_port_note()[1]
-    return client.format_question(kind, words, body, _encode_environ(), token)
+    return client.format_question(kind, words, body, _encode_environ())
 
 
 def encode_environment() -> bytes:

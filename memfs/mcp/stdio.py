@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError
@@ -126,11 +125,6 @@ class StdioStreams:
         except OSError:  # there is no standard error
             os.dup2(null, 1)
         os.close(null)
-        if sys.platform == "win32":  # pragma: no cover - where children have handles, not numbers
-            from mcp.os.win32.utilities import rebind_std_handle_to_fd  # of Windows alone
-
-            rebind_std_handle_to_fd(0)
-            rebind_std_handle_to_fd(1)
         self._writing = threading.Lock()
         self._service = PersistentClient("hook")  # for the thread that reads
         self._lines, self._read_lines = anyio.create_memory_object_stream[str]()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -107,8 +106,7 @@ def driver() -> str:
     """Return the command with which git merges blocks (see `memfs merge-driver`)."""
     # -P: without it Python would take a folder `memfs` of the repository for ours.
     words = [sys.executable, "-P", "-m", "memfs", "merge-driver"]
-    command = subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
-    return f"{command} %O %A %B"
+    return f"{shlex.join(words)} %O %A %B"
 
 
 def list_assistants(home: str) -> list[str]:

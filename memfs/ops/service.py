@@ -69,7 +69,7 @@ def stop() -> bool:
         owner = files.read(f"{user.local}/{spawn.LOCK}") or "its process"
         raise StoreError("the service does not stop", f"end it yourself: {owner}")
     with suppress(OSError):  # a killed service leaves its socket
-        os.remove(str(service_client.address()))
+        os.remove(service_client.address())
     return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import gc
 import os
+import resource
 import select
 import socket
 import stat
@@ -143,7 +144,7 @@ class Server:
             self._attended += 1
         connection = client.Connection(client_socket, _ASKED)
         try:
-            if self._listener.is_known_peer(client_socket):
+            if is_same_user(client_socket):
                 while self._answer(connection) and self._attended <= _MOST // 2:
                     connection.allow(_STANDING)
         except OSError:
@@ -160,11 +161,9 @@ class Server:
         head, _, body = connection.receive().partition(b"\n\n")
         connection.allow(_PATIENCE)
         words = os.fsdecode(head).split("\n")
-        if len(words) < 5 or words[0] != client.PROTOCOL:
+        if len(words) < 5 or words[:2] != [client.PROTOCOL, "-"]:
             return False
-        _, token, version, environment, kind, *rest = words
-        if not self._listener.admits(token):
-            return False
+        _, _, version, environment, kind, *rest = words
         if version != VERSION:
             if _is_newer(version, VERSION):
                 self._end(f"version {version} is there")
@@ -232,10 +231,6 @@ def _parse_version(version: str) -> list[int]:
 
 def _allow_files() -> None:
     """Raise the limit of open files to what is needed: some systems begin with 256."""
-    if sys.platform == "win32":
-        return
-    import resource  # not on Windows
-
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -247,16 +242,9 @@ class Listener:
     """The listening socket. The caller holds the lock of the service."""
 
     def __init__(self) -> None:
-        address = service_client.address()
+        self.address = service_client.address()
         self._awake = socket.socketpair()
-        self.token = client.NO_TOKEN
-        if isinstance(address, str):
-            self.address = address
-            self._socket = _unix(address)
-        else:
-            self.token = os.urandom(16).hex()
-            self.address = f"{store_paths.user_root()}/local/service.port"
-            self._socket = _loopback(self.address, self.token)
+        self._socket = _listen(self.address)
         self._inode = os.stat(self.address).st_ino
 
     def accept(self, wait: float) -> socket.socket | None:
@@ -268,18 +256,6 @@ class Listener:
         """Make `accept` return at once."""
         with suppress(OSError):  # nobody waits any more
             self._awake[1].send(b"x")
-
-    def is_known_peer(self, connection: socket.socket) -> bool:
-        """Return whether the client is of this user; True on loopback, where `admits` decides."""
-        return self.token != client.NO_TOKEN or is_same_user(connection)
-
-    def admits(self, token: str) -> bool:
-        """Return whether a request with this token is allowed."""
-        if self.token == client.NO_TOKEN:
-            return token == self.token
-        from hmac import compare_digest  # 6 ms: for the first request
-
-        return compare_digest(os.fsencode(token), os.fsencode(self.token))
 
     def is_current(self) -> bool:
         """Return whether the address of the service still leads to this socket."""
@@ -297,7 +273,7 @@ class Listener:
                 os.remove(self.address)
 
 
-def _unix(path: str) -> socket.socket:
+def _listen(path: str) -> socket.socket:
     folder = os.path.dirname(path)
     files.make_folder(folder, private=True)
     status = os.lstat(folder)
@@ -316,14 +292,6 @@ def _unix(path: str) -> socket.socket:
     except BaseException:
         listener.close()
         raise
-    return listener
-
-
-def _loopback(path: str, token: str) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listener.bind(("127.0.0.1", 0))
-    listener.listen(_WAITING)
-    atomic.write_private(path, f"{listener.getsockname()[1]} {token}\n".encode())
     return listener
 
 

@@ -60,8 +60,6 @@ def _read_process(process: int) -> tuple[str, int, str]:
 
 def alive(process: int) -> bool:
     """Tell whether a process is there, as far as the system says so."""
-    if os.name == "nt":  # there, asking would end the process
-        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

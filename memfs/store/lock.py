@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,46 +16,30 @@ from memfs.store.store_paths import Store
 WAIT = 10.0  # seconds
 NAME = "lock"  # of the file in `local/`
 
-if sys.platform == "win32":  # pragma: no cover - the other branch is covered on Linux and macOS
-    import msvcrt
 
-    _FAR = 1 << 30  # what is locked cannot be read: a byte behind the name of the owner
+def _try_lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
-    def _try_lock(handle: int) -> bool:
-        os.lseek(handle, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        finally:
-            os.lseek(handle, 0, os.SEEK_SET)
-        return True
 
-else:
-    import fcntl
+def claim(store: Store, name: str, above: int) -> int | None:
+    """Take a lock for a process that is about to start; None if it is taken already.
 
-    def _try_lock(handle: int) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def claim(store: Store, name: str, above: int) -> int | None:
-        """Take a lock for a process that is about to start; None if it is taken already.
-
-        Returns an open file with a number above `above` for that process, which passes it to
-        `hold_lock`. The caller closes it.
-        """
-        handle = _open(store, name)
-        try:
-            if not _try_named(handle, f"{store.local}/{name}"):
-                return None
-            with suppress(OSError):  # its last owner is in it no more
-                os.ftruncate(handle, 0)
-            return fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, above + 1)
-        finally:
-            os.close(handle)
+    Returns an open file with a number above `above` for that process, which passes it to
+    `hold_lock`. The caller closes it.
+    """
+    handle = _open(store, name)
+    try:
+        if not _try_named(handle, f"{store.local}/{name}"):
+            return None
+        with suppress(OSError):  # its last owner is in it no more
+            os.ftruncate(handle, 0)
+        return fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, above + 1)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -103,8 +103,7 @@ def _connect(path: str) -> sqlite3.Connection:
     except BaseException:
         db.close()
         raise
-    if os.name == "posix":
-        os.chmod(path, 0o600)
+    os.chmod(path, 0o600)
     return db
 
 

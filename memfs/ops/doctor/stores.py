@@ -218,8 +218,6 @@ def open_to_others(store: Store) -> list[str]:
 
     Folders of indexes are private themselves: libraries write into them with modes of their own.
     """
-    if os.name == "nt":
-        return []
     top = store.root if store.private else store.local
     listed = [(path, files.status(path)) for path in [top, *_list_below(top, store)]]
     return [path for path, status in listed if status and status.st_mode & _OTHERS]

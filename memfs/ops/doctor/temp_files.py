@@ -62,8 +62,5 @@ def _is_temp(name: str) -> bool:
 def _is_stale(path: str) -> bool:
     """Return whether a temporary file is a regular one whose writer, if named, is gone."""
     found = _NUMBERED.fullmatch(os.path.basename(path))
-    return files.is_file(os.path.realpath(path)) and (found is None or not _alive(int(found[1])))
-
-
-def _alive(process: int) -> bool:
-    return process == os.getpid() if os.name == "nt" else host_sessions.alive(process)
+    ended = found is None or not host_sessions.alive(int(found[1]))
+    return ended and files.is_file(os.path.realpath(path))

@@ -6,9 +6,7 @@ file that git commits: it names nothing of this machine, and runs the `memfs` on
 
 from __future__ import annotations
 
-import os
 import shlex
-import subprocess
 import sys
 
 from memfs import hosts
@@ -36,9 +34,8 @@ def hook(*words: str, shared: bool = False) -> str:
     shell stays between the host and the hook, which knows the host's process as its parent.
     """
     if shared:
-        command = quote(hook_words(*words, shared=True))
-        return command if os.name == "nt" else _SHARED.format(command)
-    return quote(python(*words)) if os.name == "nt" else f"{_guard()}; exec {quote(python(*words))}"
+        return _SHARED.format(shlex.join(hook_words(*words, shared=True)))
+    return f"{_guard()}; exec {shlex.join(python(*words))}"
 
 
 def hook_words(*words: str, shared: bool = False) -> list[str]:
@@ -49,11 +46,6 @@ def hook_words(*words: str, shared: bool = False) -> list[str]:
 def python(*words: str) -> list[str]:
     """Return the words of a command: this interpreter, without site-packages, on our file."""
     return [sys.executable, "-I", "-S", "-E", _get_script(hosts.HOOK), *words]
-
-
-def quote(words: list[str]) -> str:
-    """Quote the words of a command for the shell."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def _guard() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ class ShippedEntries:
         key = settings.find_project_key(top)
         values = {
             "{hook}": commands.hook(*hook, shared=shared),
-            "{line}": commands.quote(commands.hook_words("line", shared=shared)),
+            "{line}": shlex.join(commands.hook_words("line", shared=shared)),
             "{python}": commands.PROGRAM if shared else sys.executable,
             "{project}": key,
         }

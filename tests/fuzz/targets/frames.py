@@ -25,7 +25,7 @@ def begin(world: World) -> Target:
         _environment=service_client.encode_environment().decode(),
         _leave="",
         _used=0.0,
-        _listener=SimpleNamespace(admits=lambda token: token == client.NO_TOKEN, wake=lambda: None),
+        _listener=SimpleNamespace(wake=lambda: None),
     )
     warm = app.Service.__new__(app.Service)
     lanes = SimpleNamespace(add=lambda *_: None, is_busy=lambda _: False, describe_jobs=list)
