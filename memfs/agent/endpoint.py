@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
@@ -191,21 +192,15 @@ class Endpoint:
             ) from error
         if isinstance(found, dict) and found.get("error"):  # with 200, as some gateways do
             raise self._describe_error(400, found["error"])
-        choices = found.get("choices") if isinstance(found, dict) else None
-        first = choices[0] if isinstance(choices, list) and choices else None
-        message = first.get("message") if isinstance(first, dict) else None
-        if not isinstance(message, dict):
+        message = _get_choice(found, "message")
+        if message is None:
             raise ModelError(
                 f"{self._where} answers JSON that is no chat completion",
                 "is the address right? most end in /v1",
             )
-        calls = [
-            each.call
-            for each in provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
-        ]
+        calls = provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
         named = tuple(
-            ToolCall(call.name, call.arguments, call.id or f"call_{next(self._numbers)}")
-            for call in calls
+            replace(each.call, id=each.call.id or f"call_{next(self._numbers)}") for each in calls
         )
         content, usage = message.get("content"), found.get("usage")
         return ModelAnswer(_extract_text(content), named, _parse_usage(usage))
@@ -267,6 +262,14 @@ def _encode_call(call: ToolCall) -> dict[str, object]:
     return {"id": _clean(call.id), "type": "function", "function": function}
 
 
+def _get_choice(found: object, key: str) -> dict[str, Any] | None:
+    """Return what the first choice of a completion has at a key, None if it is no object."""
+    choices = found.get("choices") if isinstance(found, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    value = first.get(key) if isinstance(first, dict) else None
+    return value if isinstance(value, dict) else None
+
+
 def _extract_text(content: object) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
@@ -275,10 +278,8 @@ def _extract_text(content: object) -> str:
 
 def _parse_usage(found: object) -> TokenUsage:
     usage = found if isinstance(found, dict) else {}
-    read, written = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
-    return TokenUsage(
-        read if isinstance(read, int) else 0, written if isinstance(written, int) else 0
-    )
+    counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    return TokenUsage(*(count if isinstance(count, int) else 0 for count in counts))
 
 
 def _parse_retry_after(header: str | None) -> float | None:
@@ -316,11 +317,7 @@ class StreamedAnswer:
             return
         self._usage = chunk.get("usage") or self._usage
         self._error = chunk.get("error") or self._error
-        choices = chunk.get("choices")
-        first = choices[0] if isinstance(choices, list) and choices else None
-        delta = first.get("delta") if isinstance(first, dict) else None
-        if not isinstance(delta, dict):
-            return
+        delta = _get_choice(chunk, "delta") or {}
         text = delta.get("content")
         if isinstance(text, str) and text:
             self._text.append(text)

@@ -123,7 +123,7 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
 
 def holds_changes(layer: object) -> bool:
     """Tell whether a layer holds back what others changed."""
-    return _dig(layer, ["trust", "pulled"]) == HOLD
+    return find_value(layer, ["trust", "pulled"]) == HOLD
 
 
 def restrict_service(layer: dict[str, object]) -> dict[str, object]:
@@ -202,9 +202,9 @@ class Settings:
 
     def get(self, name: str) -> object:
         keys = name.split(".")
-        default = _dig(DEFAULTS, keys)
+        default = find_value(DEFAULTS, keys)
         for layer in self._found:
-            value = _dig(layer, keys)
+            value = find_value(layer, keys)
             if value is not None and (default is None or right_type(value, default)):
                 return value
         return default
@@ -215,7 +215,7 @@ class Settings:
 
     def get_share(self, name: str) -> float:
         """Return a number between 0 and 1; the default for any other value."""
-        for value in (self.get(name), _dig(DEFAULTS, name.split("."))):
+        for value in (self.get(name), find_value(DEFAULTS, name.split("."))):
             if isinstance(value, int | float) and 0 <= value <= 1:
                 return float(value)
         return 0.0
@@ -258,7 +258,8 @@ def right_type(value: object, default: object) -> bool:
     return isinstance(value, type(default))
 
 
-def _dig(layer: object, keys: list[str]) -> object:
+def find_value(layer: object, keys: "list[str] | tuple[str, ...]") -> object:
+    """Return what is at some keys of a layer, None where nothing is."""
     for key in keys:
         if not isinstance(layer, dict):
             return None

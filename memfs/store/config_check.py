@@ -13,8 +13,12 @@ from memfs.core import settings
 from memfs.store import config, data_sources, resources, store_paths
 from memfs.store.store_paths import Store
 
-_LABEL, _SOURCE = "blocks.<label>.", "sources.<name>."
-
+_ANY = ("<label>", "<name>")  # keys that stand for names
+_KNOWN: dict[str, object] = {
+    **settings.DEFAULTS,
+    "blocks": {"<label>": settings.BLOCK},
+    "sources": {"<name>": settings.SOURCE},
+}
 _Problem = tuple[tuple[str, ...], str]  # the keys of a setting, and what is wrong with it
 
 _VERSION = "memfs"
@@ -64,14 +68,15 @@ def find_problems(store: Store) -> list[str]:
         elif section == data_sources.SECTION and isinstance(value, dict):
             problems = _check_sources(store, value)
         else:
-            problems = _check_section(section, value)
+            problems = _check_keys((), {section: value}, _KNOWN)
         out += [f"{path}:{_find_line(lines, keys)}: {text}" for keys, text in problems]
     return out
 
 
 def find_variable_problems(environ: Mapping[str, str]) -> list[str]:
     """Return what is wrong with the variables whose names begin with `MEMFS_`."""
-    known = {_name_variable(keys): keys for keys in _list_settings()}
+    names = [name for name in list_known_names() if "<" not in name and name != "memory_blocks"]
+    known = {_name_variable(name): tuple(name.split(".")) for name in names}
     out = []
     for name in sorted(environ):
         if not name.startswith(config.PREFIX) or name in settings.VARIABLES:
@@ -81,11 +86,12 @@ def find_variable_problems(environ: Mapping[str, str]) -> list[str]:
             out.append(f"{name}: memfs knows no such variable{near}")
             continue
         keys, value = known[name], config.parse_value(environ[name])
-        if isinstance(_get_default(keys), list | dict):
-            what = _EXPECTED[type(_get_default(keys))]
+        default = settings.find_value(_KNOWN, keys)
+        if isinstance(default, list | dict):
+            what = _EXPECTED[type(default)]
             out.append(f"{name}: no variable holds {what}: write {'.'.join(keys)} into config.yaml")
             continue
-        wrong = next((text for _, text in _check_value(keys, value, _get_default(keys))), "")
+        wrong = next((text for _, text in _check_value(keys, value, default)), "")
         if wrong:
             out.append(f"{name}: {wrong}")
         elif not _is_used(keys, value, environ[name]):
@@ -95,21 +101,6 @@ def find_variable_problems(environ: Mapping[str, str]) -> list[str]:
                 f"{environ[name]}"
             )
     return out
-
-
-def _check_section(section: str, value: object) -> Iterator[_Problem]:
-    """Yield (keys, problem) of a section, or of a setting without one."""
-    if section not in settings.DEFAULTS:
-        yield (section,), f"unknown key '{section}'{_suggest(section, settings.DEFAULTS)}"
-        return
-    default = settings.DEFAULTS[section]
-    yield from _check_value((section,), value, default)
-    if section == "blocks":  # by labels
-        for label, each in value.items() if isinstance(value, dict) else ():
-            yield from _check_value((section, str(label)), each, settings.BLOCK)
-            yield from _check_keys((section, str(label)), each, settings.BLOCK)
-    elif isinstance(default, dict) and default:
-        yield from _check_keys((section,), value, default)
 
 
 def _check_sources(store: Store, section: Mapping[str, object]) -> Iterator[_Problem]:
@@ -127,12 +118,16 @@ def _check_sources(store: Store, section: Mapping[str, object]) -> Iterator[_Pro
 def _check_keys(
     above: tuple[str, ...], value: object, known: Mapping[str, object]
 ) -> Iterator[_Problem]:
-    for key, each in value.items() if isinstance(value, dict) else ():
-        keys = (*above, str(key))
-        if key in known:
-            yield from _check_value(keys, each, known[key])
-        else:
+    """Yield (keys, problem) of what is in a mapping."""
+    usual = next((known[name] for name in _ANY if name in known), None)
+    for key, each in value.items() if isinstance(value, dict) and known else ():
+        keys, default = (*above, str(key)), known.get(key, usual)
+        if default is None:
             yield keys, f"unknown key '{'.'.join(keys)}'{_suggest(str(key), known)}"
+            continue
+        yield from _check_value(keys, each, default)
+        if isinstance(default, dict):
+            yield from _check_keys(keys, each, default)
 
 
 def _check_value(keys: tuple[str, ...], value: object, default: object) -> Iterator[_Problem]:
@@ -163,33 +158,15 @@ def _describe_refusal(section: str, value: object) -> str:
     )
 
 
-def _list_settings() -> Iterator[tuple[str, ...]]:
-    """Yield the keys of every setting: (key,) or (section, key)."""
-    for section, default in settings.DEFAULTS.items():
-        if isinstance(default, dict):
-            yield from ((section, key) for key in default)
-        else:
-            yield (section,)
-
-
-def _name_variable(keys: tuple[str, ...]) -> str:
-    return config.PREFIX + "_".join(keys).upper()
-
-
-def _get_default(keys: tuple[str, ...]) -> object:
-    found: object = settings.DEFAULTS
-    for key in keys:
-        found = found[key] if isinstance(found, dict) else None
-    return found
+def _name_variable(name: str) -> str:
+    return config.PREFIX + name.replace(".", "_").upper()
 
 
 def _is_used(keys: tuple[str, ...], value: object, text: str) -> bool:
     if keys == ("embedding",):
         return settings.model_kind(value) in (settings.NONE, settings.BUNDLED)
-    found: object = config.read_variables({_name_variable(keys): text})
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found == value
+    used = config.read_variables({_name_variable(".".join(keys)): text})
+    return settings.find_value(used, keys) == value
 
 
 def _suggest(key: str, known: Iterable[str], prefix: str = "") -> str:
@@ -231,25 +208,17 @@ def list_settings() -> list[SettingEntry]:
     return found
 
 
-def list_known_names() -> list[str]:
+def list_known_names(known: Mapping[str, object] = _KNOWN, above: str = "") -> list[str]:
     """Return the names of all settings that the program reads."""
-    found = []
-    for section, value in settings.DEFAULTS.items():
-        inner = value if isinstance(value, dict) else {}
-        found += [f"{section}.{key}" for key in inner] or [section]
-    found.remove("blocks")
-    found.remove("sources")
-    found += [_LABEL + key for key in settings.BLOCK]
-    return [*found, *(_SOURCE + key for key in settings.SOURCE)]
+    found: list[str] = []
+    for key, value in known.items():
+        inside = list_known_names(value, f"{above}{key}.") if isinstance(value, dict) else []
+        found += inside or [above + key]
+    return found
 
 
 def _format_default(name: str) -> str:
-    if name.startswith(_LABEL):
-        value = settings.BLOCK[name.removeprefix(_LABEL)]
-    elif name.startswith(_SOURCE):
-        value = settings.SOURCE[name.removeprefix(_SOURCE)]
-    else:
-        value = settings.Settings([]).get(name)
+    value = settings.find_value(_KNOWN, name.split("."))
     if value in ("", [], {}):
         return ""
     return value if isinstance(value, str) else json.dumps(value).replace('"', "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,6 +21,7 @@ Arguments = dict[str, Any]  # checked: each has the type of its parameter
 HEARTBEAT = "request_heartbeat"
 _LARGEST = 10**9
 _TRUTH = {"true": True, "false": False}
+_TYPES = {"string": str, "integer": int, "boolean": bool}
 _NAMES = {
     "string": "a string",
     "integer": "a whole number",
@@ -102,66 +104,54 @@ class Tool:
                 return f"{self.name} has no argument {wrong!r}; it takes {takes}"
             if value is None:
                 continue  # the same as a missing argument
-            clean = _convert(known[name], value)
-            if isinstance(clean, _Wrong):
-                return f"{name} of {self.name} {clean.why}"
-            found[name] = clean
+            try:
+                found[name] = _convert(known[name], value)
+            except ValueError as error:
+                return f"{name} of {self.name} {error}"
         missing = [each.name for each in known.values() if each.required and each.name not in found]
         if missing:
             return f"{self.name} needs {' and '.join(missing)}"
         return {**found, **self.fixed}
 
 
-@dataclass(frozen=True)
-class _Wrong:
-    why: str
-
-
 def _convert(parameter: Parameter, value: object) -> object:
-    if parameter.kind in ("strings", "integers"):
-        if isinstance(value, str) and value.lstrip().startswith("["):
-            value = _parse_json(value)
-        items = value if isinstance(value, list) else [value]
-        cleaned = [_convert_item(parameter, item) for item in items]
-        wrong = next((each for each in cleaned if isinstance(each, _Wrong)), None)
-        return wrong or cleaned
-    return _convert_item(parameter, value)
+    """Return a value of the parameter's kind. Raises `ValueError` that completes a sentence."""
+    if not parameter.kind.endswith("s"):
+        return _convert_item(parameter, value)
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = _parse_json(value)
+    return [
+        _convert_item(parameter, item) for item in (value if isinstance(value, list) else [value])
+    ]
 
 
 def _convert_item(parameter: Parameter, value: object) -> object:
     kind = parameter.kind.removesuffix("s")
-    wrong = _Wrong(f"has to be {_NAMES[parameter.kind]}, not {_describe(value)}")
-    if kind == "string":
-        if not isinstance(value, str):
-            return wrong
-        if parameter.choices and value not in parameter.choices:
-            choices = ", ".join(parameter.choices)
-            return _Wrong(f"is {excerpt(value, 40)!r}, expected one of {choices}")
-        return value
-    if kind == "boolean":
-        found = _TRUTH.get(value.strip().lower()) if isinstance(value, str) else value
-        return found if isinstance(found, bool) else wrong
-    return _convert_number(parameter, value, wrong)
+    found = value
+    if isinstance(value, str) and kind == "boolean":
+        found = _TRUTH.get(value.strip().lower())
+    elif isinstance(value, str) and kind == "integer":
+        with suppress(ValueError):  # also of thousands of digits
+            found = int(value.strip())
+    elif isinstance(value, float) and kind == "integer" and value.is_integer():
+        found = int(value)
+    if not isinstance(found, _TYPES[kind]) or isinstance(found, bool) != (kind == "boolean"):
+        raise ValueError(f"has to be {_NAMES[parameter.kind]}, not {_describe(value)}")
+    if isinstance(found, str) and parameter.choices and found not in parameter.choices:
+        choices = ", ".join(parameter.choices)
+        raise ValueError(f"is {excerpt(found, 40)!r}, expected one of {choices}")
+    if kind == "integer":
+        _check_bounds(parameter, found)
+    return found
 
 
-def _convert_number(parameter: Parameter, value: object, wrong: _Wrong) -> object:
-    number: object = value
-    if isinstance(value, str):
-        try:
-            number = int(value.strip())
-        except ValueError:  # also one of thousands of digits
-            return wrong
-    if isinstance(number, float) and number.is_integer():
-        number = int(number)
-    if isinstance(number, bool) or not isinstance(number, int):
-        return wrong
+def _check_bounds(parameter: Parameter, number: Any) -> None:
     if abs(number) > _LARGEST:
-        return _Wrong("is a very large number")
+        raise ValueError("is a very large number")
     low, high = parameter.least, parameter.most
     if (low is not None and number < low) or (high is not None and number > high):
         bounds = f"{low} to {high}" if high is not None else f"{low} or more"
-        return _Wrong(f"is {number}, expected {bounds}")
-    return number
+        raise ValueError(f"is {number}, expected {bounds}")
 
 
 def _parse_json(text: str) -> object:

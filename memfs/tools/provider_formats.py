@@ -146,30 +146,27 @@ _HOLDERS = (
 
 
 def _parse_call(value: dict[str, object]) -> FormattedCall | None:
-    ident = str(value.get("id") or value.get("call_id") or "")
     inner = value.get("function")
     gemini = value.get("functionCall") or value.get("function_call")
+    call_id = value.get("call_id")
+    ident = value.get("id") or call_id
     if value.get("type") == "tool_use":
-        return FormattedCall(ToolCall(_parse_name(value), value.get("input"), ident), "anthropic")
+        return FormattedCall(
+            ToolCall(_parse_name(value), value.get("input"), str(ident or "")), "anthropic"
+        )
+    shape: Shape
     if isinstance(inner, dict) and "name" in inner:
-        return FormattedCall(
-            ToolCall(_parse_name(inner), _parse_arguments(inner.get("arguments")), ident), "openai"
-        )
-    if value.get("type") == "function_call":
-        called = str(value.get("call_id") or ident)
-        return FormattedCall(
-            ToolCall(_parse_name(value), _parse_arguments(value.get("arguments")), called),
-            "responses",
-        )
-    if isinstance(gemini, dict):
-        called = str(gemini.get("id") or "")
-        return FormattedCall(
-            ToolCall(_parse_name(gemini), _parse_arguments(gemini.get("args")), called), "gemini"
-        )
-    if isinstance(value.get("name"), str) and ("arguments" in value or "args" in value):
-        given = value.get("arguments", value.get("args"))
-        return FormattedCall(ToolCall(_parse_name(value), _parse_arguments(given), ident), "plain")
-    return None
+        shape, call, given = "openai", inner, inner.get("arguments")
+    elif value.get("type") == "function_call":
+        shape, call, given, ident = "responses", value, value.get("arguments"), call_id or ident
+    elif isinstance(gemini, dict):
+        shape, call, given, ident = "gemini", gemini, gemini.get("args"), gemini.get("id")
+    elif isinstance(value.get("name"), str) and ("arguments" in value or "args" in value):
+        shape, call, given = "plain", value, value.get("arguments", value.get("args"))
+    else:
+        return None
+    parsed = ToolCall(_parse_name(call), _parse_arguments(given), str(ident or ""))
+    return FormattedCall(parsed, shape)
 
 
 def _parse_name(value: dict[str, object]) -> str:
