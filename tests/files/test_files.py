@@ -105,30 +105,6 @@ def test_append_returns_the_new_size(tmp_path: Path) -> None:
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
-def test_a_file_that_somebody_reads_just_now_is_replaced_a_moment_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on Windows, which refuses it meanwhile; elsewhere a refusal is one."""
-    replace = os.replace
-    refused: list[str] = []
-
-    def refuse(old: str, new: str, **folders: int | None) -> None:
-        if len(refused) < 3:
-            refused.append(old)
-            raise PermissionError(13, "in use", new)
-        replace(old, new, **folders)
-
-    path = tmp_path / "block.md"
-    path.write_text("old")
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(PermissionError):
-        atomic.write(str(path), "new")
-    monkeypatch.setattr(atomic, "_TRIES", 5)
-    atomic.write(str(path), "new")
-    left = [each.name for each in tmp_path.iterdir() if each.is_file()]
-    assert (path.read_text(), left) == ("new", ["block.md"])
-
-
 @pytest.mark.parametrize(
     ("path", "folder", "below"),
     [
