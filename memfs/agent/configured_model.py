@@ -1,4 +1,4 @@
-"""The model that the user configured: an endpoint or a command, asked no more than they allow."""
+"""The model that the user configured, asked no more than they allow; a command as a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible endpoint: chat completions, by OpenAI's own client."""
+"""A model behind an OpenAI-compatible endpoint: chat completions, streamed, by OpenAI's client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model reviews messages, behind the brief, and saves what they missed with its tools."""
+"""A model reviews a session, or reflects on several, and saves with tools what they missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation with a model that manages its memory; it can be resumed later."""
+"""A conversation with a model that manages its memory, within its window; it can be resumed."""
 
 from __future__ import annotations
 

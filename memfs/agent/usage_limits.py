@@ -1,4 +1,4 @@
-"""Limits of a model's usage: calls and tokens of a run and of a day, checked before each call.
+"""Limits of a model's usage, checked before each call; the log of a conversation.
 
 A call is written down before it is made, so that a kill makes none of them free. The count of a day
 is the user's, over all projects.

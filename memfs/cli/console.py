@@ -1,4 +1,4 @@
-"""What people see: data on stdout, talk on stderr, colour only where it helps.
+"""What people see: data on stdout, talk on stderr, folded to the terminal, colour where it helps.
 
 Whatever is printed for people is made visible here, and nowhere else.
 """

@@ -1,4 +1,4 @@
-"""The command group: finds and runs a command, and prints errors in one place."""
+"""The commands and their groups: finds and runs one, and prints errors in one place."""
 
 from __future__ import annotations
 

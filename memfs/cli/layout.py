@@ -1,4 +1,4 @@
-"""Texts laid out for a terminal: tables, wrapped lines, bars, marked words."""
+"""Texts laid out for a terminal: tables, lines, bars, differences, sizes and ages in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress bars on stderr, where that is a terminal."""
+"""Progress bars on stderr, where that is a terminal, and work that Ctrl-C ends."""
 
 from __future__ import annotations
 

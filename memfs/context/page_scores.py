@@ -1,4 +1,4 @@
-"""Paging: scores the parts of a block for a task, and decides what becomes of each.
+"""Paging: when parts of blocks go out of context, their scores, and what becomes of each.
 
 A part is a list item, a single line, or a wrapped paragraph. Its worth depends on its similarity
 to the task (by embedding, also through similar parts), on references in recent messages, on its

@@ -1,4 +1,4 @@
-"""Problems in the text of a block file: where, and whether they can be mended."""
+"""Problems in the text of a block file: where they are, and their mending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times as a person reads them: in the zone of this machine, which a time of day names."""
+"""Numbers and times as people read them: with a noun; in the zone of this machine, named."""
 
 from __future__ import annotations
 

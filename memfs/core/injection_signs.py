@@ -1,4 +1,4 @@
-"""Signs that a foreign text was written to steer an assistant, or to hide from people.
+"""Signs that a foreign text was written to steer an assistant, or hides something from people.
 
 They are shown to a person and decide nothing. They are no protection: attackers choose words.
 """

@@ -1,4 +1,4 @@
-"""The parts of memfs that can be left out: each is a folder, found by its name."""
+"""How memfs is installed: its parts that can be left out, found by name, and its extras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records: messages, passages, journal entries, and hits."""
+"""Records: messages, passages, facts, journal entries, and hits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snippets: the part of a text around the words of a query. Hot path."""
+"""The words of a text, and the snippet around those of a query. Hot path."""
 
 _EDGES = ".,;:!?()\"'`*"
 

@@ -1,4 +1,4 @@
-"""Texts that read alike: letters composed or not, straight or curly quotes, odd spaces."""
+"""Texts that read alike (composed letters, curly quotes, odd spaces), and patterns with `*`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A section of ours in a file of somebody else: between two marks, and nothing else is touched."""
+"""Instruction files, and our section in them: between two marks; nothing else is touched."""
 
 from __future__ import annotations
 

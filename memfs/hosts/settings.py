@@ -1,4 +1,4 @@
-"""The settings files of hosts: which have our entries, and how they are read.
+"""The settings files of hosts, and their versions: which have our entries, how they are read.
 
 A file that cannot be read back exactly is refused, not mended.
 """

@@ -1,4 +1,4 @@
-"""`memfs import`."""
+"""`memfs import` and `export`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan the import of another store: which of its passages, facts and sessions to take.
+"""Plan the import of another store, or of a newer one: what to take, and what it replaces.
 
 Planning writes nothing: each item says what would become of it, and carries what to write.
 """

@@ -1,4 +1,4 @@
-"""The report of an import, for people."""
+"""The report of an import, and of its undo, for people."""
 
 from __future__ import annotations
 

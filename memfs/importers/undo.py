@@ -1,4 +1,4 @@
-"""Take an import back: what it added goes, and what was changed since then stays and is named."""
+"""Take an import back: what it added goes, what was changed since stays. The record of imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks as resources: `memfs://blocks/<label>`, or `…/<tier>:<label>` where one hides another."""
+"""Blocks as resources (`memfs://blocks/<label>`, `…/<tier>:<label>`), and the prompts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions: list those in recall, and read one."""
+"""Sessions: list those in recall, read one, forget one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index of a place, kept open between searches: for a process that searches repeatedly."""
+"""The index of a place, kept open between searches, and a snapshot of what it was made from."""
 
 from __future__ import annotations
 

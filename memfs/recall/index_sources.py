@@ -1,4 +1,4 @@
-"""All searchable sources of a place, and its index."""
+"""All searchable sources of a place, as documents of its index; vectors of a new model."""
 
 from __future__ import annotations
 

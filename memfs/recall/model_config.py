@@ -1,4 +1,4 @@
-"""The configured embedding model of a place, and the model whose vectors are searched."""
+"""The configured embedding model of a place, the one that is searched, and the state of both."""
 
 from __future__ import annotations
 

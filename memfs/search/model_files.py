@@ -1,4 +1,4 @@
-"""The files of an embedding model, checked without numpy: are they complete, and which model is it.
+"""The files of an embedding model: fetched, and checked without numpy (complete? which one?).
 
 A model2vec folder holds `model.safetensors`, `tokenizer.json` and `config.json`. Nothing in them
 is executed; the sizes they declare are checked against the files' sizes.

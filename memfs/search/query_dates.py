@@ -1,4 +1,4 @@
-"""Times that a question names: "last week", "in May", "3 days ago", "on 2026-05-03"."""
+"""A question's words, phrases and times: "last week", "in May", "3 days ago", "on 2026-05-03"."""
 
 from __future__ import annotations
 

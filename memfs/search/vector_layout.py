@@ -1,4 +1,4 @@
-"""The record of each document in the vector index, and its deletion. Hot path.
+"""The files of the vector index, and the record of each document in them. Hot path.
 
 Nothing here needs numpy: a hook that indexes one message deletes documents, too.
 """

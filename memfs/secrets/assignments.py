@@ -1,4 +1,4 @@
-"""Secrets that are known by the key, header or flag that they are the value of."""
+"""Secrets that are known by the key, header, flag or address that they are the value of."""
 
 # ruff: noqa: E501 - a regular expression is read whole.
 

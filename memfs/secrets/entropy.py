@@ -1,4 +1,4 @@
-"""Secrets that are detected by their randomness, and by the text before them on the line."""
+"""Secrets that are known by their randomness, and by the name of a service before them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of the service: loaded stores, their indexes, watched folders and background jobs."""
+"""The service: loaded stores, watched folders, background jobs, and the answers to requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A queue of jobs of one kind, and the worker process that runs them, one at a time."""
+"""Queues of jobs, the worker process that runs them one at a time, and the service's log."""
 
 from __future__ import annotations
 

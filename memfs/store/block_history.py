@@ -1,4 +1,4 @@
-"""The states a block went through, from the journal and from git together."""
+"""The states a block went through, from the journal and from git; when it was read last."""
 
 from __future__ import annotations
 

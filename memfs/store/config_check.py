@@ -1,4 +1,4 @@
-"""What is wrong in `config.yaml` and in the `MEMFS_…` variables: unknown keys and bad values."""
+"""All settings in words, and what is wrong in `config.yaml` and the `MEMFS_…` variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came with git since a project's user last looked: the texts that are not theirs.
+"""What came with git since a project's user last looked; the texts accepted last, in its place.
 
 What git has in its index at a path is theirs if they accepted that text there, if memfs wrote it
 here, or if they committed it here on top of one that is theirs. Where a file differs from that, or

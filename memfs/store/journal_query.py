@@ -1,4 +1,4 @@
-"""Queries of the journals: entries, versions and the newest states of blocks."""
+"""Queries of the journals: entries, versions, newest states, and the labels a block had."""
 
 from __future__ import annotations
 

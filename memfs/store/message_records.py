@@ -1,4 +1,4 @@
-"""Which messages a recall file holds, known without reading all of it each time.
+"""Messages as lines of a recall file, and which ones it holds, known without reading all of it.
 
 Beside a large recall file stands one with 16 bytes for each of its messages: a hash of the id, and
 where its line ends. It is derived: what it does not reach up to is read from the recall file, and

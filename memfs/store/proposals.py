@@ -1,4 +1,4 @@
-"""Drafts of a store: copies that a model may change, until a person reviews the changes.
+"""What a model proposed or reviewed: drafts of a store, until a person decides, and reviews.
 
 The project's part is a git worktree on a branch of its own where the store is in a repository, so
 that it can be looked at with git as well; else a folder. The user's part is a copy.

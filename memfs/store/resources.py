@@ -1,4 +1,4 @@
-"""The files that ship with memfs: `hooks/` and `templates/`. Hot path."""
+"""The files that ship with memfs, `hooks/` and `templates/`, and the default blocks. Hot path."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What people said of how a session came out: lines that are only added, the latest counts."""
+"""What is kept beside a session: how it came out, as people said; and the removal of all of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The brief of the project's own blocks as a section of files that assistants read by themselves.
+"""The project's own blocks as a section of files that assistants read; staged for commits.
 
 These files are committed: nothing of the user's or a session's blocks comes into them.
 """

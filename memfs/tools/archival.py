@@ -1,4 +1,4 @@
-"""Tool calls on the archive: insert and search passages."""
+"""Tool calls on the archive and on past conversations: insert a passage, search both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From templates to pages: escaped everywhere, because what is remembered is somebody's text."""
+"""The site and its pages, from templates: escaped everywhere, for memory is somebody's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relevance of texts to queries, from 0 to 1, on one scale for all kinds."""
+"""Hits as what a kind found, and the relevance of texts from 0 to 1 on one scale for all kinds."""
 
 from __future__ import annotations
 

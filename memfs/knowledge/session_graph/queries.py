@@ -1,4 +1,4 @@
-"""Queries of the graph: similar turns, their outcomes, and the steps that followed."""
+"""Queries of the graph: similar turns, outcomes, recurring patterns, the steps that followed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Candidates from the database: the messages that memfs then ranks (see `candidate_index`)."""
+"""Candidates from the database: messages that an index in memory then ranks."""
 
 from __future__ import annotations
 

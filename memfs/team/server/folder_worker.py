@@ -1,4 +1,4 @@
-"""The worker that keeps index folders in step with the ledger.
+"""Index folders beside the ledger, and the worker that keeps them in step with it.
 
 It logs in as a role that may follow changes and nothing else. A folder that is removed is made
 again from the ledger. It may be killed at any moment: what it does again changes nothing.

@@ -1,4 +1,4 @@
-"""Serves a team until it is stopped."""
+"""Serves a team until it is stopped; bounds the connections of an address."""
 
 from __future__ import annotations
 
