@@ -29,7 +29,7 @@ def read_texts(node: ast.AST) -> Iterator[str]:
                 str(part.value) if isinstance(part, ast.Constant) else GAP for part in each.values
             )
         elif isinstance(each, ast.Constant) and isinstance(each.value, str):
-            yield each.value
+            yield re.sub(r"\{\w+\}", GAP, each.value)
 
 
 @cache
