@@ -47,7 +47,7 @@ def start_service(folder: str = "", *, wait: bool = False) -> bool:
     from memfs.store import lock  # likewise
 
     try:
-        claimed = lock.claim(user, LOCK, _GIVEN)
+        claimed = lock.claim_lock(user, LOCK, _GIVEN)
     except (MemfsError, OSError):  # it cannot be written, or leads out of the store
         return False
     if claimed is None:

@@ -25,7 +25,7 @@ def _try_lock(handle: int) -> bool:
     return True
 
 
-def claim(store: Store, name: str, above: int) -> int | None:
+def claim_lock(store: Store, name: str, above: int) -> int | None:
     """Take a lock for a process that is about to start; None if it is taken already.
 
     Returns an open file with a number above `above` for that process, which passes it to

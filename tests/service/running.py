@@ -44,7 +44,7 @@ def begin() -> ServiceStatus:
 def over() -> bool:
     """Tell whether no process has the lock: one that was killed loses it last, after its name."""
     user = store_paths.user_store()
-    claimed = user and lock.claim(user, spawn.LOCK, 3)
+    claimed = user and lock.claim_lock(user, spawn.LOCK, 3)
     if claimed:
         os.close(claimed)
     return bool(claimed)

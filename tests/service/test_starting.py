@@ -100,15 +100,15 @@ def test_what_it_runs_has_no_part_in_its_lock() -> None:
     assert user
     local_folder.make(user)
     Path(user.local, ipc_spawn.LOCK).write_text("process 4242")
-    claimed = lock.claim(user, ipc_spawn.LOCK, 3)
+    claimed = lock.claim_lock(user, ipc_spawn.LOCK, 3)
     assert claimed is not None
-    assert lock.claim(user, ipc_spawn.LOCK, 3) is None
+    assert lock.claim_lock(user, ipc_spawn.LOCK, 3) is None
     os.set_inheritable(claimed, True)  # as it comes to the service
     assert files.read(f"{user.local}/{ipc_spawn.LOCK}") == ""  # its last owner's name is gone
     with lock.hold_lock(user, 0, ipc_spawn.LOCK, claimed):
         assert not os.get_inheritable(claimed)
         assert files.read(f"{user.local}/{ipc_spawn.LOCK}") == f"process {os.getpid()}"
-    again = lock.claim(user, ipc_spawn.LOCK, 3)
+    again = lock.claim_lock(user, ipc_spawn.LOCK, 3)
     assert again is not None
     os.close(again)
 
@@ -160,7 +160,7 @@ def test_a_starter_without_standard_streams_gives_it_its_lock(home: Path, closed
 @pytest.mark.usefixtures("place")
 def test_one_is_started_when_the_last_has_ended() -> None:
     user = store_paths.user_store()
-    claimed = user and lock.claim(user, ipc_spawn.LOCK, 3)
+    claimed = user and lock.claim_lock(user, ipc_spawn.LOCK, 3)
     assert claimed
     ending = threading.Timer(0.3, os.close, [claimed])
     ending.start()
