@@ -115,7 +115,7 @@ class KilledUploads:
         is_worker = not words and self._draw.random() < 0.5
         started = ["-m", "memfs", *(words or PUSH)]
         if is_worker:
-            started = ["-I", "-S", "-c", CODE, "memfs.team.uploader", *sys.path]
+            started = ["-I", "-S", "-c", CODE, "memfs.team.upload", *sys.path]
         process = subprocess.Popen(
             [sys.executable, *started],
             cwd=self._developer.repo,
