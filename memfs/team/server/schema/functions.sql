@@ -275,25 +275,36 @@ BEGIN
     RETURN removed;
 END $$;
 
+-- What somebody changes at this moment is left for the next time: nobody waits for each other.
 CREATE FUNCTION prune() RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE removed bigint;
+DECLARE
+    projects int[];
+    lost uuid[];
+    lost_ats timestamptz[];
 BEGIN
-    WITH old AS (
-        DELETE FROM message m USING project p WHERE p.id = m.project
-        AND m.at < now() - make_interval(days => p.retention_days)
+    WITH due AS MATERIALIZED (
+        SELECT m.project, m.at, m.id FROM message m JOIN project p ON p.id = m.project
+        WHERE m.at < now() - make_interval(days => p.retention_days)
+        FOR UPDATE OF m SKIP LOCKED
+    ), old AS (
+        DELETE FROM message m USING due d
+        WHERE m.project = d.project AND m.at = d.at AND m.id = d.id
         RETURNING m.project, m.id, m.at
     ), told AS (
         INSERT INTO change (project, gone, many, ids, ats)
         SELECT project, true, -count(*), array_agg(id), array_agg(at) FROM old GROUP BY project
     )
-    SELECT count(*) INTO removed FROM old;
+    SELECT array_agg(project), array_agg(id), array_agg(at) INTO projects, lost, lost_ats FROM old;
     IF to_regclass('vector') IS NOT NULL THEN
-        DELETE FROM vector v USING project p WHERE p.id = v.project
-        AND v.at < now() - make_interval(days => p.retention_days);
+        DELETE FROM vector v USING unnest(projects, lost, lost_ats) l (project, id, at)
+        WHERE v.project = l.project AND v.at = l.at AND v.id = l.id;
     END IF;
-    UPDATE session s SET branch = '', title = ''
-    WHERE title <> '' AND NOT EXISTS (SELECT FROM message m WHERE m.session = s.id);
-    RETURN removed;
+    UPDATE session s SET branch = '', title = '' FROM (
+        SELECT each.id FROM session each
+        WHERE title <> '' AND NOT EXISTS (SELECT FROM message m WHERE m.session = each.id)
+        FOR UPDATE SKIP LOCKED
+    ) empty WHERE s.id = empty.id;
+    RETURN coalesce(cardinality(lost), 0);
 END $$;
 
 CREATE TYPE found_message AS (
