@@ -8,9 +8,9 @@ from typing import NoReturn
 
 import click
 
+from benchmarks import scratch_store
 from memfs.cli import group
 from memfs.core.errors import UsageError
-from memfs.store import scratch_store
 
 
 class Measurement(click.Command):

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import click
 
 from benchmarks import command as runner
-from benchmarks import passages, plot, program, project
+from benchmarks import passages, plot, program, project, scratch_store
 from memfs.cli import console, layout, options, progress
 from memfs.ops.install import commands
 from memfs.recall import index_sources
 from memfs.recall.index_sources import Stage
-from memfs.store import scratch_store, store_paths
+from memfs.store import store_paths
 
 BLOCKS, BLOCK_CHARS = 10, 3900
 _FLOOR = [sys.executable, "-I", "-S", "-E", "-c", "pass"]

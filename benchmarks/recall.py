@@ -17,13 +17,12 @@ from functools import partial
 import click
 
 from benchmarks import command as runner
-from benchmarks import program, project, scenarios
+from benchmarks import program, project, scenarios, scratch_store
 from benchmarks.scenarios import Scenario, ScenarioPrompt
 from memfs.cli import console, layout, options, progress
 from memfs.core.brief_layout import units
 from memfs.ops.install import commands
 from memfs.recall.index_sources import Stage
-from memfs.store import scratch_store
 
 _OFF = "service:\n  mode: off"
 _ON = "service:\n  mode: auto\n  pause: off"

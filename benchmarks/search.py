@@ -24,7 +24,7 @@ from usearch.index import Index
 from usearch.index import search as scanned
 
 from benchmarks import command as runner
-from benchmarks import passages, plot, project
+from benchmarks import passages, plot, project, scratch_store
 from memfs.cli import console, layout, options
 from memfs.cli.layout import format_size
 from memfs.core.errors import UsageError
@@ -33,7 +33,7 @@ from memfs.search.engine import Engine
 from memfs.search.hybrid import POOL
 from memfs.search.lexical import Occur, Query
 from memfs.search.semantic import VectorIndex
-from memfs.store import blocks, scratch_store, store_paths
+from memfs.store import blocks, store_paths
 from memfs.store.blocks import Place
 
 SIZES = (1_000, 10_000, 100_000)

@@ -17,7 +17,7 @@ from urllib.request import url2pathname
 import click
 
 from benchmarks import command as runner
-from benchmarks import passages, program, project
+from benchmarks import passages, program, project, scratch_store
 from memfs.cli import console, layout, options, progress
 from memfs.core.body_edits import Create
 from memfs.core.records import Origin
@@ -26,7 +26,6 @@ from memfs.recall import index_sources
 from memfs.recall.index_session import IndexSession
 from memfs.recall.index_sources import Stage
 from memfs.search.engine import Filter
-from memfs.store import scratch_store
 from memfs.store.blocks import Place
 
 _LENGTH = 100  # messages of a session

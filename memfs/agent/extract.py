@@ -17,14 +17,13 @@ from memfs.context import window_budget
 from memfs.core.escaping import quote_turn
 from memfs.core.records import Fact, Message
 from memfs.core.tokens import estimate
-from memfs.knowledge.facts.extraction import prose
-from memfs.knowledge.facts.extraction.candidate import (
+from memfs.knowledge.facts import prose
+from memfs.knowledge.facts.prose import (
     CATEGORIES,
-    FactCandidate,
+    add_source,
     clean_name,
     clean_names,
     drop_secrets,
-    make_fact,
 )
 from memfs.ops import facts as op
 from memfs.ops.facts import Extracted
@@ -124,7 +123,7 @@ class _Asked:
                 dialogue += [answer, UserPrompt(why)]
                 continue
             return [
-                make_fact(ids[each.message], _make_candidate(each), self._model.name)
+                add_source(_make_fact(each), ids[each.message], self._model.name)
                 for each in parsed.facts
                 if each.message in ids and _is_valid(each)
             ]
@@ -162,9 +161,10 @@ def _is_valid(each: _Fact) -> bool:
     )
 
 
-def _make_candidate(each: _Fact) -> FactCandidate:
+def _make_fact(each: _Fact) -> Fact:
     text = " ".join(each.statement.split()).rstrip(".!")
-    return FactCandidate(
+    return Fact(
+        "",
         text,
         round(each.confidence, 2),
         each.category,
@@ -174,5 +174,5 @@ def _make_candidate(each: _Fact) -> FactCandidate:
         ),
         " ".join(each.key.lower().split()),
         tuple(word.lower() for word in each.over),
-        each.personal,
+        personal=each.personal,
     )

@@ -49,7 +49,9 @@ class Block:
         self.head, self.body = frontmatter.split(text)
         self.meta: dict[str, object]
         if frontmatter.has_fences(self.head):
-            self.meta, self.problem = _read_front_matter(self.head, full_reader)
+            self.meta, self.problem = read_front_matter(
+                frontmatter.strip_fences(self.head), full_reader
+            )
         else:
             self.meta, self.problem = _check_missing_fence(text)
         if self.codec:
@@ -137,35 +139,32 @@ class Block:
         return default
 
 
-def _read_front_matter(
-    head: str, full_reader: "Callable[[str], tuple[dict[str, object], str]]"
+def read_front_matter(
+    inner: str, full_reader: "Callable[[str], tuple[dict[str, object], str]]"
 ) -> tuple[dict[str, object], str]:
-    """Read front matter: (keys, problem or "")."""
-    inner = frontmatter.strip_fences(head)
+    """Read what stands between fences: (keys, problem or ""). What is no YAML is read by line."""
     found, problem = None, ""
-    if len(inner) <= frontmatter.MOST:
-        found = frontmatter.read(head)
+    if len(inner) > frontmatter.MOST:
+        problem = f"{len(inner):,} characters, at most {frontmatter.MOST:,} are read as YAML"
+    else:
+        found = frontmatter.read(inner)
         if found is None:  # a line more at the top: its line numbers are those of the file
             found, problem = full_reader("\n" + inner)
-    else:
-        problem = f"{len(inner):,} characters, at most {frontmatter.MOST:,} are read as YAML"
-    if not problem and found is not None:
-        if _is_as_written(head, found):
-            return found, ""
-        from memfs.core import yaml_lenient
+    if found is not None and not problem and _is_as_written(inner, found):
+        return found, ""
+    from memfs.core import front_matter_lines
 
-        return yaml_lenient.restore_words(found, inner), ""
-    from memfs.core import yaml_lenient
-
-    return yaml_lenient.read(inner), problem
+    if found is None or problem:
+        return front_matter_lines.read(inner), problem
+    return front_matter_lines.restore_words(found, inner), ""
 
 
-def _is_as_written(head: str, meta: dict[str, object]) -> bool:
+def _is_as_written(inner: str, meta: dict[str, object]) -> bool:
     """Tell whether the texts in front matter are what its author wrote: no number, no comment."""
     tags = meta.get("tags")
     return (
         isinstance(meta.get("description", ""), str)
-        and (" #" not in head or "description" not in meta)
+        and (" #" not in inner or "description" not in meta)
         and (not isinstance(tags, list) or all(isinstance(tag, str) for tag in tags))
     )
 
@@ -176,13 +175,13 @@ def _check_missing_fence(text: str) -> tuple[dict[str, object], str]:
     name = start.partition(":")[0]
     if not start.startswith("---") and (name == start or " " in name.strip() or "\n" in name):
         return {}, ""
-    from memfs.core import frontmatter_fences
+    from memfs.core import front_matter_lines
 
-    found = frontmatter_fences.missing(text)
+    found = front_matter_lines.find_missing_fence(text)
     if found is None:
         return {}, ""
-    meta: dict[str, object] = (
-        {"read_only": True} if frontmatter_fences.keys(text).get("read_only") is True else {}
-    )
-    line = found[1] + 1
-    return meta, f"line {line}: the {found[0]} line --- of the front matter is missing"
+    which, at, fenced = found
+    inner = frontmatter.strip_fences(frontmatter.split(fenced)[0])
+    protected = front_matter_lines.read(inner).get("read_only") is True
+    problem = f"line {at + 1}: the {which} line --- of the front matter is missing"
+    return ({"read_only": True} if protected else {}), problem

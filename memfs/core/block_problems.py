@@ -9,16 +9,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import NamedTuple
 
-from memfs.core import (
-    encodings,
-    frontmatter,
-    frontmatter_fences,
-    headings,
-    merge,
-    yaml_edit,
-    yaml_fast,
-    yaml_lenient,
-)
+from memfs.core import encodings, front_matter_lines, frontmatter, headings, merge, yaml_edit
+from memfs.core.block import read_front_matter
 
 _PART = re.compile(r"[^\s,;:()\[\]{}\"'`=*]+")
 _FEWEST = 2  # words: fewer do not say what a value is of
@@ -62,40 +54,24 @@ def find(raw: str) -> list[Fault]:
         found.append(Fault(1, f"it is {name[:6].upper()}, not UTF-8", mendable=True))
     found += _find_bad_bytes(text)
     found += _find_conflict(text, mendable=CONFLICT in done)
-    missing = frontmatter_fences.missing(text)
+    head, body = frontmatter.split(text)
+    missing = front_matter_lines.find_missing_fence(text)
     if missing:
-        found.append(
-            Fault(
-                missing[1] + 1,
-                f"the {missing[0]} line --- of the front matter is missing",
-                "put it in",
-                mendable=FENCE in done,
-            )
-        )
+        what = f"the {missing[0]} line --- of the front matter is missing"
+        found.append(Fault(missing[1] + 1, what, "put it in", mendable=FENCE in done))
+    elif not frontmatter.has_fences(head) and _opens_front_matter(text):
+        what = "front matter begins here and does not end: all is text"
+        hint = "put a line --- behind its keys, or something else on line 1"
+        found.append(Fault(1, what, hint, grave=False))
     problem = front_matter(text)
     if problem:
         line, what = _split_line_number(problem)
         found.append(Fault(line, f"front matter: {what}", mendable=HEAD in done))
-    head, body = frontmatter.split(text)
-    if not head.removeprefix(frontmatter.BOM) and not missing and _opens_front_matter(text):
-        found.append(
-            Fault(
-                1,
-                "front matter begins here and does not end: all is text",
-                "put a line --- behind its keys, or something else on line 1",
-                grave=False,
-            )
-        )
-    again = frontmatter_fences.find_second_head(body) if frontmatter.has_fences(head) else -1
+    again = front_matter_lines.find_second_head(body) if frontmatter.has_fences(head) else -1
     if again >= 0:
-        found.append(
-            Fault(
-                head.count("\n") + again + 1,
-                "a second front matter: it counts as text",
-                "move what is to count into the first, and remove the second",
-                grave=False,
-            )
-        )
+        what = "a second front matter: it counts as text"
+        hint = "move what is to count into the first, and remove the second"
+        found.append(Fault(head.count("\n") + again + 1, what, hint, grave=False))
     return found
 
 
@@ -125,7 +101,7 @@ def _find_conflict(text: str, *, mendable: bool) -> list[Fault]:
 def _opens_front_matter(text: str) -> bool:
     """Tell whether a text begins like front matter: a fence, then a key of ours."""
     first, _, rest = text.removeprefix(frontmatter.BOM).partition("\n")
-    return first.rstrip() == "---" and bool(yaml_lenient.key_of(rest.partition("\n")[0]))
+    return first.rstrip() == "---" and bool(front_matter_lines.key_of(rest.partition("\n")[0]))
 
 
 def _split_line_number(problem: str) -> tuple[int, str]:
@@ -154,10 +130,7 @@ def mend(raw: str) -> tuple[str, dict[str, str]]:
 def front_matter(text: str) -> str:
     """Return the problem of a text's front matter, with its line; "" if there is none."""
     head, _ = frontmatter.split(text)
-    inner = frontmatter.strip_fences(head)
-    if len(inner) <= frontmatter.MOST and yaml_fast.read(inner) is not None:
-        return ""
-    return yaml_edit.read("\n" + inner)[1]  # one line more: line numbers are those of the file
+    return read_front_matter(frontmatter.strip_fences(head), yaml_edit.read)[1]
 
 
 def _convert_encoding(text: str) -> tuple[str, str, str]:
@@ -171,12 +144,12 @@ def _resolve_conflict(text: str) -> tuple[str, str, str]:
 
 
 def _add_fence(text: str) -> tuple[str, str, str]:
-    found = frontmatter_fences.missing(text)
+    found = front_matter_lines.find_missing_fence(text)
     if found is None:
         return text, FENCE, ""
-    made = frontmatter_fences.with_missing(text)
+    which, _, made = found
     full = frontmatter.has_fences(frontmatter.split(made)[0])
-    return made if full else text, FENCE, f"the {found[0]} line --- of the front matter put in"
+    return made if full else text, FENCE, f"the {which} line --- of the front matter put in"
 
 
 def _mend_head(text: str) -> tuple[str, str, str]:
@@ -186,12 +159,12 @@ def _mend_head(text: str) -> tuple[str, str, str]:
     if not inner or len(inner) > frontmatter.MOST or not front_matter(text):
         return text, HEAD, ""
     start = head.index("\n") + 1
-    known = _fold_values(yaml_lenient.read(inner))
+    known = _fold_values(front_matter_lines.read(inner))
     for made, what in _generate_candidates(inner):
         new = head[:start] + made + head[start + len(inner) :] + body
         if front_matter(new) or frontmatter.split(new)[1] != body:
             continue
-        now = _fold_values(_read(made))
+        now = _fold_values(yaml_edit.read(made)[0])
         if all(key in now and now[key] == value for key, value in known.items()):
             return new, HEAD, what
     return text, HEAD, ""
@@ -206,11 +179,6 @@ def _generate_candidates(inner: str) -> Iterator[tuple[str, str]]:
         single, dropped = _drop_double_keys(spaced)
         doubles = f"of double keys one kept ({', '.join(dropped)})" if dropped else ""
         yield single, "; ".join(part for part in (tabs, doubles) if part)
-
-
-def _read(inner: str) -> dict[str, object]:
-    found = yaml_fast.read(inner)
-    return found if found is not None else yaml_edit.read(inner)[0]
 
 
 def _fold_values(meta: dict[str, object]) -> dict[str, object]:
@@ -236,22 +204,16 @@ def _replace_tabs(inner: str, indent: str) -> str:
 
 def _drop_double_keys(inner: str) -> tuple[str, list[str]]:
     """Keep of each key that occurs twice the last; of `read_only` the one that is true."""
-    parts: list[tuple[str, list[str]]] = []
-    for line in inner.split("\n"):
-        inside = line[:1] in (" ", "\t", "-", "]", "}") and parts and parts[-1][0]
-        if inside:
-            parts[-1][1].append(line)
-        else:
-            name, colon, _ = line.partition(":")
-            comment = not colon or line.startswith("#")
-            parts.append(("" if comment else name.strip(" \"'"), [line]))
-    last = {name: at for at, (name, _) in enumerate(parts)}
-    for at, (name, lines) in enumerate(parts):
-        if name == "read_only" and yaml_lenient.read("\n".join(lines)).get(name) is True:
+    parts = front_matter_lines.split_keys(inner)
+    names = [name if ":" in text else "" for name, text in parts]
+    last = {name: at for at, name in enumerate(names)}
+    for at, (name, text) in enumerate(parts):
+        if name == "read_only" and front_matter_lines.read(text).get(name) is True:
             last[name] = at
-    kept = [lines for at, (name, lines) in enumerate(parts) if not name or last[name] == at]
-    gone = {name for at, (name, _) in enumerate(parts) if name and last[name] != at}
-    return "\n".join(line for lines in kept for line in lines), sorted(gone)
+    kept = [text for at, (_, text) in enumerate(parts) if not names[at] or last[names[at]] == at]
+    return "".join(kept), sorted(
+        {name for at, name in enumerate(names) if name and last[name] != at}
+    )
 
 
 def describe_content(value: str, last_operation: str) -> str:

@@ -21,11 +21,11 @@ def merge(base: str | None, ours: str, theirs: str) -> str:
     base = base or ""
     if ours == base:
         return theirs
-    if _is_same(theirs, base) or _is_same(ours, theirs):
+    if merge_lines.is_same(theirs, base) or merge_lines.is_same(ours, theirs):
         return ours
     eol = frontmatter.line_end(ours if "\n" in ours else theirs)
-    if _is_same(ours, base):
-        return _set_eol(theirs, eol)
+    if merge_lines.is_same(ours, base):
+        return merge_lines.set_eol(theirs, eol)
     texts = base, _resolve_head(ours), _resolve_head(theirs)
     before, mine, other = map(_split, texts)
     head, left_over = merge_frontmatter.merge_heads(before[0], mine[0], other[0], eol)
@@ -141,11 +141,3 @@ def _split_lines(text: str) -> list[str]:
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
-
-
-def _is_same(one: str, other: str) -> bool:
-    return one == other or one.replace("\r\n", "\n") == other.replace("\r\n", "\n")
-
-
-def _set_eol(text: str, eol: str) -> str:
-    return text.replace("\r\n", "\n").replace("\n", eol)

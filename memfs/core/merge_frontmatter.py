@@ -9,66 +9,45 @@ handed back: they belong into the body.
 
 from __future__ import annotations
 
-import json
 import math
-import re
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from memfs.core import frontmatter, merge_lines, yaml_edit, yaml_fast
+from memfs.core import front_matter_lines, frontmatter, merge_lines, yaml_edit
 
-_LONGEST_HEAD = 20_000  # characters; ruamel.yaml takes half a second for them, several times
+_LONGEST_HEAD = 20_000  # characters: it is read several times
 _MOST_VERSION = 10**15
-_ITEM = re.compile(r" *- ")
 _BY_NEWEST = ("updated_at", "updated_by")
 _BY_RULE_ALONE = ("version:", "updated_at:", "updated_by:")
 
 
-@dataclass(frozen=True)
 class _Side:
-    """One head: its values and, per key, the lines that hold it; None: unknown."""
+    """One head: its values, and the lines of each key; of the key "": a comment or blank line."""
 
-    head: str
-    meta: dict[str, object] | None
-    parts: list[tuple[str, str]] | None  # ("", text): a comment or blank line between keys
-
-    @property
-    def texts(self) -> dict[str, str]:
-        return {key: text for key, text in self.parts or [] if key}
-
-    @property
-    def values(self) -> dict[str, object]:
-        return self.meta or {}
-
-
-@dataclass
-class _Choice:
-    """The result of the rules: the lines of the keys, values to write over them, all values."""
-
-    parts: list[tuple[str, str]] = field(default_factory=list)
-    writes: dict[str, object] = field(default_factory=dict)
-    expected: dict[str, object] = field(default_factory=dict)
-
-
-class _NoPlaceError(Exception):
-    """A value cannot be written into the other head as it is."""
+    def __init__(self, head: str) -> None:
+        inner = frontmatter.strip_fences(head)
+        self.head = head
+        long = len(head) > _LONGEST_HEAD
+        self.values, problem = ({}, "too long") if long else yaml_edit.read(inner)
+        self.readable = bool(head) and not problem
+        self.parts = front_matter_lines.split_keys(inner) if self.readable else []
+        self.texts = {key: text for key, text in self.parts if key}
 
 
 def merge_heads(base: str, ours: str, theirs: str, eol: str) -> tuple[str, list[str]]:
     """Merge three heads without byte order marks: (the head, lines for the body)."""
-    theirs = _set_eol(theirs, eol)
-    old, left, right = _parse_side(base), _parse_side(ours), _parse_side(theirs)
+    theirs = merge_lines.set_eol(theirs, eol)
+    old, left, right = _Side(base), _Side(ours), _Side(theirs)
     written = _merge_managed(left.values, right.values)
     if not ours or not theirs:
         return _set(ours or theirs, written, eol), []
-    if left.meta is None or right.meta is None:
+    if not left.readable or not right.readable:
         return _merge_unread(old, left, right, written, eol)
-    if _is_same(ours, base):
+    if merge_lines.is_same(ours, base):
         return _set(theirs, written, eol), []
-    if _is_same(theirs, base) or _is_same(ours, theirs):
+    if merge_lines.is_same(theirs, base) or merge_lines.is_same(ours, theirs):
         return _set(ours, written, eol), []
-    made = _merge_by_rule(old, left, right, eol)
-    if made is not None:
+    made = _merge_by_rule(old, left, right, written, eol)
+    if made:
         return made, []
     head = _set(ours, written, eol)
     return head, _list_lost_lines(base, theirs, head)
@@ -76,7 +55,7 @@ def merge_heads(base: str, ours: str, theirs: str, eol: str) -> tuple[str, list[
 
 def is_mergeable(head: str) -> bool:
     """Tell whether a head is front matter that can be merged by rule."""
-    return _read(head) is not None
+    return _Side(head).readable
 
 
 def _merge_unread(
@@ -84,16 +63,19 @@ def _merge_unread(
 ) -> tuple[str, list[str]]:
     """Merge where a head is no YAML: the readable one is the result; of two broken ones, all."""
     ours, theirs = left.head, right.head
-    if left.meta is None and right.meta is None:
-        before, mine, other = (frontmatter.strip_fences(head) for head in (old.head, ours, theirs))
-        start = ours.index("\n") + 1
-        merged = merge_lines.merge_texts(before, mine, other, eol)
-        made = ours[:start] + merged + ours[start + len(mine) :]
-        if frontmatter.split(made)[0] == made:
-            return made, []
-        return ours, merge_lines.list_added_lines(ours, theirs)
-    kept, lost = (ours, theirs) if right.meta is None else (theirs, ours)
-    return _set(kept, written, eol), _list_lost_lines(old.head, lost, kept)
+    if left.readable or right.readable:
+        kept, lost = (ours, theirs) if left.readable else (theirs, ours)
+        return _set(kept, written, eol), _list_lost_lines(old.head, lost, kept)
+    before, mine, other = (frontmatter.strip_fences(each.head) for each in (old, left, right))
+    made = _put_between(ours, merge_lines.merge_texts(before, mine, other, eol))
+    return (made, []) if made else (ours, merge_lines.list_added_lines(ours, theirs))
+
+
+def _put_between(head: str, inner: str) -> str:
+    """Return a head with other lines between its fences; "" if that would end it elsewhere."""
+    start = head.index("\n") + 1
+    made = head[:start] + inner + head[start + len(frontmatter.strip_fences(head)) :]
+    return made if frontmatter.split(made)[0] == made else ""
 
 
 def _list_lost_lines(base: str, head: str, made: str) -> list[str]:
@@ -104,61 +86,18 @@ def _list_lost_lines(base: str, head: str, made: str) -> list[str]:
     return merge_lines.list_added_lines(made, "\n".join(lines))
 
 
-def _parse_side(head: str) -> _Side:
-    meta = _read(head)
-    parts = None if meta is None else _split_keys(frontmatter.strip_fences(head))
-    known = parts is not None and [key for key, _ in parts if key] == list(meta or {})
-    return _Side(head, meta, parts if known else None)
-
-
-def _read(head: str) -> dict[str, object] | None:
-    if not head or len(head) > _LONGEST_HEAD:
-        return None
-    text = frontmatter.strip_fences(head)
-    found = yaml_fast.read(text)
-    if found is None:
-        found, problem = yaml_edit.read(text)
-        if problem:
-            return None
-    return found
-
-
-def _split_keys(inner: str) -> list[tuple[str, str]]:
-    """Cut front matter into keys with their lines, and the comment and blank lines between."""
-    parts: list[tuple[str, str]] = []
-    last = -1  # the part of the last key
-    for line in re.findall(r"[^\n]*\n", inner):
-        if line[0] in "#\r\n":
-            parts.append(("", line))
-        elif line[0] in " \t-]}" and last >= 0:
-            text = "".join(text for _, text in parts[last:]) + line
-            parts[last:] = [(parts[last][0], text)]
-        else:
-            key = line.partition(":")[0].strip()
-            quoted = len(key) > 2 and key[0] == key[-1] and key[0] in "\"'"
-            last = len(parts)
-            parts.append((key[1:-1] if quoted else key, line))
-    return parts
-
-
 def _merge_managed(ours: dict[str, object], theirs: dict[str, object]) -> dict[str, object]:
     """Return `version`, `updated_at` and `updated_by` of the merge."""
     first, second = (theirs, ours) if _rank(theirs) > _rank(ours) else (ours, theirs)
-    found: dict[str, object] = {}
-    for key in _BY_NEWEST:
-        value = first.get(key, second.get(key))
-        if _is_writable(value):
-            found[key] = value
-    versions = [v for v in (_get_version(ours), _get_version(theirs)) if v >= 0]
-    if versions:
-        found["version"] = max(versions) + 1
-    return found
+    values = {key: first.get(key, second.get(key)) for key in _BY_NEWEST}
+    found = {key: value for key, value in values.items() if _is_writable(value)}
+    version = max(_get_version(ours), _get_version(theirs))
+    return found | ({"version": version + 1} if version >= 0 else {})
 
 
 def _get_version(meta: dict[str, object]) -> int:
     found = meta.get("version")
-    valid = isinstance(found, int) and not isinstance(found, bool) and 0 <= found < _MOST_VERSION
-    return found if valid and isinstance(found, int) else -1
+    return found if type(found) is int and 0 <= found < _MOST_VERSION else -1
 
 
 def _rank(meta: dict[str, object]) -> tuple[float, int]:
@@ -171,144 +110,96 @@ def _rank(meta: dict[str, object]) -> tuple[float, int]:
     return seconds, _get_version(meta)
 
 
-def _merge_by_rule(old: _Side, left: _Side, right: _Side, eol: str) -> str | None:
-    """Merge two heads key by key. None: it did not come out as the rules want it."""
-    if left.parts is None or right.parts is None:
-        return None
-    choice = _Choice()
+def _merge_by_rule(
+    old: _Side, left: _Side, right: _Side, written: dict[str, object], eol: str
+) -> str:
+    """Merge two heads key by key. "": it did not come out as the rules want it."""
+    if any(list(side.texts) != list(side.values) for side in (left, right)):
+        return ""
+    texts: dict[str, str] = {}
+    values: dict[str, object] = {}
     newer = _rank(right.values) > _rank(left.values)
     try:
-        for key, text in left.parts:
-            chosen = _choose(key, old, left, right, newer, choice, eol) if key else text
-            if chosen:
-                choice.parts.append((key, chosen))
-        _insert_new(old, left, right, newer, choice, eol)
-    except (_NoPlaceError, ValueError):  # the latter: numbers with thousands of digits
-        return None
-    inner = frontmatter.strip_fences(left.head)
-    start = left.head.index("\n") + 1
-    made = left.head[:start] + "".join(text for _, text in choice.parts)
-    made += left.head[start + len(inner) :]
-    if frontmatter.split(made)[0] != made:
-        return None
-    choice.writes |= _merge_managed(left.values, right.values)
-    choice.expected |= choice.writes
-    made = _set(made, choice.writes, eol)
-    return made if _is_equal(_read(made), choice.expected) else None
+        for key in left.texts | right.texts:
+            text, value = _choose(key, old, left, right, newer, eol)
+            if text:
+                texts[key], values[key] = text, value
+    except ValueError:
+        return ""
+    made = _put_between(left.head, _join(old, left, right, texts))
+    values |= written
+    made = _set(made, {key: each for key, each in values.items() if _is_writable(each)}, eol)
+    return made if made and yaml_edit.is_equal(_Side(made).values, values) else ""
 
 
 def _choose(
-    key: str, old: _Side, left: _Side, right: _Side, newer: bool, choice: _Choice, eol: str
-) -> str:
-    """Return the lines of one key in the result ("": none); record its value in `choice`."""
+    key: str, old: _Side, left: _Side, right: _Side, newer: bool, eol: str
+) -> tuple[str, object]:
+    """Return the lines of one key in the result ("": none), and the value that it is to have."""
     before, mine, other = (side.texts.get(key, "") for side in (old, left, right))
     was, value, its = (side.values.get(key) for side in (old, left, right))
-    as_theirs = _is_same(mine, before) or not mine
-    if _is_same(mine, other) or _is_same(other, before) or (not other and not as_theirs):
-        as_theirs = False
-    elif not as_theirs and not _is_equal(value, its) and not (before and _is_equal(its, was)):
-        if isinstance(value, list) and isinstance(its, list):
-            if not _is_valid_text(mine + other):
-                raise _NoPlaceError
-            return _unite(key, mine, (was, value, its), choice, eol)
-        as_theirs = newer or bool(before and _is_equal(value, was))
-        if as_theirs and "#" in mine and _is_writable(its) and _is_valid_text(other):
-            choice.writes[key] = choice.expected[key] = its  # the comments of ours stay beside it
-            return mine
-    text = other if as_theirs else mine
-    if text:
-        choice.expected[key] = its if as_theirs else value
-    return text
+    if merge_lines.is_same(mine, other) or merge_lines.is_same(other, before):
+        return mine, value
+    if merge_lines.is_same(mine, before) or not mine:
+        return other, its
+    equal = yaml_edit.is_equal
+    if not other or equal(value, its) or (before and equal(its, was)):
+        return mine, value
+    valid = not any("\ud800" <= char <= "\udfff" for char in mine + other)  # readers replace them
+    if isinstance(value, list) and isinstance(its, list):
+        if not valid:
+            raise ValueError(key)
+        return _unite(mine, was, value, its, eol)
+    if not newer and not (before and equal(value, was)):
+        return mine, value
+    return mine if "#" in mine and valid and _is_writable(its) else other, its
 
 
 def _unite(
-    key: str, mine: str, lists: tuple[object, list[object], list[object]], choice: _Choice, eol: str
-) -> str:
+    mine: str, was: object, value: list[object], its: list[object], eol: str
+) -> tuple[str, list[object]]:
     """Unite two lists; what one side removed and the other only kept is gone."""
-    was, value, its = lists
-    old = {repr(item) for item in was} if isinstance(was, list) else set()
-    seen, there = {repr(item) for item in value}, {repr(item) for item in its}
+    old = set(map(repr, was)) if isinstance(was, list) else set()
+    seen, there = set(map(repr, value)), set(map(repr, its))
     stay = [item for item in value if repr(item) in there or repr(item) not in old]
-    new = [item for item in its if repr(item) not in seen and repr(item) not in old]
-    united = stay + list({repr(item): item for item in new}.values())
-    choice.expected[key] = united
-    if _is_equal(united, value):
-        return mine
-    lines = mine.splitlines()
-    block = all(_ITEM.match(line) or line.lstrip(" ").startswith("#") for line in lines[1:])
-    if _is_writable(united) and len(stay) == len(value) and len(lines) > 1 and block:
-        indent = lines[-1][: len(lines[-1]) - len(lines[-1].lstrip(" "))]
-        return mine + "".join(
-            f"{indent}- {yaml_edit.scalar(item)}{eol}" for item in united[len(stay) :]
-        )
-    if _is_writable(united):
-        choice.writes[key] = united
-        return mine
-    try:
-        return f"{key}: {json.dumps(united, ensure_ascii=False, allow_nan=False)}{eol}"
-    except (ValueError, TypeError) as error:
-        raise _NoPlaceError from error
+    new = list({repr(item): item for item in its if repr(item) not in seen | old}.values())
+    items = mine.splitlines()[1:]
+    is_block = all(line.lstrip(" ").startswith(("- ", "#")) for line in items)
+    if items and is_block and len(stay) == len(value) and all(map(_is_writable, new)):
+        indent = items[-1][: len(items[-1]) - len(items[-1].lstrip(" "))]
+        mine += "".join(f"{indent}- {yaml_edit.scalar(item)}{eol}" for item in new)
+    return mine, stay + new
 
 
-def _insert_new(
-    old: _Side, left: _Side, right: _Side, newer: bool, choice: _Choice, eol: str
-) -> None:
-    """Insert the keys and comments that only theirs has, behind the same line as there."""
-    known = {_to_lf(text) for side in (old, left) for key, text in side.parts or [] if not key}
-    mine = left.texts
-    at = -1  # the place in the result of the last part of theirs
-    for key, text in right.parts or []:
-        if not text.strip():
-            continue
-        if key in mine or (not key and _to_lf(text) in known):
-            found = [(name, name or _to_lf(lines)) for name, lines in choice.parts]
-            target = (key, key or _to_lf(text))
-            at = found.index(target) if target in found else at
-            continue
-        chosen = _choose(key, old, left, right, newer, choice, eol) if key else text
-        if chosen:
-            at = at + 1 if at >= 0 or not key else len(choice.parts)
-            choice.parts.insert(at, (key, chosen))
+def _join(old: _Side, left: _Side, right: _Side, texts: dict[str, str]) -> str:
+    """Join the lines of keys and comments in an order that is merged as that of lines is.
+
+    Blank lines are those of ours.
+    """
+    known = {f"={key}": text for key, text in texts.items()}  # texts by the line for each
+    orders = []
+    for side in (old, right, left):
+        order = []
+        for at, (key, text) in enumerate(side.parts):
+            if key and key in texts:
+                if side is not old or (key in left.texts and key in right.texts):
+                    order.append(f"={key}")
+            elif not key and (side is left or text.strip()):
+                order.append(text.strip() or f" {at}")
+                known[order[-1]] = text
+        orders.append("\n".join(order))
+    before, other, mine = orders
+    merged = merge_lines.merge_texts(before, mine, other, "\n").split("\n")
+    merged += [f"={key}" for key in texts]  # each key once, wherever it moved
+    return "".join(
+        known.pop(name, "") if name[:1] == "=" else known.get(name, "") for name in merged
+    )
 
 
 def _set(head: str, changes: dict[str, object], eol: str) -> str:
-    return yaml_edit.write(head, changes, eol) if head and _read(head) is not None else head
+    return yaml_edit.write(head, changes, eol) if head else head
 
 
 def _is_writable(value: object) -> bool:
     """Tell whether `yaml_edit.write` writes exactly this value."""
-    if isinstance(value, list):
-        return all(isinstance(item, str) and _is_writable(item) for item in value)
-    if isinstance(value, str):
-        return value == " ".join(value.split()) and _is_valid_text(value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int) and (isinstance(value, bool) or abs(value) < _MOST_VERSION)
-
-
-def _is_valid_text(text: str) -> bool:
-    """Tell whether a text is free of bytes that are no UTF-8: YAML readers replace them."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)
-
-
-def _is_equal(one: object, other: object) -> bool:
-    """Tell whether two values are equal, types included: 1 is neither True nor 1.0."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_is_equal(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_is_equal, one, other))
-    return one == other
-
-
-def _to_lf(text: str) -> str:
-    return text.replace("\r\n", "\n")
-
-
-def _is_same(one: str, other: str) -> bool:
-    return _to_lf(one) == _to_lf(other)
-
-
-def _set_eol(text: str, eol: str) -> str:
-    return _to_lf(text).replace("\n", eol)
+    return value is not None and yaml_edit.is_equal(yaml_edit.as_read(value), value)

@@ -65,6 +65,16 @@ def list_added_lines(base: str, text: str) -> list[str]:
     return [line.key for line in _parse(text, _BOTH) if not line.blank and line.key not in old]
 
 
+def is_same(one: str, other: str) -> bool:
+    """Tell whether two texts are the same but for the ends of their lines."""
+    return one == other or set_eol(one, "\n") == set_eol(other, "\n")
+
+
+def set_eol(text: str, eol: str) -> str:
+    """Return a text whose lines all end in `eol`."""
+    return text.replace("\r\n", "\n").replace("\n", eol)
+
+
 def _parse(text: str, origin: str) -> list[_Line]:
     pieces = text.split("\n")
     last = pieces.pop()

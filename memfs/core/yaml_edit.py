@@ -6,34 +6,30 @@ the result is then read again and must hold the new values and every other one u
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import CollectionNode, MappingNode, Node
+from ruamel.yaml.tokens import AliasToken
 
-from memfs.core import frontmatter, yaml_fast
+from memfs.core import frontmatter
+from memfs.core.errors import UNREADABLE
 
 _PLAIN_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_ALIAS = re.compile(r"\s*(\*[^\s,}]+)")
+_DOCUMENT_END = re.compile(r"^\.\.\.(?=\s)", re.MULTILINE)
+_Edit = tuple[int, int, str]  # what is to be at a place of a text
 _MOST_VALUES = 20_000  # aliases of aliases grow without end
 _MOST_DIGITS = 18
 _INDENT = 2  # spaces, where there is nothing to go by
 _DEEPEST = 50
 # Errors of ruamel.yaml for texts that are no YAML: `!!bool x` is a KeyError, for one.
-_UNREADABLE = (
-    YAMLError,
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    AssertionError,
-    ArithmeticError,
-    RecursionError,
-)
+_NO_YAML = (YAMLError, *UNREADABLE, AssertionError, ArithmeticError)
 
 
 class _Constructor(SafeConstructor):
@@ -44,16 +40,20 @@ _Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.cons
 
 
 def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], str]:
-    """Read front matter with ruamel.yaml: (mapping, problem or "").
+    """Read front matter, strictly or with ruamel.yaml: (mapping, problem or "").
 
-    Timestamps stay text, as with the strict reader. A text that is no mapping gives an empty one.
-    A problem begins with its line, if that is known: "line 3: …".
+    Timestamps stay text. A text that is no mapping gives an empty one, and so does one that is
+    longer than `most` and not of the strict form. A problem begins with its line, if that is known:
+    "line 3: …".
     """
+    strict = frontmatter.read(text)
+    if strict is not None:
+        return strict, ""
     if len(text) > most + 1:
         return {}, f"{len(text):,} characters, at most {most:,} are read as YAML"
     if _measure_depth(text) > _DEEPEST:  # ruamel.yaml takes quadratic time
         return {}, f"nested more than {_DEEPEST} levels deep"
-    yaml = _make_yaml("safe")
+    yaml = _make_yaml()
     yaml.Constructor = _Constructor
     try:
         found = yaml.load(_replace_surrogates(text))
@@ -63,7 +63,7 @@ def read(text: str, most: int = frontmatter.MOST) -> tuple[dict[str, object], st
             return {}, f"front matter is a {type(found).__name__}, not a mapping"
         room = [_MOST_VALUES]
         return {str(key): _convert_value(value, room) for key, value in found.items()}, ""
-    except _UNREADABLE as error:
+    except _NO_YAML as error:
         return {}, _describe_error(error)
 
 
@@ -72,29 +72,32 @@ def write(head: str, changes: Mapping[str, object], eol: str) -> str:
 
     A head that cannot be read as YAML is returned unchanged: repairing it is `doctor`'s work.
     """
+    new = {key: value for key, value in changes.items() if value is not None}
     if not frontmatter.has_fences(head):
-        lines = [
-            f"{key}: {scalar(value)}{eol}" for key, value in changes.items() if value is not None
-        ]
+        lines = [f"{key}: {scalar(value)}{eol}" for key, value in new.items()]
         return f"{head}---{eol}{''.join(lines)}---{eol}"
     text = frontmatter.strip_fences(head)
     if len(text) > frontmatter.MOST:
         return head
-    before, problem = _read_any(text)
-    pending = {key: value for key, value in changes.items() if not _has_value(before, key, value)}
+    before, problem = read(text)
+    wanted = {key: value for key, value in before.items() if key not in changes}
+    wanted |= {key: as_read(value) for key, value in new.items()}
+    pending = {
+        key: value
+        for key, value in changes.items()
+        if not is_equal(before.get(key, ...), wanted.get(key, ...))
+    }
     if problem or not pending:
         return head
+    try:
+        made = _set(text, pending, eol)
+    except _NO_YAML:
+        return head
     start = head.index("\n") + 1
-    for attempt in (_set_lines, _set, _rewrite):
-        try:
-            made = attempt(text, pending, eol)
-        except _UNREADABLE:
-            continue
-        after, problem = _read_any(made)
-        new = head[:start] + made + head[start + len(text) :]
-        if not problem and _is_applied(before, after, pending) and frontmatter.split(new)[0] == new:
-            return new
-    return head
+    done = head[:start] + made + head[start + len(text) :]
+    after, problem = read(made)
+    held = not problem and is_equal(after, wanted) and frontmatter.split(done)[0] == done
+    return done if held else head
 
 
 def set_keys(text: str, version: int, at: str, by: str, *, eol: str = "", **more: object) -> str:
@@ -114,24 +117,20 @@ def write_entry(
 
     Everything else keeps its bytes. Raises one of many errors where that cannot be done so.
     """
-    root = _make_yaml("safe").compose(_replace_surrogates(text))
-    tops: list[tuple[Node, Node]] = root.value if root is not None else []
-    above = [pair for pair in tops if pair[0].value == section]
-    mapping = above[0][1] if above else root
-    pairs = mapping.value if above and isinstance(mapping, MappingNode) else []
+    above = [pair for pair in _list_pairs(_compose(text)) if pair[0].value == section]
+    mapping = above[0][1] if above else None
+    pairs = _list_pairs(mapping)
     if value is None:
-        key, old = next(pair for pair in pairs if pair[0].value == name)
-        return _remove(text, *above[0]) if len(pairs) == 1 else _remove(text, key, old)
+        gone = next(pair for pair in pairs if pair[0].value == name)
+        return _apply(text, [_cut_lines(text, *(above[0] if len(pairs) == 1 else gone))])
     column = pairs[0][0].start_mark.column if pairs else _INDENT
     lines = [f"{' ' * column}{name}:"]
     lines += [f"{' ' * (column + _INDENT)}{key}: {scalar(each)}" for key, each in value.items()]
     entry = eol.join([*lines, ""])
-    if not above:
+    if mapping is None:
         return f"{text}{section}:{eol}{entry}"
-    if isinstance(mapping, MappingNode) and pairs and mapping.flow_style:
-        raise ValueError("a mapping in braces")
-    if not isinstance(mapping, MappingNode) and not _is_empty(mapping):
-        raise ValueError("no mapping")
+    if _is_flow(mapping) if pairs else not (isinstance(mapping, MappingNode) or _is_empty(mapping)):
+        raise ValueError("no mapping of lines")
     end = _find_end(text, *above[0])
     if not pairs:  # `section:`, or with empty braces
         colon = text.index(":", above[0][0].end_mark.index) + 1
@@ -154,8 +153,22 @@ def scalar(value: object, *, plain: bool = True) -> str:
     if value is None:
         return "null"
     text = " ".join(str(value).split())
-    safe = plain and text[:1] in _PLAIN_START and yaml_fast.read(f"k: {text}") == {"k": text}
+    safe = plain and text[:1] in _PLAIN_START and frontmatter.read(f"k: {text}") == {"k": text}
     return text if safe or (plain and _TIMESTAMP.fullmatch(text)) else _quote(text)
+
+
+def as_read(value: object) -> object:
+    """Return what a value reads as once it is written: the white space of texts is folded."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return value if isinstance(value, int | float | dict) else " ".join(str(value).split())
+
+
+def is_equal(one: object, other: object) -> bool:
+    """Tell whether two values are equal, types included: 1 is neither True nor 1.0."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_equal(one[key], other[key]) for key in one)
+    return repr(one) == repr(other)
 
 
 def _write_item(value: object) -> str:
@@ -171,8 +184,8 @@ def _escape(code: int) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def _make_yaml(kind: str) -> YAML:
-    yaml = YAML(typ=kind, pure=True)
+def _make_yaml() -> YAML:
+    yaml = YAML(typ="safe", pure=True)
     yaml.composer.warn_double_anchors = False  # a hook has nobody to warn
     return yaml
 
@@ -182,69 +195,84 @@ def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _set_lines(text: str, changes: Mapping[str, object], eol: str) -> str:
-    """Set values that are one word on the line of their key, and add keys; else a `LookupError`.
+def _compose(text: str) -> Node | None:
+    found: Node | None = _make_yaml().compose(_replace_surrogates(text))
+    return found
 
-    That is most edits, and ruamel.yaml takes most of an edit's time. In what the strict reader is
-    certain of, a line that begins with a key is that key's.
-    """
-    before = yaml_fast.read(text)
-    if before is None or None in changes.values():
-        raise LookupError
-    for key, value in changes.items():
-        if key not in before:
-            text += f"{key}: {scalar(value)}{eol}"
-            continue
-        line = re.search(rf"(?am)^{re.escape(key)}: +([\w.:+-]+)(?= *(?: #.*)?\r?$)", text)
-        if line is None:
-            raise LookupError
-        text = text[: line.start(1)] + scalar(value) + text[line.end(1) :]
-    return text
+
+def _list_pairs(node: Node | None) -> list[tuple[Node, Node]]:
+    return node.value if isinstance(node, MappingNode) else []
+
+
+def _is_flow(node: Node | None) -> bool:
+    return isinstance(node, MappingNode) and bool(node.flow_style)
 
 
 def _set(text: str, changes: Mapping[str, object], eol: str) -> str:
-    for key, value in changes.items():
-        text = _set_one(text, key, value, eol)
-    return text
-
-
-def _set_one(text: str, key: str, value: object, eol: str) -> str:
-    root = _make_yaml("safe").compose(_replace_surrogates(text))
-    flow = isinstance(root, MappingNode) and bool(root.flow_style)
-    pairs: list[tuple[Node, Node]] = root.value if isinstance(root, MappingNode) else []
-    for name, old in pairs:
-        if name.value == key:
-            if value is not None:
-                return _replace(text, name, old, scalar(value, plain=not flow))
-            return text if flow else _remove(text, name, old)
-    if value is None:
+    root = _compose(text)
+    pairs, flow = _list_pairs(root), _is_flow(root)
+    if flow and len(changes) > 1:  # places in braces depend on each other
+        for key, value in changes.items():
+            text = _set(text, {key: value}, eol)
         return text
-    line = f"{key}: {scalar(value, plain=not flow)}"
-    if flow:
-        end = _find_end(text, *pairs[-1]) if pairs else root.start_mark.index + 1
-        return text[:end] + (", " if pairs else "") + line + text[end:]
-    return text + " " * (pairs[0][0].start_mark.column if pairs else 0) + line + eol
+    places = {str(name.value): at for at, (name, _) in enumerate(pairs)}
+    edits: list[_Edit] = []
+    new = ""
+    for key, value in changes.items():
+        line = f"{key}: {scalar(value, plain=not flow)}"
+        if key in places and value is not None:
+            edits += _replace(text, *pairs[places[key]], line[len(key) + 2 :])
+        elif key in places:
+            edits.append((_cut_pair if flow else _cut_lines)(text, *pairs[places[key]]))
+        elif root is not None and flow:
+            at = _find_end(text, *pairs[-1]) if pairs else root.start_mark.index + 1
+            edits.append((at, at, f", {line}" if pairs else line))
+        else:
+            new += " " * (pairs[0][0].start_mark.column if pairs else 0) + line + eol
+    end = _DOCUMENT_END.search(text)
+    at = end.start() if end else len(text)
+    return _apply(text, [*edits, (at, at, new)])
 
 
-def _replace(text: str, name: Node, old: Node, value: str) -> str:
+def _replace(text: str, name: Node, old: Node, value: str) -> list[_Edit]:
     """Put `value` where the value `old` of the key `name` is; comments beside it stay."""
     colon = text.index(":", name.end_mark.index) + 1
     if _is_empty(old):
-        return f"{text[:colon]} {value}{text[colon:]}"
+        return [(colon, colon, f" {value}")]
     start, end = old.start_mark.index, _find_end(text, name, old)
-    if start < colon:
-        return text  # an alias: its node is where the anchor is
+    alias = _ALIAS.match(text, colon)
+    if alias:  # its node is where the anchor is
+        return [(*alias.span(1), value)]
+    edits = [(start, end, value)]
     first, below, _ = text[colon:start].partition("\n")
     if below:
-        return f"{text[:colon]} {value}{first.rstrip()}{text[end:]}"
-    return text[:start] + value + text[end:]
+        edits = [(colon, end, f" {value}{first.rstrip()}")]
+    for token in _make_yaml().scan(_replace_surrogates(text)) if old.anchor else ():
+        if isinstance(token, AliasToken) and token.value == old.anchor:
+            at = token.start_mark.index  # the first alias of what goes takes it over
+            return [*edits, (at, token.end_mark.index, text[start:end])]
+    return edits
 
 
-def _remove(text: str, name: Node, old: Node) -> str:
+def _cut_lines(text: str, name: Node, old: Node) -> _Edit:
     """Take out the lines of a key and its value."""
     start = text.rfind("\n", 0, name.start_mark.index) + 1
-    end = text.find("\n", max(_find_end(text, name, old), name.end_mark.index)) + 1
-    return text[:start] + text[end:]
+    return start, text.find("\n", max(_find_end(text, name, old), name.end_mark.index)) + 1, ""
+
+
+def _cut_pair(text: str, name: Node, old: Node) -> _Edit:
+    """Take a pair out of a mapping in braces, with one of the commas beside it."""
+    start, end = name.start_mark.index, _find_end(text, name, old)
+    comma = re.compile(r"\s*,[ \t]*").match(text, end)
+    if comma:
+        return start, comma.end(), ""
+    return len(text[:start].rstrip().removesuffix(",")), end, ""
+
+
+def _apply(text: str, edits: list[_Edit]) -> str:
+    for start, end, new in sorted(edits, key=itemgetter(0), reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
 
 
 def _find_end(text: str, name: Node, node: Node) -> int:
@@ -263,47 +291,6 @@ def _find_end(text: str, name: Node, node: Node) -> int:
 
 def _is_empty(node: Node) -> bool:
     return bool(node.start_mark.index == node.end_mark.index)
-
-
-def _rewrite(text: str, changes: Mapping[str, object], eol: str) -> str:
-    """Fall back to a ruamel round trip, for heads in which lines are not keys (flow mappings)."""
-    yaml = _make_yaml("rt")
-    yaml.preserve_quotes = True
-    yaml.width = 10**6
-    document = yaml.load(_replace_surrogates(text.replace("\r\n", "\n")))
-    for key, value in changes.items():
-        if value is None:
-            document.pop(key, None)
-        else:
-            document[key] = list(value) if isinstance(value, tuple) else value
-    out = io.StringIO()
-    yaml.dump(document, out)
-    return out.getvalue().replace("\n", eol)
-
-
-def _read_any(text: str) -> tuple[dict[str, object], str]:
-    found = yaml_fast.read(text)
-    return (found, "") if found is not None else read(text)
-
-
-def _has_value(found: Mapping[str, object], key: str, value: object) -> bool:
-    """Tell whether `key` has `value` as it reads once it is written."""
-    if value is None:
-        return key not in found
-    expected = value
-    if isinstance(value, list | tuple):
-        expected = [str(item) for item in value]
-    elif not isinstance(value, int | float):
-        expected = " ".join(str(value).split())
-    return key in found and type(found[key]) is type(expected) and found[key] == expected
-
-
-def _is_applied(
-    before: Mapping[str, object], after: Mapping[str, object], changes: Mapping[str, object]
-) -> bool:
-    kept = {key: value for key, value in before.items() if key not in changes}
-    now = {key: value for key, value in after.items() if key not in changes}
-    return kept == now and all(_has_value(after, key, value) for key, value in changes.items())
 
 
 def _convert_value(value: object, room: list[int]) -> object:
@@ -335,14 +322,10 @@ def _describe_error(error: Exception) -> str:
     """Return an error in one line, with the line number first."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
-        return _get_first_line(error)
-    if str(getattr(error, "context", "")).endswith("a simple key"):  # its end is a line below
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return " ".join(lines[:2])[:200] or type(error).__name__
+    context = str(getattr(error, "context", None) or "")
+    if context.endswith("a simple key"):  # its end is a line below
         mark = getattr(error, "context_mark", None) or mark
-    parts = [getattr(error, name, None) for name in ("context", "problem")]
-    what = ", ".join(str(part) for part in parts if part)
+    what = ", ".join(filter(None, (context, str(getattr(error, "problem", None) or ""))))
     return f"line {mark.line + 1}: {' '.join(what.split())}"[:200]
-
-
-def _get_first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return " ".join(lines[:2])[:200] or type(error).__name__

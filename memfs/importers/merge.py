@@ -13,14 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from memfs import files
-from memfs.core import (
-    body_edits,
-    file_redaction,
-    frontmatter,
-    injection_signs,
-    yaml_edit,
-    yaml_fast,
-)
+from memfs.core import body_edits, file_redaction, frontmatter, injection_signs, yaml_edit
 from memfs.core import label as labels
 from memfs.core.injection_signs import Sign
 from memfs.core.privacy import public, redact_names, storable
@@ -151,7 +144,7 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
     if odd:
         return text, odd.message
     meta = frontmatter.strip_fences(head) if frontmatter.has_fences(head) else ""
-    wrong = "" if yaml_fast.read(meta) is not None else yaml_edit.read(meta)[1]
+    wrong = yaml_edit.read(meta)[1]
     return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from memfs.core import body_edits, encodings, frontmatter, yaml_edit, yaml_fast, yaml_lenient
+from memfs.core import body_edits, encodings, front_matter_lines, frontmatter, yaml_edit
 from memfs.core.block import MANAGED
 from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
@@ -90,12 +90,10 @@ def parse_meta(inner: str) -> dict[str, object]:
 
     Its known keys are read as those of a block.
     """
-    found = yaml_fast.read(inner)
-    if found is None:
-        found, wrong = yaml_edit.read(inner)
-        if wrong:
-            return {**_parse_lines(inner), **yaml_lenient.read(inner)}
-    return yaml_lenient.restore_words(found, inner)
+    found, wrong = yaml_edit.read(inner)
+    if wrong:
+        return {**_parse_lines(inner), **front_matter_lines.read(inner)}
+    return front_matter_lines.restore_words(found, inner)
 
 
 def _parse_lines(inner: str) -> dict[str, object]:
@@ -106,7 +104,7 @@ def _parse_lines(inner: str) -> dict[str, object]:
         bare = line.strip()
         if colon and KEY.fullmatch(name.rstrip()):
             key = name.rstrip()
-            parsed = (yaml_fast.read(f"{key}: {rest.strip()}") or {}).get(key)
+            parsed = (frontmatter.read(f"{key}: {rest.strip()}") or {}).get(key)
             plain = rest.strip().strip("\"'")
             found[key] = parsed if isinstance(parsed, bool | list) else plain
         elif bare.startswith("- ") and key and found[key] in ("", []):

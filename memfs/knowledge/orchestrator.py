@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from datetime import timedelta
 
 import msgspec
 
@@ -18,6 +17,7 @@ from memfs.core.privacy import storable
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import registry
+from memfs.knowledge.kinds.base import BaseKind
 from memfs.knowledge.kinds.protocol import Content, Found, Kind, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
 from memfs.store import archive, clock, config, store_paths
@@ -103,8 +103,8 @@ class Orchestrator:
     ) -> dict[str, list[str]]:
         """Store into several kinds, named by id or type: `vector=True, facts=True`.
 
-        Vector is included unless it is turned off. Extracted facts are passed to the kinds that
-        have `learn`. Returns the ids of new items, by kind. Raises `MemfsError` for an unknown
+        Vector is included unless it is turned off. The other kinds `learn` the facts that are
+        extracted. Returns the ids of new items, by kind. Raises `MemfsError` for an unknown
         kind. If a kind fails, the items that others stored before stay.
         """
         targets = {"vector": True, **into}
@@ -120,7 +120,7 @@ class Orchestrator:
             if targets.get(kind.id, targets.get(kind.type, False)):
                 done[kind.id] = kind.store(messages, session=session, **(metadata or {}))
                 if kind.type == "facts" and done[kind.id]:
-                    self._propagate(kind, done[kind.id])
+                    self._teach(kind, set(done[kind.id]))
         return done
 
     def context(
@@ -151,9 +151,10 @@ class Orchestrator:
         conditions = dict(requirements or {})
         shares = _parse_priorities(conditions.pop("priority", None)) or self._priority
         queries = self._build_queries(conditions)
-        answers, problems = self._query_all(state, queries)
-        answers = {name: _drop_echoes(answer, state) for name, answer in answers.items()}
-        weights = self._assign_weights(shares)
+        told, problems = self._query_all(state, queries)
+        answers = {name: _drop_echoes(answer, state) for name, answer in told.items()}
+        # In the order of registration.
+        weights = dict(zip(self.kinds, [*shares, *([_UNKNOWN] * len(self.kinds))], strict=False))
         pieces = [_to_piece(key, each) for key, answer in answers.items() for each in answer.found]
         counter = window_budget.load_counter()
         # Without an exact counter, a part of the limit stays unused.
@@ -219,26 +220,21 @@ class Orchestrator:
                     problems.append(f"{name}: {told}")
         return answers, problems
 
-    def _assign_weights(self, shares: Sequence[float]) -> dict[str, float]:
-        """Return the share of each kind by its id; shares are in the order of registration."""
-        padded = [*shares, *([_UNKNOWN] * len(self.kinds))]
-        return dict(zip(self.kinds, padded, strict=False))
-
-    def _propagate(self, source: Kind, ids: Sequence[str]) -> None:
-        """Pass newly extracted facts to the other kinds that have `learn`."""
+    def _teach(self, source: Kind, ids: set[str]) -> None:
+        """Let the other kinds learn newly extracted facts; a plugin may have no `learn`."""
         others = [kind for kind in self.kinds.values() if kind is not source]
-        eager = [learn for kind in others if (learn := getattr(kind, "learn", None))]
+        ways = [learn for kind in others if (learn := getattr(kind, "learn", None))]
+        eager = [learn for learn in ways if getattr(learn, "__func__", learn) != BaseKind.learn]
         if eager:
-            new = set(ids)
-            found = [fact for fact in fact_store.list_facts(self.place) if fact.id in new]
+            found = [fact for fact in fact_store.list_facts(self.place) if fact.id in ids]
             for learn in eager:
                 learn(found)
 
 
 def for_session(index: IndexSession) -> Orchestrator:
     """Return the orchestrator of a place, with its configured kinds."""
-    found = registry.load_kinds(index)
-    return Orchestrator(index.place, found.kinds, problems=found.problems)
+    kinds, problems = registry.load_kinds(index)
+    return Orchestrator(index.place, kinds, problems=problems)
 
 
 def _drop_echoes(answer: Relevant, state: State) -> Relevant:
@@ -257,17 +253,9 @@ def _drop_echoes(answer: Relevant, state: State) -> Relevant:
 
 
 def _to_piece(kind: str, found: Found) -> Piece:
-    score = found.metadata.get("score", found.relevance)
-    return Piece(
-        f"{found.id}",
-        kind,
-        found.text,
-        float(str(score)),
-        found.group or found.id,
-        found.head or f"{found.type} {found.id}",
-        found.at,
-        found.who,
-    )
+    score = float(str(found.metadata.get("score", found.relevance)))
+    group, head = found.group or found.id, found.head or f"{found.type} {found.id}"
+    return Piece(f"{found.id}", kind, found.text, score, group, head, found.at, found.who)
 
 
 def _parse_query(name: str, given: object) -> Query:
@@ -282,19 +270,18 @@ def _parse_query(name: str, given: object) -> Query:
             raise UsageError(
                 f"'{name}' cannot be asked for {key!r}", f"known are {', '.join(known)}"
             )
-        found[target] = _parse_recency(str(value)) if key == "recency" else value
+        if key == "recency":
+            period = str(value)
+            days = _DAYS.get(period)
+            if days is None:
+                raise UsageError(f"recency is {period!r}", f"it is one of {', '.join(_DAYS)}")
+            found[target] = contents.format_time(clock.seconds() - days * 86400)
+        else:
+            found[target] = value
     try:
         return msgspec.convert(found, Query)
     except msgspec.ValidationError as error:
         raise UsageError(f"what is required of '{name}' is wrong: {error}") from error
-
-
-def _parse_recency(period: str) -> str:
-    """Return the time a day, a week, a month or a year ago. Raises `UsageError`."""
-    days = _DAYS.get(period)
-    if days is None:
-        raise UsageError(f"recency is {period!r}", f"it is one of {', '.join(_DAYS)}")
-    return contents.format_time(clock.seconds() - timedelta(days=days).total_seconds())
 
 
 def _parse_priorities(given: object) -> tuple[float, ...]:

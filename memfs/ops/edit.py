@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 
 from memfs import files
-from memfs.core import body_edits, frontmatter, frontmatter_fences, yaml_edit
+from memfs.core import body_edits, front_matter_lines, frontmatter, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.body_edits import BodyEdit, Create, Delete, Describe, Edit, Rejected, Rename
@@ -177,7 +177,7 @@ class _Session:
         version = draft.version + 1
         text = draft.text
         # Front matter without a fence would only end up below a second one.
-        if text is not None and not frontmatter_fences.missing(draft.before or ""):
+        if text is not None and not front_matter_lines.find_missing_fence(draft.before or ""):
             text = yaml_edit.set_keys(text, version, at, origin.actor)
         return Change(
             draft.tier, draft.label, draft.path, draft.before, text, draft.op, version, draft.reason

@@ -14,9 +14,8 @@ from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
 from memfs.core.records import STATUSES, SUPERSEDED, Fact, Message
 from memfs.files import atomic
 from memfs.ingest import transcripts
-from memfs.knowledge.facts import fact_store, selection
-from memfs.knowledge.facts.extraction import prose
-from memfs.knowledge.facts.extraction.candidate import CATEGORIES
+from memfs.knowledge.facts import fact_store, prose, selection
+from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.facts import Facts
 from memfs.recall.index_sources import Stage
@@ -144,19 +143,16 @@ def select_facts(
     facts = fact_store.list_facts(place, cache)
     if related:
         facts = selection.walk_relations(facts, related, depth)
-    try:
-        return selection.select_facts(
-            facts,
-            entities=entities,
-            pattern=pattern,
-            since=since,
-            until=until,
-            confidence=confidence,
-            categories=categories,
-            statuses=statuses,
-        )
-    except re.error as error:
-        raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
+    return selection.select_facts(
+        facts,
+        entities=entities,
+        pattern=pattern,
+        since=since,
+        until=until,
+        confidence=confidence,
+        categories=categories,
+        statuses=statuses,
+    )
 
 
 def explain_facts(place: Place, facts: Sequence[Fact], every: Sequence[Fact]) -> list[SourcedFact]:

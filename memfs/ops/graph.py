@@ -10,8 +10,8 @@ from memfs.core.errors import NotFoundError, UsageError
 from memfs.core.escaping import make_plain
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.graph import Graph
-from memfs.knowledge.session_graph.records import Flow, GraphEdge, Pattern, Step
-from memfs.knowledge.session_graph.turns import FAILED, WORKED
+from memfs.knowledge.session_graph.queries import find_steps
+from memfs.knowledge.session_graph.turns import FAILED, WORKED, Flow, GraphEdge, Pattern, Step
 from memfs.store.blocks import Place
 
 _WIDTH, _ROW, _TOP, _LEFT = 960, 92, 56, 150
@@ -95,7 +95,7 @@ def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
         (_hide_outcome(graph, flow), flows.find_solution(flow) if graph.outcomes else None)
         for flow in like[:limit]
     )
-    return SimilarTurns(found, tuple(flows.steps(like, ())))
+    return SimilarTurns(found, tuple(find_steps(like, ())))
 
 
 def find_paths(place: Place, node: str, depth: int) -> list[GraphEdge]:

@@ -20,7 +20,7 @@ from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.files import atomic, logs
 from memfs.ingest import transcripts as ingest_transcripts
-from memfs.knowledge.session_graph import retention
+from memfs.knowledge.session_graph import database as session_graph
 from memfs.recall import index_sources
 from memfs.recall.index_sources import Stage
 from memfs.secrets import redact
@@ -56,7 +56,7 @@ _PATIENCE = 15.0  # seconds to scan them
 _LOCKS = (
     index_sources.LOCK,
     ingest_transcripts.LOCK,
-    retention.LOCK,
+    session_graph.LOCK,
     facts.LOCK,
     static.LOCK,
     chunk_log.LOCK,

@@ -138,10 +138,7 @@ def find_off_switch(place: Place) -> str:
         text = files.read(path) or ""
         if "enabled" not in text:
             continue
-        from memfs.core import yaml_fast  # most configurations do not speak of it
-
-        found = yaml_fast.read(text)
-        if (full_reader(text)[0] if found is None else found).get("enabled", True) in _OFF:
+        if read_yaml(text)[0].get("enabled", True) in _OFF:
             return path
     return ""
 
@@ -250,7 +247,7 @@ def load(place: Place) -> "list[Block]":
     def reader(text: str) -> tuple[dict[str, object], str]:
         nonlocal room
         room -= len(text)
-        return full_reader(text) if room >= 0 else ({}, "too much odd front matter in all blocks")
+        return read_yaml(text) if room >= 0 else ({}, "too much odd front matter in all blocks")
 
     return [read(tier, label, path, reader) for tier, label, path in paths(place)]
 
@@ -293,7 +290,7 @@ def make(
     """Make the block of a text; its class is imported at the first call."""
     from memfs.core.block import Block
 
-    return Block(tier, label, path, raw, reader or full_reader, size)
+    return Block(tier, label, path, raw, reader or read_yaml, size)
 
 
 def resolve_label(place: Place, text: str) -> tuple[str, str, str] | None:
@@ -336,8 +333,13 @@ def path_of(place: Place, tier: str, label: str) -> str:
     return path
 
 
-def full_reader(text: str) -> tuple[dict[str, object], str]:
-    """Read front matter with the full YAML reader, which is only imported when it is needed."""
+def read_yaml(text: str) -> tuple[dict[str, object], str]:
+    """Read a YAML mapping: (keys, problem or ""); the full reader is imported if it is needed."""
+    from memfs.core import frontmatter  # a quiet prompt needs none
+
+    found = frontmatter.read(text)
+    if found is not None:
+        return found, ""
     try:
         from memfs.core import yaml_edit
     except ImportError:  # a hook without site-packages: the block is shown all the same
@@ -349,8 +351,7 @@ def front_matter(head: str) -> dict[str, object]:
     """Parse the front matter of a file that is no block; {} if it cannot be parsed."""
     from memfs.core import frontmatter  # a quiet prompt needs none
 
-    found = frontmatter.read(head)
-    return full_reader(frontmatter.strip_fences(head))[0] if found is None else found
+    return read_yaml(frontmatter.strip_fences(head))[0]
 
 
 def _read_text(path: str) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 import os
 
 from memfs import files
-from memfs.core import settings, yaml_fast
+from memfs.core import settings
 from memfs.core.settings import Settings
 from memfs.store import blocks, store_paths
 from memfs.store.blocks import Place
@@ -105,8 +105,7 @@ def parse(text: str) -> tuple[dict[str, object], str]:
     """Parse the text of a configuration: (mapping, what is wrong with its YAML or "")."""
     if len(text) > _LARGEST:
         return {}, f"it is longer than {_LARGEST >> 10} kB; nothing in it is used"
-    found = yaml_fast.read(text)
-    return (found, "") if found is not None else blocks.full_reader(text)
+    return blocks.read_yaml(text)
 
 
 def parse_value(value: str) -> object:

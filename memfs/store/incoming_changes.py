@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memfs import files
+from memfs.core import frontmatter, settings
 from memfs.core import label as labels
-from memfs.core import settings, yaml_fast
 from memfs.core.errors import LockedError, StoreError
 from memfs.core.records import block_key
 from memfs.files import atomic, logs, outside, signatures, trees
@@ -360,7 +360,7 @@ def _is_hold_set(own: str) -> bool:
         return True
     for path in (own, f"{store_paths.user_root()}/{store_paths.CONFIG}"):
         text = (files.read(path) or "") if path else ""
-        found = yaml_fast.read(text)
+        found = frontmatter.read(text)
         if settings.holds_changes(found) if found is not None else settings.HOLD in text:
             return True
     return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memfs.core.errors import MemfsError
-from memfs.knowledge.facts.extraction.prose import is_about_user
+from memfs.knowledge.facts.prose import is_about_user
 from memfs.ops import archive
 from memfs.tools import formatting
 from memfs.tools.definition import Arguments

@@ -61,7 +61,6 @@ def test_a_full_disk(
     assert main.main() == 0, "there is room again"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="it locks otherwise")
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EIO, errno.EINVAL])
 def test_a_file_system_without_locks(
     memfs: Run, place: Place, said: str, monkeypatch: pytest.MonkeyPatch, number: int

@@ -112,12 +112,6 @@ def test_inner(head: str, inner: str) -> None:
     assert frontmatter.strip_fences(head) == inner
 
 
-def test_read_is_strict() -> None:
-    assert frontmatter.read("---\nlimit: 5 # c\n---\n") == {"limit": 5}
-    assert frontmatter.read("---\n---\n") == {}
-    assert frontmatter.read("---\na: |\n b\n---\n") is None
-
-
 @pytest.mark.parametrize(
     ("raw", "eol"),
     [

@@ -216,7 +216,7 @@ CONFLICTS = {
     ),
     "front matter": (
         "---\nlimit: 9\n<<<<<<< o\nversion: 2\na: o\n=======\nversion: 4\nb: t\n>>>>>>> t\n---\na\n",
-        "---\nlimit: 9\nversion: 5\nb: t\na: o\n---\na\n",
+        "---\nlimit: 9\nversion: 5\na: o\nb: t\n---\na\n",
     ),
     "whole file": (
         f"<<<<<<< o\n{OURS}a\no\n=======\n{THEIRS}a\nt\n>>>>>>> t\n",

@@ -157,10 +157,12 @@ def _is_made_doc(each: type) -> bool:
 def _list_methods(each: type) -> Iterator[tuple[str, Any]]:
     if issubclass(each, BaseException) or hasattr(each, "_fields"):
         return
+    methods: dict[str, Any] = {}
     for base in [each, *(b for b in each.__mro__[1:] if b.__module__.startswith("memfs."))]:
         for name, found in vars(base).items():
             if inspect.isfunction(found) and not name.startswith("_") and inspect.getdoc(found):
-                yield name, found
+                methods.setdefault(name, found)
+    yield from methods.items()
 
 
 def _describe_routine(name: str, each: Any) -> list[str]:

@@ -12,8 +12,7 @@ import pytest
 from memfs.core.errors import StoreError
 from memfs.core.records import Fact, Message
 from memfs.ingest import transcripts
-from memfs.knowledge.facts import fact_store, selection
-from memfs.knowledge.facts.extraction import prose
+from memfs.knowledge.facts import fact_store, prose, selection
 from memfs.ops import context, facts
 from memfs.recall.index_session import IndexSession
 from memfs.store import facts as stored

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -184,6 +185,13 @@ def test_a_package_adds_a_kind(
     assert found.steps == ("rest",)
     broken = memory.context("break")
     assert broken.problems == ("mine: it broke",)
+
+
+def test_a_plugin_that_cannot_learn_is_told_of_no_facts(place: Place) -> None:
+    memory = Orchestrator(place, [memfs.Facts(place)])
+    memory.register(SimpleNamespace(id="old", type="old"))
+    done = memory.store("Never deploy on Fridays.", vector=False, facts=True)
+    assert len(done["facts"]) == 1
 
 
 def test_what_cannot_be_asked_for(place: Place) -> None:

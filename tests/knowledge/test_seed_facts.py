@@ -9,8 +9,7 @@ import pytest
 
 from memfs.core.errors import UsageError
 from memfs.core.records import Message
-from memfs.knowledge.facts import fact_store
-from memfs.knowledge.facts.extraction import prose
+from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.kinds.protocol import Query

@@ -105,7 +105,7 @@ def test_a_new_store_has_nothing_wrong(place: Place, home: Path) -> None:
         ),
         (f"{HEAD}---\na\nb\0\0\n", 6, "2 NUL bytes: they are not shown", "remove them"),
         (f"{HEAD}---\na\nb\udce9\n", 6, "1 bytes that are not UTF-8", "save it as UTF-8"),
-        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,030 characters, at most 10,000", "mend it"),
+        (f"{HEAD}{LONG}---\nx\n", 1, "front matter: 18,029 characters, at most 10,000", "mend it"),
         (
             f"{HEAD}a: {'[' * 90}\n---\nx\n",
             1,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memfs.core import yaml_edit, yaml_lenient
+from memfs.core import front_matter_lines, yaml_edit
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Message, Origin
 from memfs.importers import exporting, writers
@@ -105,7 +105,7 @@ def test_what_was_written_comes_back(
 
 KEYS = st.dictionaries(
     st.from_regex(r"[a-z][a-z_-]{2,9}", fullmatch=True).filter(
-        lambda key: key not in {*yaml_lenient.KNOWN, *basic_memory.KEYS, "memfs", "paged_out"}
+        lambda key: key not in {*front_matter_lines.KNOWN, *basic_memory.KEYS, "memfs", "paged_out"}
     ),
     st.sampled_from(
         ["Re: hello", "no", "1e3", "3.10", "a # b", "übersicht", "2026-05-01", '"quoted"', "[a"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memfs.core.records import Message
-from memfs.knowledge.facts import fact_store
-from memfs.knowledge.facts.extraction import prose
+from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.kinds.static import put
 from memfs.recall import prompts
 from memfs.recall.index_session import IndexSession

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from memfs.core.records import Message
-from memfs.knowledge.facts.extraction import prose
+from memfs.knowledge.facts import prose
 from memfs.recall.own_words import own_words
 from memfs.recall.rule_recognition import is_rule
 from memfs.recall.sentences import split_sentences

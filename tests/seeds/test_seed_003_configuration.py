@@ -75,8 +75,8 @@ def write(root: str, text: str) -> str:
 
 
 def load(place: Place) -> tuple[dict[str, str], tuple[str, ...]]:
-    found = registry.load_kinds(IndexSession(place))
-    return {kind.id: kind.type for kind in found.kinds}, found.problems
+    kinds, problems = registry.load_kinds(IndexSession(place))
+    return {kind.id: kind.type for kind in kinds}, tuple(problems)
 
 
 ALL = {name: name for name in ("vector", "facts", "static", "graph")}
@@ -87,7 +87,7 @@ def test_the_users_own_makes_every_kind(place: Place, memfs: Run) -> None:
     write(place.user.root, SECTION)
     assert config_check.find_problems(place.user) == []
     assert load(place) == (ALL, (NO_EMBEDDING, NO_MODEL))
-    kinds = registry.load_kinds(IndexSession(place)).kinds
+    kinds, _ = registry.load_kinds(IndexSession(place))
     assert list(Orchestrator(place, kinds).kinds) == list(ALL)
     assert memfs("recall", "where do gophers dig?").code == 0
 

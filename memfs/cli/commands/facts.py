@@ -16,7 +16,7 @@ from memfs.core import parts
 from memfs.core.formats import format_count, format_day
 from memfs.core.records import ACCEPTED, REJECTED, STATUSES, Fact
 from memfs.knowledge.facts import selection
-from memfs.knowledge.facts.extraction.candidate import CATEGORIES
+from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.ops import facts as op
 from memfs.store.blocks import Place
 

@@ -11,7 +11,7 @@ from memfs.cli.pager import paged
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_time
-from memfs.knowledge.session_graph.records import Flow
+from memfs.knowledge.session_graph.turns import Flow
 from memfs.ops import graph as op
 from memfs.store.blocks import Place
 

@@ -8,12 +8,12 @@ person rejected is not stored again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from memfs.core import label as labels
-from memfs.core.records import ACTIVE, ARCHIVED, SUPERSEDED, Fact
-from memfs.knowledge.facts.duplicates import drop_duplicates
+from memfs.core.records import ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
 from memfs.recall import model_config
+from memfs.search.text_vectors import embed_texts
 from memfs.store import archive, lock
 from memfs.store import facts as stored
 from memfs.store.blocks import Place
@@ -22,6 +22,8 @@ from memfs.store.store_paths import Store
 
 _LOSES = ("preference", "decision", "environment")  # "X instead of Y" contradicts these
 _ALIKE = {"decision", "environment"}  # one key in either: the later fact counts
+_SAME = 0.93  # least cosine of two statements with the same meaning
+_NUMBERS = re.compile(r"\d+")
 _POLARITY = frozenset("always never not don t do please i we you".split())
 _SHORT = 12  # words of a statement about one thing
 _WORD = re.compile(r"[\w.+#-]+")
@@ -57,7 +59,7 @@ def _store_new(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) 
         statements.add(folded)
     active = _Standing(current)
     writes: dict[str, Fact] = {}
-    for fact in drop_duplicates(current, fresh, words=words) if unlike else fresh:
+    for fact in _drop_duplicates(current, fresh, words=words) if unlike else fresh:
         later = ""
         for old in active.find_conflicts(fact):
             if old.at > fact.at:
@@ -76,6 +78,55 @@ def _store_new(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) 
             active.add(fact)
     stored.write_facts(store, writes.values())
     return [fact for ident, fact in writes.items() if ident not in every]
+
+
+def _drop_duplicates(known: Sequence[Fact], fresh: Sequence[Fact], *, words: bool) -> list[Fact]:
+    """Return the `fresh` facts that duplicate no known or earlier one, and no rejected one.
+
+    Duplicates have the same names and numbers, and similar vectors; the same `words` if that is
+    set.
+    """
+    rejected: dict[str, list[Fact]] = {}
+    for fact in known:
+        if fact.key and fact.status == REJECTED:
+            rejected.setdefault(fact.key, []).append(fact)
+    wanted = {_extract_names(fact) for fact in fresh}
+    some = [fact for fact in known if _extract_names(fact) in wanted]
+    every = [*some, *fresh]
+    same = _compare(every, words=words or not fresh)
+    alike: dict[object, list[int]] = {}
+    for number, fact in enumerate(some):
+        alike.setdefault(_extract_names(fact), []).append(number)
+    kept = []
+    for number in range(len(some), len(every)):
+        fact = every[number]
+        others = alike.setdefault(_extract_names(fact), [])
+        no = rejected.get(fact.key, ())
+        if (not fact.key and same(number, others)) or any(_includes(fact, each) for each in no):
+            continue
+        others.append(number)
+        kept.append(fact)
+    return kept
+
+
+def _compare(facts: Sequence[Fact], *, words: bool) -> Callable[[int, list[int]], bool]:
+    """Return a function that compares a fact with others, given as indexes into `facts`."""
+    if words:
+        said = [frozenset(_WORD.findall(fact.statement.casefold())) for fact in facts]
+        return lambda one, others: any(said[one] == said[other] for other in others)
+    vectors = embed_texts([fact.statement for fact in facts])
+    return lambda one, others: bool(others and (vectors[others] @ vectors[one]).max() >= _SAME)
+
+
+def _extract_names(fact: Fact) -> object:
+    """Return the names and numbers in a statement."""
+    return frozenset(fact.entities), tuple(_NUMBERS.findall(fact.statement))
+
+
+def _includes(fact: Fact, other: Fact) -> bool:
+    """Return whether a statement has all words of another one."""
+    words = set(_WORD.findall(fact.statement.casefold()))
+    return set(_WORD.findall(other.statement.casefold())) <= words
 
 
 class _Standing:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from memfs.core.errors import UsageError
 from memfs.core.records import Fact
-from memfs.knowledge.facts.extraction.candidate import CATEGORIES
+from memfs.knowledge.facts.prose import CATEGORIES
 
 _GROUPS = {  # other names for categories
     "personal": ("identity", "preference"),
@@ -28,9 +29,13 @@ def select_facts(
 ) -> list[Fact]:
     """Return the facts that match all conditions, only active ones unless `statuses` is given.
 
-    Entities match parts of names, too; `pattern` is a regular expression over statements.
+    Entities match parts of names, too; `pattern` is a regular expression over statements. Raises
+    `UsageError` for one that is none.
     """
-    form = re.compile(pattern, re.IGNORECASE) if pattern else None
+    try:
+        form = re.compile(pattern, re.IGNORECASE) if pattern else None
+    except re.error as error:
+        raise UsageError(f"{pattern!r} is no regular expression: {error}") from error
     wanted = [entity.casefold() for entity in entities]
     return [
         fact

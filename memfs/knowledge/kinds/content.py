@@ -57,23 +57,15 @@ def messages(content: Content, session: str = "") -> list[Message]:
     neutral or negative). Who is no role, as "planner-agent", is an agent of that name; a person's
     name stands beside the role user. Raises `MemfsError` for anything else.
     """
-    several = content if isinstance(content, Sequence) and not _is_single(content) else [content]
-    found = [_parse_message(each, session) for each in several]
+    single = isinstance(content, str | Message) or not isinstance(content, Sequence)
+    found = [_parse_message(each, session) for each in ([content] if single else content)]
     return [message for message in found if message.text.strip()]
 
 
-def _is_single(content: object) -> bool:
-    return isinstance(content, str | Message)
-
-
 def _parse_message(each: object, session: str) -> Message:
-    if isinstance(each, Message):
-        made = each
-    elif isinstance(each, str):
-        made = _parse_mapping({"content": each}, session)
-    elif isinstance(each, Mapping):
-        made = _parse_mapping(each, session)
-    else:
+    given = {"content": each} if isinstance(each, str) else each
+    made = _parse_mapping(given, session) if isinstance(given, Mapping) else given
+    if not isinstance(made, Message):
         raise UsageError(
             f"{type(each).__name__} cannot be stored", "give a text, a message, or several"
         )

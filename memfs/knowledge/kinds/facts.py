@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from memfs.core import body_edits
-from memfs.core.errors import NotFoundError, RejectedError, UsageError
+from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import ACTIVE, ARCHIVED, REJECTED, Fact, Message, Passage, make_id
 from memfs.files import signatures
-from memfs.knowledge.facts import fact_store, selection
-from memfs.knowledge.facts.extraction import prose
+from memfs.knowledge.facts import fact_store, prose, selection
+from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds import scoring
-from memfs.knowledge.kinds.options import Options
-from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.base import BaseKind, Form
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
-from memfs.search.doc_json import epoch
-from memfs.search.engine import Engine, Filter
 from memfs.store import chunk_log, clock, lock, store_paths
 from memfs.store import facts as stored
 from memfs.store.blocks import Place
@@ -34,12 +30,21 @@ _WORD = re.compile(r"[\w+#]+")
 _LATEST = 5000  # facts in a summary
 
 
-class Facts:
-    """Facts of at least `confidence`, of some categories (() for all).
+class Facts(BaseKind[Fact]):
+    """Facts of at least `confidence`, of some categories (() for all), the nearest first.
 
     `extract` finds them in messages, by rules as the default. `problems` names the categories that
     do not exist.
     """
+
+    type = "facts"
+    OPTIONS: ClassVar[Mapping[str, Form]] = {
+        "extraction_model": Form("none or configured", ("none", "configured").__contains__),
+        "confidence_threshold": base.SHARE,
+        "categories": base.WORDS,
+        "deduplication": base.FLAG,
+    }
+    _LOCK = stored.LOCK
 
     def __init__(
         self,
@@ -53,14 +58,13 @@ class Facts:
         extract: Extract = prose.extract_facts,
         index: IndexSession | None = None,
     ) -> None:
-        self.id, self.type, self.capacity = id, "facts", capacity or Capacity()
-        self.place, self._index = place, index or IndexSession(place)
+        super().__init__(place, id, capacity, index)
         self._confidence, self._categories = confidence, selection.expand_categories(categories)
         self.problems = selection.describe_unknown(id, categories)
         self._unlike, self._extract = deduplication, extract
         self._signatures: object = None
         self._all: dict[str, Fact] = {}
-        self._by_entity: dict[str, list[str]] = {}
+        self._names: dict[str, None] = {}  # of their entities, folded
 
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Extract facts from messages, and store the new ones; return their ids."""
@@ -79,35 +83,6 @@ class Facts:
         added = fact_store.store_facts(self.place, wanted, unlike=self._unlike)
         self._enforce_capacity()
         return added
-
-    def retrieve(self, query: Query) -> list[Found]:
-        """Return the facts that match all conditions, those nearest to the text first."""
-        facts = self._load_facts()
-        if query.id:
-            fact = facts.get(query.id)
-            return [_make_found(fact, 1.0)] if fact else []
-        matches = self._select_by_entity(query.entities) if query.entities else [*facts.values()]
-        if query.path:
-            matches = selection.walk_relations(matches, query.path, query.depth or 1)
-        try:
-            matches = selection.select_facts(
-                matches,
-                pattern=query.pattern,
-                since=query.since,
-                until=query.until,
-                confidence=query.confidence,
-                categories=query.categories,
-            )
-        except re.error as error:
-            raise UsageError(f"{query.pattern!r} is no regular expression: {error}") from error
-        if not query.texts:
-            matches.sort(key=lambda fact: (fact.confidence, fact.at), reverse=True)
-            found = [_make_found(fact, fact.confidence) for fact in matches]
-        else:
-            found = self._rank_by_text(query, {fact.id: fact for fact in matches})
-        if query.prefer_recent:
-            found.sort(key=lambda each: each.at, reverse=True)
-        return found[: query.limit]
 
     def update(self, ident: str, content: Content) -> None:
         """Correct a fact: another statement supersedes it. Raises `NotFoundError`."""
@@ -137,15 +112,11 @@ class Facts:
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return the facts about the entities and the texts of a state, with a summary of them."""
         condition = replace(query, confidence=query.confidence or _SURE)
-        found: dict[str, Found] = {}
-        entities = (*state.entities, *self._find_entities(state.task))
-        for entity in dict.fromkeys(entities):
-            for each in self.retrieve(replace(condition, entities=(entity,), text="")):
-                found[each.id] = each
+        entities = dict.fromkeys((*state.entities, *self._find_entities(state.task)))
         texts = (state.task, *(message.text for message in state.recent[-2:]), *query.texts)
         near = replace(condition, text=texts, threshold=query.threshold or _ABOUT)
-        for each in self.retrieve(near) if near.texts else ():
-            found.setdefault(each.id, each)
+        about = [replace(condition, entities=(entity,), text="") for entity in entities]
+        found = self._collect([*about, near] if near.texts else about)
         best = sorted(found.values(), key=lambda each: -each.relevance)[: query.limit]
         facts = self._load_facts()
         relevant = [facts[each.id] for each in best if each.id in facts]
@@ -165,21 +136,31 @@ class Facts:
                 saved += sum(stored.compact_file(path) for path in stored.sources(own))
         return saved
 
-    def archive(self, older_than: str) -> int:
-        """Archive the facts from before a time; return their number."""
-        before = contents.format_time(older_than)
-        return self._evict(lambda facts: [fact for fact in facts if fact.at < before])
+    def _get(self, ident: str) -> list[Found]:
+        fact = self._load_facts().get(ident)
+        return [self._make_found(fact, 1.0)] if fact else []
 
-    def metrics(self) -> Metrics:
-        """Return the number, the size and the time range of the active facts."""
-        facts = [fact for fact in self._load_facts().values() if fact.holds]
-        times = sorted(fact.at for fact in facts if fact.at) or [""]
-        return Metrics(len(facts), _size(facts), times[0], times[-1])
-
-    def _rank_by_text(self, query: Query, facts: dict[str, Fact]) -> list[Found]:
-        if not facts:
-            return []
-        return self._index.ask("hybrid", lambda engine: _rank_by_text(engine, query, facts))
+    def _find(self, query: Query) -> list[Found]:
+        """Return the facts that match all conditions, those nearest to the text first."""
+        facts: Sequence[Fact] = [*self._load_facts().values()]
+        if query.entities:
+            wanted = [entity.casefold() for entity in query.entities]
+            names = {name for name in self._names if any(word in name for word in wanted)}
+            facts = [f for f in facts if not names.isdisjoint(map(str.casefold, f.entities))]
+        if query.path:
+            facts = selection.walk_relations(facts, query.path, query.depth or 1)
+        facts = selection.select_facts(
+            facts,
+            pattern=query.pattern,
+            since=query.since,
+            until=query.until,
+            confidence=query.confidence,
+            categories=query.categories,
+        )
+        if query.texts:
+            return self._rank(query, "fact", {f.id: f for f in facts}, lambda f: f.statement)
+        facts.sort(key=lambda fact: (fact.confidence, fact.at), reverse=True)
+        return [self._make_found(fact, fact.confidence) for fact in facts]
 
     def _load_facts(self) -> dict[str, Fact]:
         """Return the facts of all tiers by id. Reads the files again if one changed."""
@@ -187,11 +168,8 @@ class Facts:
         signed = [(path, signatures.sign_file(path)) for path in paths]
         if signed != self._signatures:
             self._all = {fact.id: fact for fact in fact_store.list_facts(self.place)}
-            index: dict[str, list[str]] = defaultdict(list)
-            for fact in self._all.values():
-                for entity in fact.entities:
-                    index[entity.casefold()].append(fact.id)
-            self._by_entity, self._signatures = dict(index), signed
+            entities = (entity for fact in self._all.values() for entity in fact.entities)
+            self._names, self._signatures = dict.fromkeys(map(str.casefold, entities)), signed
         return self._all
 
     def _find_entities(self, text: str) -> list[str]:
@@ -202,117 +180,37 @@ class Facts:
         folded = f" {' '.join(_WORD.findall(text.casefold()))} "
         return [
             entity
-            for entity in self._by_entity
+            for entity in self._names
             if len(entity) >= _SHORTEST and f" {' '.join(_WORD.findall(entity))} " in folded
         ]
 
-    def _select_by_entity(self, entities: Sequence[str]) -> list[Fact]:
-        """Return the facts whose entities contain one of some names."""
-        facts = self._load_facts()
-        wanted = [entity.casefold() for entity in entities]
-        idents = {
-            ident
-            for entity, some in self._by_entity.items()
-            if any(word in entity for word in wanted)
-            for ident in some
-        }
-        return [fact for ident, fact in facts.items() if ident in idents]
+    def _list_items(self, *, own: bool = False) -> list[Fact]:
+        facts = stored.load_facts(self.place.home) if own else self._load_facts()
+        return [fact for fact in facts.values() if fact.holds]
 
-    def _enforce_capacity(self) -> None:
-        """Archive the oldest facts that are over the capacity."""
-        if self.capacity.bounded:
-            self._evict(self._select_excess)
+    def _measure(self, item: Fact) -> tuple[int, str]:
+        return len(item.statement.encode("utf-8", "replace")), item.at
 
-    def _select_excess(self, facts: Sequence[Fact]) -> Sequence[Fact]:
-        """Return the oldest facts that are over the capacity."""
-        sizes = [(_size([fact]), float(epoch(fact.at) or 0)) for fact in facts]
-        return facts[: self.capacity.excess(sizes, len(facts), _size(facts), clock.seconds())]
+    def _move_to_archive(self, items: Sequence[Fact]) -> None:
+        log = chunk_log.ChunkLog(self.place.home, self.id)
+        with log.writing():
+            log.add([_make_passage(fact) for fact in items], [{"fact": f.id} for f in items])
+        stored.write_facts(self.place.home, [fact.revise(ARCHIVED) for fact in items])
 
-    def _evict(self, choose: Callable[[Sequence[Fact]], Sequence[Fact]]) -> int:
-        """Archive the chosen facts of this place's own store, then mark them; return their number.
-
-        A kill between the two loses nothing. A project's configuration does not apply to the facts
-        in the user's store.
-        """
-        store = self.place.home
-        with lock.hold_lock(store, name=stored.LOCK):
-            facts = [fact for fact in stored.load_facts(store).values() if fact.holds]
-            chosen = choose(sorted(facts, key=lambda fact: fact.at))
-            if chosen:
-                log = chunk_log.ChunkLog(store, self.id)
-                with log.writing():
-                    log.add([_passage(fact) for fact in chosen], [{"fact": f.id} for f in chosen])
-                stored.write_facts(store, [fact.revise(ARCHIVED) for fact in chosen])
-        return len(chosen)
-
-
-def from_config(
-    index: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
-) -> Facts:
-    """Make the kind from its configuration. Raises `UsageError`."""
-    with Options(id, options) as given:
-        given.read_choice(
-            "extraction_model", "none", "configured"
-        )  # only `memfs facts extract` uses it
-        return Facts(
-            index.place,
-            id,
-            capacity,
-            index=index,
-            confidence=given.read_share("confidence_threshold", 0.0),
-            categories=given.read_words("categories"),
-            deduplication=given.read_flag("deduplication", default=True),
+    def _make_found(self, item: Fact, relevance: float) -> Found:
+        names = "confidence category entities relations status session host message extractor"
+        return Found(
+            item.id,
+            "fact",
+            item.statement,
+            relevance,
+            item.at,
+            group="facts",
+            head="facts from past sessions",
+            metadata={name: getattr(item, name) for name in names.split()},
         )
 
 
-def _make_found(fact: Fact, relevance: float) -> Found:
-    metadata = {
-        "confidence": fact.confidence,
-        "category": fact.category,
-        "entities": fact.entities,
-        "relations": fact.relations,
-        "status": fact.status,
-        "session": fact.session,
-        "host": fact.host,
-        "message": fact.message,
-        "extractor": fact.extractor,
-    }
-    return Found(
-        fact.id,
-        "fact",
-        fact.statement,
-        relevance,
-        fact.at,
-        "",
-        "facts",
-        "facts from past sessions",
-        metadata,
-    )
-
-
-def _passage(fact: Fact) -> Passage:
+def _make_passage(fact: Fact) -> Passage:
     source = f"fact {fact.id}, session {fact.session}" if fact.session else f"fact {fact.id}"
     return Passage("", fact.statement, fact.at or clock.now(), 5, ("fact", fact.category), source)
-
-
-def _size(facts: Sequence[Fact]) -> int:
-    return sum(len(fact.statement.encode("utf-8", "replace")) for fact in facts)
-
-
-def _rank_by_text(engine: Engine, query: Query, facts: dict[str, Fact]) -> list[Found]:
-    by_words = engine.vectors is None
-    only = Filter(kinds=("fact",))
-    near: dict[str, float] = {}
-    for text in query.texts:
-        page = engine.search(text, mode=scoring.mode(engine), only=only, limit=3 * query.limit)
-        for hit in page.hits:
-            if hit.id in facts:
-                near[hit.id] = max(hit.score, near.get(hit.id, 0.0))
-    best = sorted(near, key=lambda ident: -near[ident])
-    statements = [facts[ident].statement for ident in best]
-    scores = scoring.relevances(query.texts, statements, words=by_words)
-    return [
-        _make_found(facts[ident], score)
-        for ident, score in zip(best, scores, strict=True)
-        if score >= query.threshold
-    ]

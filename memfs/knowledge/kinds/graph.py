@@ -5,43 +5,51 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
-from memfs.core.errors import LockedError, NotFoundError, RejectedError
-from memfs.core.privacy import storable
-from memfs.core.records import Identity, Message, Passage, Transcript
+from memfs.core.errors import LockedError, NotFoundError
+from memfs.core.records import Identity, Message, Transcript
 from memfs.ingest import transcripts
+from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds.options import Options
+from memfs.knowledge.kinds.base import BaseKind, Choose, Form
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
-from memfs.knowledge.session_graph import builder, intents, retention
-from memfs.knowledge.session_graph.queries import DEPTH, SessionGraph
-from memfs.knowledge.session_graph.records import Flow
-from memfs.knowledge.session_graph.turns import FAILED, WORKED
+from memfs.knowledge.session_graph import builder, database, intents
+from memfs.knowledge.session_graph.queries import DEPTH, SessionGraph, find_steps
+from memfs.knowledge.session_graph.turns import FAILED, WORKED, Flow
 from memfs.recall import model_config
+from memfs.recall.index_session import IndexSession
 from memfs.search import encoder
 from memfs.search.encoder import Encoder
-from memfs.store import checkpoint, chunk_log, clock, lock, recall, session_outcomes
+from memfs.store import checkpoint, lock, recall, session_outcomes
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
 
-if TYPE_CHECKING:
-    from memfs.recall.index_session import IndexSession
-
 SIMILAR = "similar_intent"
 ABOUT = 0.5  # least relevance of a similar flow
-_ARCHIVE = "graph"  # the chunk log of archived turns: a project has one graph
 _SHOWN = 400  # characters of a prompt or a reply
 _MOMENT = 1.0  # seconds between two updates by queries
 _WEIGHED = 20  # flows that predict the next steps
 
 
-class Graph:
+class Graph(BaseKind[Flow]):
     """Turns of all sessions in recall. Stored messages go into recall, then into the graph.
 
     `max_depth` is the longest path; without `patterns` none are listed, without `outcomes` those
-    of turns are ignored. The capacity counts turns.
+    of turns are ignored. The capacity counts turns. They are found by their ids, by similarity to a
+    text and by their steps; of a `path` its edges are.
     """
+
+    type = "graph"
+    OPTIONS: ClassVar[Mapping[str, Form]] = {
+        "max_depth": base.NUMBER,
+        "pattern_detection": base.FLAG,
+        "outcome_tracking": base.FLAG,
+    }
+    _WHY_FIXED = (
+        "cannot change {}: what was said does not change",
+        "say how it came out with memfs session outcome",
+    )
 
     def __init__(
         self,
@@ -52,19 +60,18 @@ class Graph:
         max_depth: int = DEPTH,
         patterns: bool = True,
         outcomes: bool = True,
+        index: IndexSession | None = None,
     ) -> None:
-        self.id, self.type, self.capacity = id, "graph", capacity or Capacity()
+        super().__init__(place, id, capacity, index)
         self.max_depth, self.patterns, self.outcomes = max_depth, patterns, outcomes
-        self._place = place
         self._open: SessionGraph | None = None
         self._updated = 0.0
 
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Store messages in recall, and update the graph; return the ids of the new ones."""
-        session = str(metadata.get("session") or self._place.session)
-        messages = contents.messages(content, session)
+        session = str(metadata.get("session") or self.place.session)
         by_session: dict[str, list[Message]] = {}
-        for message in messages:
+        for message in contents.messages(content, session):
             by_session.setdefault(message.session, []).append(message)
         new = [ident for name, some in by_session.items() for ident in self._append(name, some)]
         self.update_all(wait=lock.WAIT)
@@ -78,12 +85,10 @@ class Graph:
         Calls `tick` with the number of messages that were read.
         """
         with suppress(LockedError):
-            done = builder.update(
-                self._place.home, self._encoder(), tick, wait=wait, archived=self._load_archived
-            )
-            if done.messages or self.capacity.ttl:
+            done = builder.update(self.place.home, self._encoder(), tick, wait=wait)
+            if done or self.capacity.ttl:
                 self._enforce_capacity()
-            return done.messages
+            return done
         return 0
 
     def flows(self) -> SessionGraph:
@@ -95,7 +100,7 @@ class Graph:
         if self._open is not None and not self._open.is_current():
             self._open = None  # it is closed with its last reference
         if self._open is None:
-            self._open = SessionGraph(self._place.home.index, self._encoder())
+            self._open = SessionGraph(self.place.home.index, self._encoder())
         return self._open
 
     def close(self) -> None:
@@ -104,65 +109,12 @@ class Graph:
             self._open.close()
             self._open = None
 
-    def retrieve(self, query: Query) -> list[Found]:
-        """Return flows by id, by similarity to a text or by steps; or the edges of a path."""
-        flows = self.flows()
-        if query.path:
-            depth = min(query.depth or self.max_depth, self.max_depth)
-            return [
-                Found(
-                    f"{edge.source}>{edge.target}",
-                    "edge",
-                    f"{edge.source} {edge.type} {edge.target}",
-                    1.0,
-                    metadata={
-                        "source": edge.source,
-                        "target": edge.target,
-                        "type": edge.type,
-                        "weight": edge.weight,
-                    },
-                )
-                for edge in flows.paths(query.path, depth)
-            ][: query.limit]
-        if query.id:
-            session, number = _parse_turn_id(query.id)
-            some = flows.session(session)
-            return [self._make_found(flow, 1.0) for flow in some if flow.number == number]
-        intent = steps = ""
-        if query.pattern == SIMILAR and query.texts:
-            intent = intents.classify_message("user", "", query.texts[0])
-        elif query.pattern in intents.USER:
-            intent = query.pattern
-        elif query.pattern:
-            steps = f" {' '.join(query.pattern.replace(',', ' ').split())} "
-        found: dict[str, Found] = {}
-        for text in query.texts or ("",):
-            for flow in self._find_flows(text, query, intent):
-                if steps in f" {' '.join(flow.steps)} " and _is_in_period(flow.at, query):
-                    each = self._make_found(flow, flow.relevance)
-                    found.setdefault(each.id, each)
-        best = sorted(found.values(), key=lambda each: -each.relevance)
-        if query.prefer_recent:
-            best.sort(key=lambda each: each.at, reverse=True)
-        return best[: query.limit]
-
-    def update(self, ident: str, content: Content) -> None:
-        """Raise `RejectedError`: messages cannot be changed."""
-        del content
-        raise RejectedError(
-            f"cannot change {ident}: what was said does not change",
-            "say how it came out with memfs session outcome",
-        )
-
     def delete(self, ident: str) -> None:
         """Remove a turn from the graph; its messages stay in recall. Raises `NotFoundError`."""
         session, number = _parse_turn_id(ident)
-        if not self.retrieve(Query(id=ident)):
+        if not self._get(ident):
             raise NotFoundError(f"there is no turn {ident}", "ids are flow/SESSION/NUMBER")
-        session_outcomes.write_outcome(
-            self._place.home, SessionOutcome(session, turn=number, gone=True)
-        )
-        self.update_all(wait=lock.WAIT)
+        self._write_outcome(SessionOutcome(session, turn=number, gone=True))
 
     def relevant(self, state: State, query: Query) -> Relevant:
         """Return the solutions of similar flows, and the steps that usually come next."""
@@ -182,7 +134,7 @@ class Graph:
                 good[fix.id] = self._make_found(fix, flow.relevance, flow)
         found = tuple(good.values())[: query.limit]
         near = [flow for flow in like if flow.relevance >= least]
-        steps = flows.steps(near, state.path) if near else []
+        steps = find_steps(near, state.path) if near else []
         return Relevant(
             found,
             confidence=max((each.relevance for each in found), default=0.0),
@@ -200,14 +152,6 @@ class Graph:
             ]
         return "\n".join(lines)
 
-    def compress(self) -> int:
-        """Do nothing: turns are short, and the messages are in recall. Returns 0."""
-        return 0
-
-    def archive(self, older_than: str) -> int:
-        """Archive the turns from before a time; return their number."""
-        return self._archive_oldest(0, 0, contents.format_time(older_than))
-
     def metrics(self) -> Metrics:
         """Return the number, the size and the time range of the turns."""
         return Metrics(*self.flows().measure())
@@ -223,86 +167,84 @@ class Graph:
         some = flows.session(named[0]) if named else []
         if not some or (turn and all(flow.number != turn for flow in some)):
             raise NotFoundError(f"there is no session {session}", "memfs graph lists them")
-        session_outcomes.write_outcome(
-            self._place.home, SessionOutcome(named[0], worked, why, turn)
-        )
+        self._write_outcome(SessionOutcome(named[0], worked, why, turn))
+
+    def _write_outcome(self, outcome: SessionOutcome) -> None:
+        session_outcomes.write_outcome(self.place.home, outcome)
         self.update_all(wait=lock.WAIT)
 
     def _append(self, session: str, messages: Sequence[Message]) -> list[str]:
         """Append messages to a session's recall file; return the ids of the new ones."""
-        log = recall.RecallLog(self._place.home, contents.HOST, Identity(session, ""))
-        with lock.hold_lock(self._place.home, name=transcripts.LOCK):
+        log = recall.RecallLog(self.place.home, contents.HOST, Identity(session, ""))
+        with lock.hold_lock(self.place.home, name=transcripts.LOCK):
             state = log.load_state() or checkpoint.ReadState()
             rows = recall.encode_rows(Transcript([*messages], 0, 0, 0))
             places = log.extend(state, "", rows, "").places
             recall.flush([(log, state)])
         return [messages[place].id for place in places]
 
-    def _find_flows(self, text: str, query: Query, intent: str) -> list[Flow]:
-        flows = self.flows()
-        if not text.strip():
-            return flows.latest(4 * query.limit, intent)
-        return flows.find_similar(text, 4 * query.limit, intent=intent, threshold=query.threshold)
+    def _get(self, ident: str) -> list[Found]:
+        session, number = _parse_turn_id(ident)
+        some = self.flows().session(session)
+        return [self._make_found(flow, 1.0) for flow in some if flow.number == number]
 
-    def _enforce_capacity(self) -> None:
-        bounds = self.capacity
-        if bounds.bounded:
-            before = contents.format_time(clock.seconds() - bounds.ttl) if bounds.ttl else ""
-            self._archive_oldest(bounds.max_items, bounds.max_bytes, before)
+    def _find(self, query: Query) -> list[Found]:
+        """Return flows by similarity to a text or by steps; or the edges of a path."""
+        if query.path:
+            return self._list_edges(query)
+        intent = steps = ""
+        if query.pattern == SIMILAR and query.texts:
+            intent = intents.classify_message("user", "", query.texts[0])
+        elif query.pattern in intents.USER:
+            intent = query.pattern
+        elif query.pattern:
+            steps = f" {' '.join(query.pattern.replace(',', ' ').split())} "
+        found: dict[str, Found] = {}
+        flows, most = self.flows(), 4 * query.limit
+        for text in query.texts or ("",):
+            like = (
+                flows.find_similar(text, most, intent=intent, threshold=query.threshold)
+                if text
+                else flows.latest(most, intent)
+            )
+            for flow in like:
+                if steps in f" {' '.join(flow.steps)} " and _is_in_period(flow.at, query):
+                    each = self._make_found(flow, flow.relevance)
+                    found.setdefault(each.id, each)
+        return sorted(found.values(), key=lambda each: -each.relevance)
 
-    def _archive_oldest(self, items: int, size: int, before: str) -> int:
-        log = chunk_log.ChunkLog(self._place.home, _ARCHIVE)
+    def _list_edges(self, query: Query) -> list[Found]:
+        depth = min(query.depth or self.max_depth, self.max_depth)
+        return [
+            Found(
+                f"{edge.source}>{edge.target}",
+                "edge",
+                f"{edge.source} {edge.type} {edge.target}",
+                1.0,
+                metadata=vars(edge),
+            )
+            for edge in self.flows().paths(query.path, depth)
+        ]
 
-        def archive(rows: Sequence[retention.LeavingTurn]) -> None:
-            passages = [
-                Passage(
-                    "",
-                    storable(f"{row.prompt}\n{row.reply}"),
-                    row.at or clock.now(),
-                    5,
-                    ("flow",),
-                    row.session,
-                )
-                for row in rows
-            ]
-            metas = [
-                {"path": row.path, "turn": row.number, "steps": row.steps, "why": row.why}
-                for row in rows
-            ]
-            with log.writing():
-                log.add(passages, metas)
+    def _evict(self, choose: Choose) -> int:
+        return database.archive_oldest(self.place.home, choose)
 
-        return retention.oldest(self._place.home, items, size, before, archive)
-
-    def _load_archived(self) -> list[tuple[str, int]]:
-        """Return the archived turns as (path of the recall file, number)."""
-        metas = [window.meta for window in chunk_log.ChunkLog(self._place.home, _ARCHIVE).read()]
-        return [(str(meta.get("path")), int(str(meta.get("turn") or 0))) for meta in metas]
-
-    def _make_found(self, flow: Flow, relevance: float, similar: Flow | None = None) -> Found:
+    def _make_found(self, item: Flow, relevance: float, similar: Flow | None = None) -> Found:
+        metadata = {name: getattr(item, name) for name in "session host intent steps why".split()}
         return Found(
-            f"flow/{flow.session}/{flow.number}",
+            f"flow/{item.session}/{item.number}",
             "flow",
-            format_flow(flow, similar),
+            format_flow(item, similar),
             relevance,
-            flow.at,
-            "",
-            "flows",
-            "what worked before",
-            {
-                "session": flow.session,
-                "host": flow.host,
-                "intent": flow.intent,
-                "steps": flow.steps,
-                "outcome": flow.outcome if self.outcomes else 0,
-                "why": flow.why,
-            },
+            item.at,
+            group="flows",
+            head="what worked before",
+            metadata=metadata | {"outcome": item.outcome if self.outcomes else 0},
         )
 
     def _encoder(self) -> Encoder | None:
-        if model_config.load_wanted_model(self._place).off:
-            return None
-        return encoder.load_bundled()
+        off = model_config.load_wanted_model(self.place).off
+        return None if off else encoder.load_bundled()
 
 
 def _parse_turn_id(ident: str) -> tuple[str, int]:
@@ -327,21 +269,6 @@ def format_flow(flow: Flow, similar: Flow | None = None) -> str:
     elif flow.outcome == FAILED:
         text += f"; it did not work: {flow.why}"
     return text
-
-
-def from_config(
-    index: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
-) -> Graph:
-    """Make the kind from its configuration. Raises `UsageError`."""
-    with Options(id, options) as given:
-        return Graph(
-            index.place,
-            id,
-            capacity,
-            max_depth=given.read_number("max_depth", DEPTH),
-            patterns=given.read_flag("pattern_detection", default=True),
-            outcomes=given.read_flag("outcome_tracking", default=True),
-        )
 
 
 def _shorten(text: str) -> str:

@@ -6,12 +6,12 @@ Others add a kind by an entry point of the group `memfs.kinds`: an object that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from memfs.core.errors import UsageError
-from memfs.core.records import Message
+from memfs.core.records import Fact, Message
 from memfs.store.blocks import Place
 
 Content: TypeAlias = (
@@ -197,15 +197,11 @@ class Kind(Protocol):
     def metrics(self) -> Metrics:
         """Return its size."""
 
-
-class Make(Protocol):
-    """A function that makes a kind."""
-
-    def __call__(
-        self, place: Place, id: str, capacity: Capacity, options: Mapping[str, object]
-    ) -> Kind: ...
+    def learn(self, facts: Sequence[Fact]) -> None:
+        """Take up facts that another kind extracted, or do nothing with them."""
 
 
+Make: TypeAlias = Callable[[Place, str, Capacity, Mapping[str, object]], Kind]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
 
 

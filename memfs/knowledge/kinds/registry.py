@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import Any
 
 from memfs.core import settings
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.settings import Settings
-from memfs.knowledge.kinds.options import Options
+from memfs.knowledge.kinds import base
+from memfs.knowledge.kinds.base import Form
 from memfs.knowledge.kinds.protocol import Capacity, Kind, Make
 from memfs.recall.index_session import IndexSession
 from memfs.store import config
 from memfs.store.blocks import Place
 
 GROUP = "memfs.kinds"
-_CONFIGURED = settings.CONFIGURED
+_ANY = Form("anything", lambda _: True)
+_BOUNDS: dict[str, Form] = {
+    "max_items": base.NUMBER,
+    "max_bytes": base.NUMBER,
+    "ttl": base.SECONDS,
+    "compression_threshold": base.SHARE,
+}
+_KEYWORDS = {  # what options are in Python, where that is another name
+    "confidence_threshold": "confidence",
+    "pattern_detection": "patterns",
+    "outcome_tracking": "outcomes",
+}
 
 
-@dataclass(frozen=True)
-class ConfiguredKinds:
-    """The kinds that could be made, and the errors of the others."""
-
-    kinds: tuple[Kind, ...]
-    problems: tuple[str, ...] = ()
-
-
-def load_kinds(index: IndexSession) -> ConfiguredKinds:
+def load_kinds(index: IndexSession) -> tuple[list[Kind], list[str]]:
     """Make the kinds of `memory_blocks`; if that is not set, one of each of our own types.
 
-    What a kind asks for and does not get is a problem, and the kind is made without it.
+    Also returned is why others could not be made, and what kinds ask for and do not get.
     """
     configured = config.load(index.place)
     given = configured.get("memory_blocks")
@@ -47,7 +52,7 @@ def load_kinds(index: IndexSession) -> ConfiguredKinds:
             problems += missed
         except MemfsError as error:
             problems.append(f"{error.message} ({error.hint})" if error.hint else error.message)
-    return ConfiguredKinds(tuple(kinds), tuple(problems))
+    return kinds, problems
 
 
 def load_kind(place: Place, type: str) -> tuple[Kind, list[str]]:
@@ -69,59 +74,64 @@ def _load_kind(
 ) -> tuple[Kind, list[str]]:
     """Make a kind; return it, and what it asks for and does not get."""
     problems: list[str] = []
-    given = each if isinstance(each, dict) else {}
-    with Options(name, given, "") as read:
-        _, options, capacity = (read.read_any(key) for key in ("type", "config", "capacity"))
+    given: dict[str, Any] = each if isinstance(each, dict) else {}
+    where = f"memory_blocks.{name}"
+    read = _read_options(where, given, dict.fromkeys(("type", "config", "capacity"), _ANY))
+    options, capacity = read.get("config"), read.get("capacity")
     type = settings.get_type(each)
     if not isinstance(options, dict | None) or not isinstance(type, str):
-        raise UsageError(
-            f"memory_blocks.{name} names no kind", "it needs a `type`, and may have a `config`"
-        )
+        raise UsageError(f"{where} names no kind", "it needs a `type`, and may have a `config`")
     options = dict(options or {})
     model = options.pop("embedding_model", None)
     usual = configured.get("embedding")
-    where = f"memory_blocks.{name}.config"
     if model is not None and model != usual:
         problems.append(
-            f"{where}.embedding_model: {model} is not used: there is one index, with one model, "
-            f"and `embedding` is {usual}"
+            f"{where}.config.embedding_model: {model} is not used: there is one index, with one "
+            f"model, and `embedding` is {usual}"
         )
     asked = options.get("extraction_model")
-    if type == "facts" and isinstance(asked, str) and asked not in (settings.NONE, _CONFIGURED):
+    if (
+        type == "facts"
+        and isinstance(asked, str)
+        and asked not in (settings.NONE, settings.CONFIGURED)
+    ):
         is_same = configured.asks_for_facts(asked)
-        options["extraction_model"] = _CONFIGURED if is_same else settings.NONE
+        options["extraction_model"] = settings.CONFIGURED if is_same else settings.NONE
         if not is_same:
             problems.append(
-                f"{where}.extraction_model: {asked} is not used, rules find facts: name it as "
-                "`llm.model`, with its endpoint"
+                f"{where}.config.extraction_model: {asked} is not used, rules find facts: name it "
+                "as `llm.model`, with its endpoint"
             )
-    kind = _make_kind(index, type, name, _capacity(name, capacity), options)
+    if not isinstance(capacity, dict | None):
+        raise UsageError(f"{where}.capacity is no mapping")
+    bounds = Capacity(**_read_options(f"{where}.capacity", capacity or {}, _BOUNDS))
+    if type not in settings.KINDS:
+        kind: Kind = _load_plugin(type)(index.place, name, bounds, options)
+    else:  # each is a module here, and some import much
+        module = import_module(f"memfs.knowledge.kinds.{type}")
+        own = getattr(module, type.capitalize())
+        given = _read_options(f"{where}.config", options, own.OPTIONS)
+        given.pop("extraction_model", None)  # only `memfs facts extract` uses it
+        given = {_KEYWORDS.get(option, option): value for option, value in given.items()}
+        kind = own(index.place, name, bounds, index=index, **given)
     return kind, [*problems, *getattr(kind, "problems", ())]
 
 
-def _capacity(name: str, given: object) -> Capacity:
-    if given is None:
-        return Capacity()
-    if not isinstance(given, dict):
-        raise UsageError(f"memory_blocks.{name}.capacity is no mapping")
-    with Options(name, given, "capacity") as read:
-        return Capacity(
-            read.read_number("max_items", 0),
-            read.read_number("max_bytes", 0),
-            read.read_seconds("ttl"),
-            read.read_share("compression_threshold", 0.0),
-        )
-
-
-def _make_kind(
-    index: IndexSession, type: str, id: str, capacity: Capacity, options: Mapping[str, object]
-) -> Kind:
-    if type in settings.KINDS:  # each is a module here, and some import much
-        kind: Kind = import_module(f"memfs.knowledge.kinds.{type}").from_config(
-            index, id, capacity, options
-        )
-        return kind
-    return _load_plugin(type)(index.place, id, capacity, options)
+def _read_options(
+    where: str, given: Mapping[str, object], forms: Mapping[str, Form]
+) -> dict[str, Any]:
+    """Return the options that are given, each by its form. Raises `UsageError` for others."""
+    found = {name: form for name, form in forms.items() if name in given}
+    for name, form in found.items():
+        if not form.fits(given[name]):
+            raise UsageError(f"{where}.{name} is {given[name]!r}", f"it has to be {form.what}")
+    unknown = sorted(given.keys() - forms.keys())
+    if unknown:
+        near = [get_close_matches(each, sorted(forms), 1) for each in unknown]
+        meant = " and ".join(match[0] for match in near if match)
+        hint = f"did you mean {meant}?" if meant else f"known are {', '.join(forms)}"
+        raise UsageError(f"{where} has no {' and no '.join(unknown)}", hint)
+    return {name: form.convert(given[name]) for name, form in found.items()}
 
 
 def _load_plugin(type: str) -> Make:

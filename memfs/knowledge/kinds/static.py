@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
 
 from memfs import files
 from memfs.core import body_edits
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
+from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds import scoring
-from memfs.knowledge.kinds.options import Options
-from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.base import BaseKind, Form
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
 from memfs.recall.index_session import IndexSession
-from memfs.search.doc_json import epoch
-from memfs.search.engine import Engine, Filter
 from memfs.store import archive, clock, lock, static
 from memfs.store.blocks import Place
 from memfs.store.static import StaticEntry
@@ -34,8 +34,24 @@ class StoredEntry:
     entry: StaticEntry
 
 
-class Static:
-    """Entries of all tiers, found by `indexes`, and by text if they are `searchable`."""
+class Static(BaseKind[StaticEntry]):
+    """Entries of all tiers, found by `indexes`, and by text if they are `searchable`.
+
+    The id of an entry is its key.
+    """
+
+    type = "static"
+    OPTIONS: ClassVar[Mapping[str, Form]] = {
+        "indexes": base.WORDS._replace(convert=lambda given: given or INDEXES),
+        "searchable": base.FLAG,
+    }
+    _LOCK = static.LOCK
+    _UNDATED = inf
+    _BY_RELEVANCE = True
+    _WHY_FIXED = (
+        "cannot change '{}': static entries do not change",
+        "store another one, or remove it: memfs static rm {}",
+    )
 
     def __init__(
         self,
@@ -47,8 +63,7 @@ class Static:
         searchable: bool = True,
         index: IndexSession | None = None,
     ) -> None:
-        self.id, self.type, self.capacity = id, "static", capacity or Capacity()
-        self._place, self._index = place, index or IndexSession(place)
+        super().__init__(place, id, capacity, index)
         self._indexes, self._searchable = indexes, searchable
 
     def store(self, content: Content, **metadata: object) -> list[str]:
@@ -60,127 +75,76 @@ class Static:
         key = str(metadata.get("key") or f"entry-{clock.unique()}")
         tags = metadata.get("tags") or ()
         several = [str(tag) for tag in tags] if isinstance(tags, list | tuple) else [str(tags)]
-        found = put(
-            self._place, key, text, category=str(metadata.get("category") or ""), tags=several
-        )
+        category = str(metadata.get("category") or "")
+        found = put(self.place, key, text, category=category, tags=several)
         self._enforce_capacity()
         return [found.entry.key]
 
-    def retrieve(self, query: Query) -> list[Found]:
-        """Return the entry of a key (`id`), or those with the category and all tags, by text."""
-        if query.id:
-            if "key" not in self._indexes:
-                return []
-            return [_make_found(get(self._place, query.id).entry, 1.0)]
+    def delete(self, ident: str) -> None:
+        """Remove an entry. Raises `NotFoundError`."""
+        remove(self.place, ident)
+
+    def relevant(self, state: State, query: Query) -> Relevant:
+        """Return the entries of the required categories and tags, and those near to the task."""
+        categories, tags = (*state.categories, *query.categories), (*state.tags, *query.tags)
+        queries = [Query(categories=(each,), limit=query.limit) for each in categories]
+        queries += [Query(tags=(each,), limit=query.limit) for each in tags]
+        if state.task:
+            texts, least = (state.task, *query.texts), query.threshold or ABOUT
+            queries.append(Query(texts, limit=query.limit, threshold=least))
+        found = tuple(self._collect(queries).values())[: query.limit]
+        return Relevant(found, confidence=1.0 if found else 0.0)
+
+    def summarize(self) -> str:
+        """Return each key with the first line of its entry."""
+        return "\n".join(
+            f"- {each.key}: {each.text.lstrip().partition(chr(10))[0][:100]}"
+            for each in self._list_items()
+        )
+
+    def _get(self, ident: str) -> list[Found]:
+        """Return the entry of a key. Raises `NotFoundError`."""
+        if "key" not in self._indexes:
+            return []
+        return [self._make_found(get(self.place, ident).entry, 1.0)]
+
+    def _find(self, query: Query) -> list[Found]:
+        """Return the entries with one of the categories and all tags, by text."""
         wanted = query.categories if "category" in self._indexes else ()
         tags = query.tags if "tags" in self._indexes else ()
         some = {
             each.entry.key: each.entry
             for category in wanted or ("",)
-            for each in find(self._place, category=category, tags=tags)
+            for each in find(self.place, category=category, tags=tags)
         }
         if not query.texts:
-            listed = [_make_found(entry, 1.0) for entry in some.values()] if wanted or tags else []
-            return listed[: query.limit]
-        return self._rank_by_text(query, some)[: query.limit] if self._searchable else []
-
-    def update(self, ident: str, content: Content) -> None:
-        """Raise `RejectedError`: entries do not change."""
-        del content
-        raise RejectedError(
-            f"cannot change '{ident}': static entries do not change",
-            f"store another one, or remove it: memfs static rm {ident}",
-        )
-
-    def delete(self, ident: str) -> None:
-        """Remove an entry. Raises `NotFoundError`."""
-        remove(self._place, ident)
-
-    def relevant(self, state: State, query: Query) -> Relevant:
-        """Return the entries of the required categories and tags, and those near to the task."""
-        found: dict[str, Found] = {}
-        categories = (*state.categories, *query.categories)
-        for category in categories:
-            for each in self.retrieve(Query(categories=(category,), limit=query.limit)):
-                found[each.id] = each
-        for tag in (*state.tags, *query.tags):
-            for each in self.retrieve(Query(tags=(tag,), limit=query.limit)):
-                found.setdefault(each.id, each)
-        least = query.threshold or ABOUT
-        if state.task:
-            about = Query((state.task, *query.texts), limit=query.limit, threshold=least)
-            for each in self.retrieve(about):
-                found.setdefault(each.id, each)
-        some = tuple(found.values())[: query.limit]
-        return Relevant(some, confidence=1.0 if some else 0.0)
-
-    def summarize(self) -> str:
-        """Return each key with the first line of its entry."""
-        return "\n".join(
-            f"- {each.entry.key}: {each.entry.text.lstrip().partition(chr(10))[0][:100]}"
-            for each in find(self._place)
-        )
-
-    def compress(self) -> int:
-        """Do nothing: entries do not change. Returns 0."""
-        return 0
-
-    def archive(self, older_than: str) -> int:
-        """Archive the entries that were stored before a time; return their number."""
-        before = contents.format_time(older_than)
-        return self._evict(lambda some: [each for each in some if each.created_at < before])
-
-    def metrics(self) -> Metrics:
-        """Return the number, the size and the time range of the entries."""
-        some = [each.entry for each in find(self._place)]
-        times = sorted(entry.created_at for entry in some if entry.created_at) or [""]
-        return Metrics(len(some), sum(map(_size, some)), times[0], times[-1])
-
-    def _rank_by_text(self, query: Query, some: dict[str, StaticEntry]) -> list[Found]:
-        if not some:
+            return [self._make_found(each, 1.0) for each in some.values()] if wanted or tags else []
+        if not self._searchable:
             return []
-        return self._index.ask("hybrid", lambda engine: _rank_by_text(engine, query, some))
+        return self._rank(query, "static", some, lambda e: f"{e.key} {e.text[:_LOOKED_AT]}")
 
-    def _enforce_capacity(self) -> None:
-        """Archive the oldest entries that are over the capacity."""
-        if self.capacity.bounded:
-            self._evict(self._select_excess)
+    def _list_items(self, *, own: bool = False) -> list[StaticEntry]:
+        if own:
+            return list(static.list_entries(self.place.home))
+        return [each.entry for each in find(self.place)]
 
-    def _select_excess(self, some: Sequence[StaticEntry]) -> Sequence[StaticEntry]:
-        """Return the oldest entries that are over the capacity."""
-        now = clock.seconds()
-        sizes = [(_size(entry), float(epoch(entry.created_at) or now)) for entry in some]
-        total = sum(size for size, _ in sizes)
-        return some[: self.capacity.excess(sizes, len(some), total, now)]
+    def _measure(self, item: StaticEntry) -> tuple[int, str]:
+        return len(item.text.encode("utf-8", "replace")), item.created_at
 
-    def _evict(self, choose: Callable[[Sequence[StaticEntry]], Sequence[StaticEntry]]) -> int:
-        """Archive the chosen entries of this place's own store, then remove them.
+    def _move_to_archive(self, items: Sequence[StaticEntry]) -> None:
+        store = self.place.home
+        for entry in items:
+            tags = tuple(filter(None, ("static", entry.category, *entry.tags)))
+            source = f"static {entry.key}"
+            archive.write_passage(store, entry.text, importance=5, tags=tags, source=source)
+            files.remove(static.path_of(store, entry.key))
 
-        Entries in the user's store beside a project's are left alone.
-        """
-        store = self._place.home
-        with lock.hold_lock(store, name=static.LOCK):
-            chosen = choose(sorted(static.list_entries(store), key=lambda entry: entry.created_at))
-            for entry in chosen:
-                tags = tuple(filter(None, ("static", entry.category, *entry.tags)))
-                source = f"static {entry.key}"
-                archive.write_passage(store, entry.text, importance=5, tags=tags, source=source)
-                files.remove(static.path_of(store, entry.key))
-        return len(chosen)
-
-
-def from_config(
-    index: IndexSession, id: str, capacity: Capacity, options: Mapping[str, object]
-) -> Static:
-    """Make the kind from its configuration. Raises `UsageError`."""
-    with Options(id, options) as given:
-        return Static(
-            index.place,
-            id,
-            capacity,
-            index=index,
-            indexes=given.read_words("indexes") or INDEXES,
-            searchable=given.read_flag("searchable", default=True),
+    def _make_found(self, item: StaticEntry, relevance: float) -> Found:
+        name = item.key
+        metadata = {"category": item.category, "tags": item.tags, "changed": item.changed}
+        group, head = f"static/{name}", f"static {name}"
+        return Found(
+            name, "static", item.text, relevance, item.created_at, "", group, head, metadata
         )
 
 
@@ -194,7 +158,7 @@ def put(
     user: bool = False,
 ) -> StoredEntry:
     """Store an entry. Raises `RejectedError` for a key that is taken: entries do not change."""
-    tier = labels.USER if user else labels.PROJECT if place.project else labels.USER
+    tier = labels.PROJECT if place.project and not user else labels.USER
     where, key, text = place.store(tier), _normalise_key(key), public(text)
     clean = tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
     if not text.strip():
@@ -264,34 +228,3 @@ def _normalise_key(key: str) -> str:
     if wrong:
         raise UsageError(f"{key!r} cannot be a key: {wrong}", "for example: style/python")
     return name
-
-
-def _make_found(entry: StaticEntry, relevance: float) -> Found:
-    metadata = {"category": entry.category, "tags": entry.tags, "changed": entry.changed}
-    return Found(
-        entry.key,
-        "static",
-        entry.text,
-        relevance,
-        entry.created_at,
-        "",
-        f"static/{entry.key}",
-        f"static {entry.key}",
-        metadata,
-    )
-
-
-def _size(entry: StaticEntry) -> int:
-    return len(entry.text.encode("utf-8", "replace"))
-
-
-def _rank_by_text(engine: Engine, query: Query, some: dict[str, StaticEntry]) -> list[Found]:
-    only = Filter(kinds=("static",))
-    keys: dict[str, None] = {}
-    for text in query.texts:
-        page = engine.search(text, mode=scoring.mode(engine), only=only, limit=3 * query.limit)
-        keys |= {hit.label: None for hit in page.hits if hit.label in some}
-    texts = [f"{key} {some[key].text[:_LOOKED_AT]}" for key in keys]
-    near = scoring.relevances(query.texts, texts, words=engine.vectors is None)
-    pairs = sorted(zip(near, keys, strict=True), key=lambda pair: -pair[0])
-    return [_make_found(some[key], score) for score, key in pairs if score >= query.threshold]

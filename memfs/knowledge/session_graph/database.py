@@ -8,14 +8,24 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 
 from memfs import files
 from memfs.core.errors import DamagedError, StoreError, find_refusal
+from memfs.core.privacy import storable
+from memfs.core.records import Passage
 from memfs.files import logs, trees
+from memfs.search.doc_json import epoch
+from memfs.store import clock, lock
+from memfs.store.chunk_log import ChunkLog
+from memfs.store.store_paths import Store
 
 FILE = "flow-1.sqlite"  # the number changes with the schema
 VECTORS = "flow-1.i8"  # one row for each turn, by its id
+LOCK = "flow.lock"
+ARCHIVE = "graph"  # the chunk log of archived turns: a project has one graph
+SIZE = "length(CAST(prompt AS BLOB)) + length(CAST(reply AS BLOB))"  # bytes of a turn
 # `SQLITE_ERROR`: a table or column is missing, as in another version.
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 WORKED = "({0}told = 1 OR ({0}told = 0 AND {0}outcome = 1))"  # as the index `turn_worked` has it
@@ -73,6 +83,22 @@ def open_database(folder: str) -> sqlite3.Connection:
         raise convert_error(error, folder) from error
 
 
+def _connect(path: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=OFF")  # derived data: a crash costs a rebuild at most
+        db.execute("PRAGMA temp_store=MEMORY")
+        db.executescript(_SCHEMA.format(worked=WORKED.format("")))
+        db.execute("SELECT count(*) FROM session").fetchone()
+    except BaseException:
+        db.close()
+        raise
+    if os.name == "posix":
+        os.chmod(path, 0o600)
+    return db
+
+
 def convert_error(error: sqlite3.Error | UnicodeError, folder: str) -> StoreError | OSError:
     """Return the error to raise: `DamagedError` for a damaged graph, which an update rebuilds.
 
@@ -92,36 +118,41 @@ def remove(folder: str) -> None:
         files.remove(f"{folder}/{name}")
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None, timeout=5.0, check_same_thread=False)
-    try:
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=OFF")  # derived data: a crash costs a rebuild at most
-        db.execute("PRAGMA temp_store=MEMORY")
-        db.executescript(_SCHEMA.format(worked=WORKED.format("")))
-        db.execute("SELECT count(*) FROM session").fetchone()
-    except BaseException:
-        db.close()
-        raise
-    os.chmod(path, 0o600)
-    return db
-
-
 def delete_session(db: sqlite3.Connection, session: int) -> list[int]:
     """Delete a session with its turns and messages; return the ids of the turns."""
-    turns = [ident for (ident,) in db.execute("SELECT id FROM turn WHERE session = ?", (session,))]
+    turns = list_ids(db, "SELECT id FROM turn WHERE session = ?", session)
     for turn in turns:
-        for table in ("discusses", "resolves"):
-            db.execute(f"DELETE FROM {table} WHERE turn = ?", (turn,))  # noqa: S608 - our names
+        delete_edges(db, turn)
     for table in ("turn", "message"):
         db.execute(f"DELETE FROM {table} WHERE session = ?", (session,))  # noqa: S608 - our names
     db.execute("DELETE FROM session WHERE id = ?", (session,))
     return turns
 
 
-def blank(folder: str, turns: Iterable[int], dims: int) -> None:
+def delete_edges(db: sqlite3.Connection, turn: int) -> None:
+    """Delete the edges of a turn."""
+    for table in ("discusses", "resolves"):
+        db.execute(f"DELETE FROM {table} WHERE turn = ?", (turn,))  # noqa: S608 - our names
+
+
+def delete_turns(db: sqlite3.Connection, folder: str, turns: Sequence[int]) -> None:
+    """Delete turns with their messages, edges and vectors, and topics that are unused then."""
+    for turn in turns:
+        db.execute(
+            "DELETE FROM message WHERE id IN (SELECT m.id FROM turn t JOIN message m ON m.session "
+            "= t.session AND m.number >= t.first AND m.number < coalesce((SELECT min(n.first) FROM "
+            "turn n WHERE n.session = t.session AND n.number > t.number), 1 << 60) WHERE t.id = ?)",
+            (turn,),
+        )
+        delete_edges(db, turn)
+        db.execute("DELETE FROM turn WHERE id = ?", (turn,))
+    row = db.execute("SELECT value FROM meta WHERE key = 'dims'").fetchone()
+    _blank_vectors(f"{folder}/{VECTORS}", turns, int(row[0]) if row else 0)
+    db.execute("DELETE FROM topic WHERE id NOT IN (SELECT topic FROM discusses)")
+
+
+def _blank_vectors(path: str, turns: Iterable[int], dims: int) -> None:
     """Zero the vectors of removed turns, so that no search finds them."""
-    path = f"{folder}/{VECTORS}"
     size = files.get_size(path)
     if not dims or not size:
         return
@@ -130,3 +161,41 @@ def blank(folder: str, turns: Iterable[int], dims: int) -> None:
             if turn * dims <= size:
                 handle.seek((turn - 1) * dims)
                 handle.write(bytes(dims))
+
+
+def archive_oldest(
+    store: Store, choose: Callable[[Iterable[tuple[int, float]], int, int], int]
+) -> int:
+    """Archive the oldest turns, then remove them; return their number.
+
+    `choose` says how many, by the bytes and the time of each, their number and their size.
+    """
+    with lock.hold_lock(store, name=LOCK), closing(open_database(store.index)) as db:
+        [(count, size)] = db.execute(f"SELECT count(*), coalesce(sum({SIZE}), 0) FROM turn")  # noqa: S608
+        turns = db.execute(f"SELECT {SIZE}, at FROM turn ORDER BY at, id")  # noqa: S608 - our names
+        most = choose(((each, float(epoch(at) or 0)) for each, at in turns), count, size)
+        gone = db.execute(
+            "SELECT t.id, s.path, s.name, t.number, t.at, t.prompt, t.reply, t.steps, t.why FROM "
+            "turn t JOIN session s ON s.id = t.session ORDER BY t.at, t.id LIMIT ?",
+            (most,),
+        ).fetchall()
+        if gone:
+            passages, metas = [], []
+            for _, path, name, number, at, prompt, reply, steps, why in gone:
+                text = storable(f"{prompt}\n{reply}")
+                passages.append(Passage("", text, at or clock.now(), 5, ("flow",), name))
+                metas.append({"path": path, "turn": number, "steps": steps, "why": why})
+            log = ChunkLog(store, ARCHIVE)
+            with log.writing():
+                log.add(passages, metas)
+            db.execute("BEGIN")
+            keys = [(path, number) for _, path, _, number, *_ in gone]
+            db.executemany("INSERT OR IGNORE INTO gone VALUES (?, ?)", keys)
+            delete_turns(db, store.index, [ident for ident, *_ in gone])
+            db.execute("COMMIT")
+    return len(gone)
+
+
+def list_ids(db: sqlite3.Connection, query: str, *given: object) -> list[int]:
+    """Return the ids that a query finds."""
+    return [int(ident) for (ident,) in db.execute(query, given)]

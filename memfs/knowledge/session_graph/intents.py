@@ -221,26 +221,28 @@ _FAILED = re.compile(
 def classify_message(role: str, tool: str, text: str) -> str:
     """Return the intent of a message, one of `USER`, `ASSISTANT` or `TOOL` by its role."""
     if role == "tool":
-        return _classify_result(text) if tool in ("result", "") else call(tool, text)
+        if tool not in ("result", ""):
+            return _classify_call(tool, text)
+        return "failure" if _is_failure(text) else "result"
     if role == "user":
         return _classify_prompt(text)
     return _classify_reply(text)
 
 
-def call(tool: str, text: str) -> str:
+def _classify_call(tool: str, text: str) -> str:
     """Return the kind of a tool call, by the name of the tool or by its shell command."""
     name = tool.lower()
     known = _TOOLS.get(name)
     if known:
         return known
     if name in _SHELLS or name.rpartition("__")[2] in _SHELLS:
-        return command(text[:2000])
+        return _classify_command(text[:2000])
     if "memory" in name or "memfs" in name or "remember" in name or "journal" in name:
         return "memory"
     return "search" if "search" in name or "query" in name else "run"
 
 
-def command(text: str) -> str:
+def _classify_command(text: str) -> str:
     """Return the kind of a shell command, from the arguments of its tool.
 
     Of several commands a check or a commit wins, else the first known one.
@@ -261,7 +263,7 @@ def _classify_simple(part: str) -> str:
     return next((name for name, form in _COMMANDS if form.match(bare)), "")
 
 
-def is_failure(text: str) -> bool:
+def _is_failure(text: str) -> bool:
     """Return whether the output of a tool reports a failure."""
     begin = text[:_PRINTED]
     if not any(word in begin for word in _SIGNS) or not _FAILED.search(begin):
@@ -274,10 +276,6 @@ def is_failure(text: str) -> bool:
 def is_confirmed(text: str) -> bool:
     """Tell whether a prompt begins with the news that what was done worked."""
     return bool(_CONFIRMED.match(text[:_LOOKED_AT].strip()))
-
-
-def _classify_result(text: str) -> str:
-    return "failure" if is_failure(text) else "result"
 
 
 def _classify_prompt(text: str) -> str:

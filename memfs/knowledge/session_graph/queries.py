@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memfs import files
 from memfs.files import signatures
-from memfs.knowledge.session_graph import database, records, topics
-from memfs.knowledge.session_graph.records import Flow, GraphEdge, Pattern, Step
-from memfs.knowledge.session_graph.turns import WORKED
+from memfs.knowledge.session_graph import database, topics
+from memfs.knowledge.session_graph.turns import FAILED, WORKED, Flow, GraphEdge, Pattern, Step
 from memfs.search import exact_search, vector_layout
 
 if TYPE_CHECKING:
     from memfs.search.encoder import Encoder
-from collections import Counter
-from collections.abc import Iterable
-
-from memfs.knowledge.session_graph.turns import FAILED
 
 _LONGEST, _SHORTEST = 5, 2  # steps of a pattern
 _SUFFIX = 4  # last steps of a path that predict the next one
-
 DEPTH = 10  # edges of a path
 _POOL = 50  # candidate turns of a search
 _TOPIC = 0.1  # score that a shared topic adds to a cosine
-MOST_TOPICS = 0.3
+_MOST_TOPICS = 0.3
 _MANY = 2000  # turns; a topic of more is ignored
 _NODES = 400  # nodes that a walk visits
-_TURN = (
-    "t.id, s.name, s.host, s.project, t.number, t.at, t.intent, t.prompt, t.reply, t.steps, CASE "
-    "WHEN t.told != 0 THEN t.told ELSE t.outcome END, CASE WHEN t.told = 0 THEN t.why WHEN "
-    "t.told_why = '' THEN 'you said so' ELSE t.told_why END, t.chain, t.session"
+_STEPS = 9  # the column of the steps in
+_FLOWS = (  # in the order of the fields of `Flow`
+    "SELECT t.id, s.name, s.host, s.project, t.number, t.at, t.intent, t.prompt, t.reply, t.steps, "
+    "CASE WHEN t.told != 0 THEN t.told ELSE t.outcome END, CASE WHEN t.told = 0 THEN t.why WHEN "
+    "t.told_why = '' THEN 'you said so' ELSE t.told_why END "
+    "FROM turn t JOIN session s ON s.id = t.session "
 )
 
 
@@ -72,7 +68,7 @@ class SessionGraph:
     def count_rows(self) -> dict[str, int]:
         """Return the numbers of sessions, messages, turns and topics."""
         tables = ("session", "message", "turn", "topic")
-        return {name: int(self._query_number(f"SELECT count(*) FROM {name}")) for name in tables}  # noqa: S608
+        return {name: self._query(f"SELECT count(*) FROM {name}")[0][0] for name in tables}  # noqa: S608
 
     def find_similar(
         self,
@@ -82,35 +78,36 @@ class SessionGraph:
         but: str = "",
         outcome: int | None = None,
         intent: str = "",
-        session: str = "",
         threshold: float = 0.0,
     ) -> list[Flow]:
         """Return the turns whose prompts are most similar to a text, the most similar first.
 
         Leaves out the session `but`. Compares vectors and topics; topics alone without vectors.
         """
-        near = self._find_by_meaning(text)
-        found = self.rank(text, near or self._find_by_topics(text), threshold)
-        fitting = [
-            each for each in found if records.is_requested(each, but, outcome, intent, session)
-        ]
-        return fitting[:limit]
+        near = self._find_by_meaning(text) or self._find_by_topics(text)
+        return [
+            flow
+            for flow in self._rank(text, near, threshold)
+            if (not but or flow.session != but)
+            and outcome in (None, flow.outcome)
+            and intent in ("", flow.intent)
+        ][:limit]
 
-    def rank(self, text: str, near: Mapping[int, float], threshold: float = 0.0) -> list[Flow]:
+    def _rank(self, text: str, near: Mapping[int, float], threshold: float) -> list[Flow]:
         """Return turns ranked by their cosine to a text and by shared topics, the best first.
 
         `near` has cosines by turn. Turns with a relevance below the threshold are left out.
         """
-        near = {turn: cosine for turn, cosine in near.items() if cosine + MOST_TOPICS >= threshold}
+        near = {turn: cosine for turn, cosine in near.items() if cosine + _MOST_TOPICS >= threshold}
         shared = self._weigh_shared_topics(text, list(near)) if near else {}
         scores = {
-            turn: cosine + min(MOST_TOPICS, _TOPIC * shared.get(turn, 0.0))
+            turn: cosine + min(_MOST_TOPICS, _TOPIC * shared.get(turn, 0.0))
             for turn, cosine in near.items()
         }
         best = [turn for turn in scores if scores[turn] >= threshold]
-        there = self._load_turns(best) if best else {}
+        some = self._list_flows(f"WHERE t.id IN ({_make_marks(best)})", *best) if best else []
         found = [
-            records.with_relevance(there[turn], scores[turn]) for turn in best if turn in there
+            replace(flow, relevance=round(max(0.0, min(1.0, scores[flow.id])), 4)) for flow in some
         ]
         return sorted(found, key=lambda flow: (-flow.relevance, -flow.id))
 
@@ -118,43 +115,36 @@ class SessionGraph:
         """Return the turn that solved the request of `flow`: itself, a later one, or None."""
         if flow.outcome == WORKED and flow.reply:
             return flow
-        rows = self._query(
-            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
+        found = self._list_flows(
             "JOIN turn me ON me.id = ? WHERE t.session = me.session AND t.chain = me.chain "
             f"AND t.number > me.number AND {database.WORKED.format('t.')} "
             "ORDER BY t.number LIMIT 1",
-            (flow.id,),
+            flow.id,
         )
-        return records.of_row(rows[0]) if rows and flow.outcome != WORKED else None
+        return found[0] if found and flow.outcome != WORKED else None
 
     def sessions(self, beginning: str, most: int = 3) -> list[str]:
         """Return the names of sessions with this prefix; an exact match alone."""
+        escaped = "".join(f"[{c}]" if c in "*?[" else c for c in beginning)
         rows = self._query(
-            "SELECT DISTINCT name FROM session WHERE name = ? OR name GLOB ? "
-            "ORDER BY name != ?, name LIMIT ?",
-            (beginning, f"{_escape_glob(beginning)}*", beginning, most),
+            "SELECT DISTINCT name FROM session WHERE name = ?1 OR name GLOB ?2 "
+            "ORDER BY name != ?1, name LIMIT ?3",
+            (beginning, f"{escaped}*", most),
         )
         names = [str(name) for (name,) in rows]
         return names[:1] if beginning in names else names
 
     def session(self, name: str) -> list[Flow]:
         """Return the turns of a session, by its full name."""
-        rows = self._query(
-            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
-            "WHERE s.name = ? ORDER BY s.began, t.session, t.number",
-            (name,),
-        )
-        return [records.of_row(row) for row in rows]
+        return self._list_flows("WHERE s.name = ? ORDER BY s.began, t.session, t.number", name)
 
     def list_topic_turns(self, name: str) -> list[Flow]:
         """Return the turns that discuss a topic, the oldest first."""
-        rows = self._query(
-            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
+        return self._list_flows(
             "JOIN discusses d ON d.turn = t.id JOIN topic o ON o.id = d.topic "
             "WHERE o.name = ? ORDER BY t.at, t.id",
-            (name.lower(),),
+            name.lower(),
         )
-        return [records.of_row(row) for row in rows]
 
     def topics(self, turns: Sequence[int] | None = None, most: int = 20) -> list[tuple[str, int]]:
         """Return the topics of some turns, or of all, with the number of turns of each."""
@@ -176,28 +166,18 @@ class SessionGraph:
         )
         return find_patterns(((tuple(str(s).split()), int(o)) for s, o in rows), most)
 
-    def steps(self, like: Sequence[Flow], path: Sequence[str], most: int = 3) -> list[Step]:
-        """Return the steps that followed a path in similar flows, the most frequent first."""
-        return find_steps(like, path, most)
-
     def latest(self, most: int = 20, intent: str = "") -> list[Flow]:
         """Return the latest turns, those with an intent if it is given; the latest first."""
-        rows = self._query(
-            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
-            "WHERE ? IN ('', t.intent) ORDER BY t.at DESC, t.id DESC LIMIT ?",
-            (intent, most),
-        )
-        return [records.of_row(row) for row in rows]
+        order = "ORDER BY t.at DESC, t.id DESC LIMIT ?"
+        return self._list_flows(f"WHERE ? IN ('', t.intent) {order}", intent, most)
 
     def measure(self) -> tuple[int, int, str, str]:
         """Return the number of turns, the bytes of their texts, the first and the last time."""
-        count = self._query_number("SELECT count(*) FROM turn")
-        size = self._query_number(
-            "SELECT coalesce(sum(length(CAST(prompt AS BLOB)) + length(CAST(reply AS BLOB))), 0) "
+        [(count, size, first, last)] = self._query(
+            f"SELECT count(*), coalesce(sum({database.SIZE}), 0), min(nullif(at, '')), max(at) "  # noqa: S608
             "FROM turn"
         )
-        [(first, last)] = self._query("SELECT min(nullif(at, '')), max(at) FROM turn")
-        return count, size, str(first or ""), str(last or "")
+        return int(count), int(size), str(first or ""), str(last or "")
 
     def paths(self, node: str, depth: int = DEPTH) -> list[GraphEdge]:
         """Return the edges on paths of at most `depth` edges from a node."""
@@ -217,24 +197,22 @@ class SessionGraph:
     def _list_edges(self, node: str) -> list[GraphEdge]:
         kind, _, name = node.partition(":")
         if kind == "topic":
-            rows = self._query(
-                "SELECT m.id, d.weight FROM topic o JOIN discusses d ON d.topic = o.id "
-                "JOIN turn t ON t.id = d.turn JOIN message m ON m.session = t.session "
-                "AND m.number = t.first WHERE o.name = ? ORDER BY m.id",
-                (name,),
+            query = (
+                "SELECT m.id, 'discusses', d.weight FROM topic o JOIN discusses d "
+                "ON d.topic = o.id JOIN turn t ON t.id = d.turn JOIN message m "
+                "ON m.session = t.session AND m.number = t.first WHERE o.name = ? ORDER BY m.id"
             )
-            return [GraphEdge(node, f"message:{i}", "discusses", float(w)) for i, w in rows]
-        if kind != "message" or not name.isdigit():
+        elif kind == "message" and name.isdigit():
+            query = (
+                "SELECT b.id, 'follows', 1.0 FROM message a JOIN message b "
+                "ON b.session = a.session AND b.number = a.number + 1 WHERE a.id = ?1 UNION ALL "
+                "SELECT resolved, 'resolves', 1.0 FROM resolves WHERE message = ?1"
+            )
+        else:
             return []
-        after = self._query(
-            "SELECT b.id FROM message a JOIN message b ON b.session = a.session "
-            "AND b.number = a.number + 1 WHERE a.id = ?",
-            (int(name),),
-        )
-        solved = self._query("SELECT resolved FROM resolves WHERE message = ?", (int(name),))
-        return [GraphEdge(node, f"message:{i}", "follows", 1.0) for (i,) in after] + [
-            GraphEdge(node, f"message:{i}", "resolves", 1.0) for (i,) in solved
-        ]
+        given = int(name) if kind == "message" else name
+        rows = self._query(query, (given,))
+        return [GraphEdge(node, f"message:{ident}", type, weight) for ident, type, weight in rows]
 
     def _weigh_shared_topics(self, text: str, among: Sequence[int]) -> dict[int, float]:
         """Return the sum of weights of the topics that each turn shares with a text."""
@@ -264,36 +242,25 @@ class SessionGraph:
 
     def _find_by_meaning(self, text: str) -> dict[int, float]:
         """Return the turns nearest to a text, with the cosines of their prompts."""
-        rows = self._map_vectors()
-        if rows is None or self._encoder is None:
+        dims = self._encoder.dims if self._encoder else 0
+        path = f"{self._folder}/{database.VECTORS}"
+        whole = files.get_size(path) // dims if dims else 0
+        if self._encoder is None or not whole:
             return {}
         query = np.rint(self._encoder.encode([text]).vectors[0] * 127).astype(np.int8)
         if not query.any():
             return {}
-        places, far = exact_search.find_nearest(rows, query, _POOL)
+        rows = np.frombuffer(vector_layout.map_file(path, whole * dims), np.int8)
+        places, far = exact_search.find_nearest(rows.reshape(whole, dims), query, _POOL)
         pairs = zip(places.tolist(), far.tolist(), strict=True)
         return {place + 1: 1.0 - distance for place, distance in pairs if distance < 1}
 
-    def _map_vectors(self) -> NDArray[np.int8] | None:
-        path = f"{self._folder}/{database.VECTORS}"
-        size = files.get_size(path)
-        if self._encoder is None or not size:
-            return None
-        dims = self._encoder.dims
-        whole = size // dims
-        if not whole:
-            return None
-        return np.frombuffer(vector_layout.map_file(path, whole * dims), np.int8).reshape(
-            whole, dims
-        )
-
-    def _load_turns(self, ids: Sequence[int]) -> dict[int, Flow]:
-        rows = self._query(
-            f"SELECT {_TURN} FROM turn t JOIN session s ON s.id = t.session "  # noqa: S608
-            f"WHERE t.id IN ({_make_marks(ids)})",
-            tuple(ids),
-        )
-        return {int(row[0]): records.of_row(row) for row in rows}
+    def _list_flows(self, where: str, *given: object) -> list[Flow]:
+        """Return the turns of a query."""
+        return [
+            replace(Flow(*row), steps=tuple(row[_STEPS].split()))
+            for row in self._query(f"{_FLOWS}{where}", given)
+        ]
 
     def _query(self, query: str, given: tuple[object, ...] = ()) -> list[tuple]:  # type: ignore[type-arg]
         try:
@@ -302,18 +269,9 @@ class SessionGraph:
         except (sqlite3.Error, UnicodeError) as error:
             raise database.convert_error(error, self._folder) from error
 
-    def _query_number(self, query: str, given: tuple[object, ...] = ()) -> int:
-        rows = self._query(query, given)
-        return int(rows[0][0]) if rows else 0
-
 
 def _make_marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
-
-
-def _escape_glob(name: str) -> str:
-    """Escape a name for `GLOB`."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name)
 
 
 def find_patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> list[Pattern]:
@@ -325,7 +283,12 @@ def find_patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> li
     good: Counter[tuple[str, ...]] = Counter()
     bad: Counter[tuple[str, ...]] = Counter()
     for steps, outcome in turns:
-        for each in _list_sequences(steps):
+        sequences = {
+            steps[start : start + length]
+            for length in range(_SHORTEST, _LONGEST + 1)
+            for start in range(len(steps) - length + 1)
+        }
+        for each in sequences:
             counts[each] += 1
             good[each] += outcome == WORKED
             bad[each] += outcome == FAILED
@@ -333,14 +296,20 @@ def find_patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> li
     several.sort(key=lambda pair: (-(pair[1] * (len(pair[0]) - 1)), pair[0]))
     kept: list[Pattern] = []
     for found, number in several:
-        if not any(_contains(found, other.steps) and other.turns >= number for other in kept):
+        parts = (
+            other.steps[at : at + len(found)]
+            for other in kept
+            if other.turns >= number
+            for at in range(len(other.steps))
+        )
+        if found not in parts:
             kept.append(Pattern(found, number, good[found], bad[found]))
         if len(kept) == most:
             break
     return kept
 
 
-def find_steps(flows: Sequence[Flow], path: Sequence[str], most: int) -> list[Step]:
+def find_steps(flows: Sequence[Flow], path: Sequence[str], most: int = 3) -> list[Step]:
     """Return the steps that followed a path in flows, the most frequent first. Ignores failures."""
     votes: Counter[str] = Counter()
     worked: Counter[str] = Counter()
@@ -352,19 +321,6 @@ def find_steps(flows: Sequence[Flow], path: Sequence[str], most: int) -> list[St
     ordered = sorted(votes, key=lambda name: (-(votes[name] + worked[name]), name))
     total = sum(votes.values()) or 1
     return [Step(name, votes[name] / total, worked[name]) for name in ordered[:most]]
-
-
-def _list_sequences(steps: tuple[str, ...]) -> set[tuple[str, ...]]:
-    """Return the distinct sequences in the steps of one turn."""
-    return {
-        steps[start : start + length]
-        for length in range(_SHORTEST, _LONGEST + 1)
-        for start in range(len(steps) - length + 1)
-    }
-
-
-def _contains(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
-    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
 
 
 def _find_next_step(steps: tuple[str, ...], path: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Turns: a prompt, the steps after it, and their outcome.
+"""Turns: a prompt, the steps after it, and their outcome; and what the graph says of them.
 
 The outcome follows from passed tests, a commit, or the next message of the person. Without any of
 these it is unknown.
@@ -17,6 +17,58 @@ _MOST_STEPS = 40
 _CHECKS = ("test", "check", "build", "commit")  # calls whose result decides the outcome
 _TELLS = {"test": "tests", "check": "checks", "build": "the build", "commit": "a commit"}
 _GOES_ON = ("correction", "problem", "approval")  # intents that continue the previous request
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One turn of a past session: its prompt, its steps, and its outcome.
+
+    `steps` are kinds of tool calls, a failed check with `!`. `outcome` is 1 (it worked), 0
+    (unknown) or -1 (it failed), `why` the evidence for it. `relevance` is 0 to 1.
+    """
+
+    id: int
+    session: str
+    host: str
+    project: str
+    number: int
+    at: str
+    intent: str
+    prompt: str
+    reply: str
+    steps: tuple[str, ...]
+    outcome: int
+    why: str
+    relevance: float = 0.0
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A recurring sequence of steps, with the numbers of turns that have it, worked and failed."""
+
+    steps: tuple[str, ...]
+    turns: int
+    worked: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """A next step: its share of similar flows, and the number of those that worked."""
+
+    name: str
+    share: float
+    worked: int
+
+
+@dataclass(frozen=True)
+class GraphEdge:
+    """One edge; nodes are `message:ID` or `topic:NAME`."""
+
+    source: str
+    target: str
+    type: str
+    weight: float
 
 
 @dataclass
@@ -90,10 +142,6 @@ class OpenTurn:
         elif sentiment == "negative":
             self.outcome, self.why = FAILED, "the user was discontent"
 
-    def to_dict(self) -> dict[str, object]:
-        """Return its fields for JSON."""
-        return vars(self)
-
 
 def begin_turn(message: Message, intent: str, number: int, before: OpenTurn | None) -> OpenTurn:
     """Make the turn of a prompt; it may continue the chain of the one `before`."""
@@ -101,8 +149,3 @@ def begin_turn(message: Message, intent: str, number: int, before: OpenTurn | No
     goes_on = before is not None and intent in _GOES_ON and before.outcome != WORKED
     chain = before.chain if before is not None and goes_on else own
     return OpenTurn(own, number, chain, intent, message.at, message.text[:_HEAD], ident=message.id)
-
-
-def intent_of(message: Message) -> str:
-    """Return the intent of a message."""
-    return intents.classify_message(message.role, message.tool, message.text)

@@ -176,7 +176,7 @@ def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
 def check_kinds(place: Place) -> Iterator[Finding]:
     """Check what `memory_blocks` names."""
     if config.load(place).get("memory_blocks") or config.list_refused_kinds(place):
-        for problem in registry.load_kinds(IndexSession(place)).problems:
+        for problem in registry.load_kinds(IndexSession(place))[1]:
             yield Finding("warning", problem)
 
 

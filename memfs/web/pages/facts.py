@@ -15,7 +15,7 @@ from memfs.core.body_edits import Append, Rejected
 from memfs.core.errors import NotFoundError
 from memfs.core.formats import format_count
 from memfs.core.records import ACCEPTED, REJECTED, STATUSES
-from memfs.knowledge.facts.extraction.candidate import CATEGORIES
+from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.ops import edit, facts, reflect, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal

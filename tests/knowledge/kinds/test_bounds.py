@@ -20,7 +20,7 @@ from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.kinds.protocol import Capacity, Query, State
 from memfs.knowledge.kinds.vector import Vector
-from memfs.knowledge.session_graph import builder, database, retention
+from memfs.knowledge.session_graph import builder, database
 from memfs.knowledge.session_graph.queries import SessionGraph as Flows
 from memfs.ops import archive, purge
 from memfs.recall.index_session import IndexSession
@@ -149,8 +149,8 @@ def test_an_empty_recall_file_that_grows(place: Place) -> None:
     Path(path).write_text("")
     builder.update(place.home, None)
     Path(path).write_text(text)
-    assert builder.update(place.home, None).messages == 11
-    assert builder.update(place.home, None).messages == 0
+    assert builder.update(place.home, None) == 11
+    assert builder.update(place.home, None) == 0
     with Flows(place.home.index, None) as flows:
         assert [flow.session for flow in flows.session("one")] == ["one", "one"]
 
@@ -164,7 +164,7 @@ def test_a_graph_damaged_in_the_middle_is_made_anew(place: Place) -> None:
         handle.seek(4096 * 2)
         handle.write(b"\xff" * (size - 4096 * 2))
     say(place, "more", *FIXED)
-    assert builder.update(place.home, None).messages == 61 * 11
+    assert builder.update(place.home, None) == 61 * 11
     with Flows(place.home.index, None) as flows:
         assert flows.count_rows()["session"] == 61
 
@@ -230,7 +230,7 @@ def test_nobody_waits_for_a_graph_that_another_process_builds(place: Place) -> N
     kind = Graph(place, capacity=Capacity(max_items=1))
     kind.update_all()
     say(place, "two", *FIXED)
-    with lock.hold_lock(place.home, name=retention.LOCK):
+    with lock.hold_lock(place.home, name=database.LOCK):
         began = time.monotonic()
         told = kind.relevant(State("the retry test fails"), Query())
         assert time.monotonic() - began < 5

@@ -38,6 +38,7 @@ def test_every_kind_has_the_protocol(place: Place) -> None:
         assert kind.relevant(State("anything at all"), Query()).found == ()
         assert kind.archive("2020-01-01") == kind.compress() == 0
         assert isinstance(kind.summarize(), str)
+        kind.learn([])
         with pytest.raises(MemfsError):
             kind.delete("nothing")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memfs.knowledge.session_graph import queries as session_graph_patterns
 from memfs.knowledge.session_graph import topics
-from memfs.knowledge.session_graph.records import Flow
+from memfs.knowledge.session_graph.turns import Flow
 from memfs.ops import graph
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.records import Message
-from memfs.knowledge.facts.extraction import prose
-from memfs.knowledge.facts.extraction.candidate import CATEGORIES, FactCandidate
+from memfs.core.records import Fact, Message
+from memfs.knowledge.facts import prose
+from memfs.knowledge.facts.prose import CATEGORIES
 
 LABELLED = Path(__file__).with_name("labelled.jsonl")
 ROWS = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
@@ -43,7 +43,7 @@ def test_what_is_quoted_is_short_and_tells_of_nobodys_home() -> None:
     ] == []
 
 
-def said(text: str, role: str) -> list[FactCandidate]:
+def said(text: str, role: str) -> list[Fact]:
     return prose.facts(Message("m", "s", "claude", "", "", "", role, text))
 
 

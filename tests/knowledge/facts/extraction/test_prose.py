@@ -6,12 +6,11 @@ import time
 
 import pytest
 
-from memfs.core.records import Message
-from memfs.knowledge.facts.extraction import prose
-from memfs.knowledge.facts.extraction.candidate import FactCandidate
+from memfs.core.records import Fact, Message
+from memfs.knowledge.facts import prose
 
 
-def said(text: str, role: str = "user") -> list[FactCandidate]:
+def said(text: str, role: str = "user") -> list[Fact]:
     return prose.facts(Message("m1", "s1", "claude", "", "", "2026-05-03T09:00:00Z", role, text))
 
 

@@ -12,17 +12,26 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from memfs.core.records import RULES, Fact, Message
-from memfs.knowledge.facts.extraction import patterns
-from memfs.knowledge.facts.extraction.candidate import (
-    FactCandidate,
-    build_candidate,
-    clean_name,
-    drop_secrets,
-    make_fact,
-)
+from memfs.core import body_edits
+from memfs.core.records import RULES, Fact, Message, make_id
+from memfs.knowledge.facts import patterns
 from memfs.recall.own_words import own_words
+from memfs.store import archive
 
+CATEGORIES = (
+    *("preference", "rule", "decision", "identity", "environment"),
+    *("version", "correction", "cause", "technical", "change"),
+)
+_ENTITY = re.compile(
+    r"`([^`\n]{1,80})`|((?<![\w/.])(?:[\w.-]+/)+[\w.-]+|\b[\w-]+\.(?:py|ts|tsx|js|go|rs|md|json|"
+    r"ya?ml|toml|sh|java|rb|c|h|cpp|css|html)\b)|(?<![.!?]\s)(?<!^)\b([A-Z][a-z]+[A-Z]\w+|[A-Z]{2,}"
+    r"[\w-]*|[A-Z][a-z]{2,})\b"
+)
+_LINKED = re.compile(
+    rf"({patterns.SPAN}) (?:\w+ )?(is|are|uses?|requires?|returns?|contains?|includes?|calls?|"
+    rf"runs?|comes? from|(?:is|are) (?:defined|implemented|configured|set|stored) in|replaces?)\b"
+    rf"[^`]{{0,40}}({patterns.SPAN})"
+)
 _LONGEST, _SHORTEST = 320, 10  # characters of a sentence that can be a fact
 _FEWEST = 3  # words
 _NAMES = 12  # backticks in a sentence
@@ -57,16 +66,16 @@ def extract_facts(
     for message in messages:
         tick(1)
         if not message.side:
-            found += [make_fact(message, each, RULES) for each in facts(message)]
+            found += [add_source(each, message, RULES) for each in facts(message)]
     return drop_secrets(found)
 
 
-def facts(message: Message) -> list[FactCandidate]:
-    """Return the distinct facts in a message; of a tool there are none."""
+def facts(message: Message) -> list[Fact]:
+    """Return the distinct facts in a message, without ids and source; of a tool there are none."""
     if message.role not in ("user", "assistant"):
         return []
     rules = patterns.SAID if message.role == "user" else patterns.FOUND
-    found: dict[str, FactCandidate] = {}
+    found: dict[str, Fact] = {}
     user = message.role == "user"
     for sentence in sentences(own_words(message.text) if user else message.text):
         candidate = _classify(sentence, rules, person=user)
@@ -78,6 +87,35 @@ def facts(message: Message) -> list[FactCandidate]:
             candidate = replace(candidate, personal=mine)
             found.setdefault(candidate.statement.casefold(), candidate)
     return list(found.values())
+
+
+def add_source(fact: Fact, message: Message, found_by: str) -> Fact:
+    """Return a fact with the message it is from. The id is deterministic."""
+    folded = archive.merge_passages(fact.statement)
+    return replace(
+        fact,
+        id=make_id(message.host, message.session, message.id, folded),
+        host=message.host,
+        session=message.session,
+        message=message.id,
+        at=message.at,
+        extractor=found_by,
+    )
+
+
+def drop_secrets(found: Iterable[Fact]) -> list[Fact]:
+    """Return the facts that hold no secret."""
+    return [fact for fact in found if not body_edits.check_secret("keep", "a fact", fact.statement)]
+
+
+def clean_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the distinct names, without the punctuation of the sentence that they end."""
+    return tuple(dict.fromkeys(filter(None, map(clean_name, names))))
+
+
+def clean_name(name: str) -> str:
+    """Return a name without the punctuation of the sentence that it ends."""
+    return " ".join(name.split()).rstrip(".,;")
 
 
 def is_about_user(text: str, tags: Sequence[str] = ()) -> bool:
@@ -107,30 +145,42 @@ def sentences(text: str) -> Iterator[str]:
 
 def _classify(
     sentence: str, rules: tuple[tuple[str, float, re.Pattern[str]], ...], *, person: bool
-) -> FactCandidate | None:
+) -> Fact | None:
     if sentence.endswith(":") or (patterns.NONE_SAID if person else patterns.NONE).search(sentence):
         return None
     for category, confidence, form in rules:
         match = form.search(sentence)
         if match:
             key, over = _extract_key(sentence, category, match)
-            return build_candidate(sentence, category, confidence, key, over)
+            return _build_fact(sentence, category, confidence, key, over)
     value = patterns.VALUE.fullmatch(sentence) if person else None
     if value:
         key, _ = _extract_key(sentence, "technical", value)
-        return build_candidate(sentence, "technical", 0.75, key)
+        return _build_fact(sentence, "technical", 0.75, key)
     if person and (related := patterns.RELATION.fullmatch(sentence)):
-        return _relate(build_candidate(sentence, "technical", 0.75), related)
+        return _relate(_build_fact(sentence, "technical", 0.75), related)
     if _is_statement(sentence):
-        return build_candidate(sentence, "technical", 0.7, "", ())
+        return _build_fact(sentence, "technical", 0.7, "", ())
     version = patterns.VERSION.search(sentence)
     if version and version["tool"] not in patterns.NO_TOOL and patterns.STATES.search(sentence):
         tool = version["tool"].rstrip("@").lower()
-        return build_candidate(sentence, "version", 0.75, f"version of {tool}", ())
+        return _build_fact(sentence, "version", 0.75, f"version of {tool}", ())
     return None
 
 
-def _relate(candidate: FactCandidate, match: re.Match[str]) -> FactCandidate:
+def _build_fact(
+    sentence: str, category: str, confidence: float, key: str = "", over: tuple[str, ...] = ()
+) -> Fact:
+    """Make a fact of a sentence, with the names and relations in it."""
+    names = clean_names(next(filter(None, match.groups())) for match in _ENTITY.finditer(sentence))
+    relations = tuple(
+        (clean_name(match[1].strip("`")), match[2].lower(), clean_name(match[3].strip("`")))
+        for match in _LINKED.finditer(sentence)
+    )
+    return Fact("", sentence.rstrip(".!"), confidence, category, names, relations, key, over)
+
+
+def _relate(candidate: Fact, match: re.Match[str]) -> Fact:
     """Add the relation of a sentence, and the two names in it, to its candidate."""
     source, target = (clean_name(match[name].strip("`")) for name in ("source", "target"))
     names = tuple(dict.fromkeys([source, target, *candidate.entities]))

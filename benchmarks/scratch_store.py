@@ -1,4 +1,4 @@
-"""A user's store for a measurement: nothing of the real one has a part in it, and nothing is left.
+"""A user's store for a measurement: the real one has no part in it, and nothing is left.
 
 What is measured runs in this process or in its children: the variables are what both go by.
 """

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 
-from memfs.core import yaml_fast
+from memfs.core import frontmatter
 from tests.core.samples import alike, examples, yaml_texts
 
 
@@ -29,7 +29,7 @@ def ruamel(text: str) -> object:
 
 
 def agrees(text: str) -> None:
-    found = yaml_fast.read(text)
+    found = frontmatter.read(text)
     if found is not None:
         assert alike(found, ruamel(text)), (text, found)
 
@@ -86,7 +86,7 @@ blocks:
 
 def test_reads_front_matter_as_people_write_it() -> None:
     text = USUAL.replace("  services/api: off\n", "  persona: off\nlist:\n- a\n-  2 # c\n")
-    assert yaml_fast.read(text) == {
+    assert frontmatter.read(text) == {
         "description": "Everything known about the user. Update it when you learn more.",
         "limit": 5000,
         "read_only": False,
@@ -105,17 +105,17 @@ def test_reads_front_matter_as_people_write_it() -> None:
         "blocks": {"human": {"limit": 8000}, "persona": "off"},
         "list": ["a", 2],
     }
-    assert yaml_fast.read(text.replace("\n", "\r\n")) == yaml_fast.read(text)
-    assert alike(yaml_fast.read(text), ruamel(text))
+    assert frontmatter.read(text.replace("\n", "\r\n")) == frontmatter.read(text)
+    assert alike(frontmatter.read(text), ruamel(text))
 
 
 def test_a_key_it_does_not_know_makes_it_ask() -> None:
-    assert yaml_fast.read(USUAL) is None
+    assert frontmatter.read(USUAL) is None
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# only a comment\n", "  \n\r\n"])
 def test_nothing_is_an_empty_mapping(text: str) -> None:
-    assert yaml_fast.read(text) == {}
+    assert frontmatter.read(text) == {}
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_nothing_is_an_empty_mapping(text: str) -> None:
     ],
 )
 def test_what_it_is_not_certain_of_makes_it_ask(value: str) -> None:
-    assert yaml_fast.read(f"key: {value}\n") is None
-    assert yaml_fast.read(f"key:\n- {value}\n") is None
+    assert frontmatter.read(f"key: {value}\n") is None
+    assert frontmatter.read(f"key:\n- {value}\n") is None
 
 
 @pytest.mark.parametrize(
@@ -192,11 +192,11 @@ def test_what_it_is_not_certain_of_makes_it_ask(value: str) -> None:
     ],
 )
 def test_structures_it_does_not_know_make_it_ask(text: str) -> None:
-    assert yaml_fast.read(text) is None
+    assert frontmatter.read(text) is None
 
 
 def test_lists_and_mappings_may_be_indented_or_not() -> None:
-    assert yaml_fast.read("a:\n- 1\n- b\nc:\n    - d\ne:\n   f:\n     g: h\ni: j\n") == {
+    assert frontmatter.read("a:\n- 1\n- b\nc:\n    - d\ne:\n   f:\n     g: h\ni: j\n") == {
         "a": [1, "b"],
         "c": ["d"],
         "e": {"f": {"g": "h"}},
@@ -206,8 +206,8 @@ def test_lists_and_mappings_may_be_indented_or_not() -> None:
 
 @pytest.mark.parametrize("value", ["a\xa0b", "a\u3000b", "👩\u200d💻", "a\u202fb", "é", "名前"])
 def test_text_of_every_language_is_read(value: str) -> None:
-    assert yaml_fast.read(f"key: {value}\n") == {"key": value}
+    assert frontmatter.read(f"key: {value}\n") == {"key": value}
 
 
 def test_nesting_without_end_makes_it_ask() -> None:
-    assert yaml_fast.read("".join(f"{' ' * depth}a:\n" for depth in range(3000))) is None
+    assert frontmatter.read("".join(f"{' ' * depth}a:\n" for depth in range(3000))) is None

@@ -1,1 +1,0 @@
-"""Facts by rules, without a model, in what was said."""
