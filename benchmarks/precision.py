@@ -19,7 +19,7 @@ from memfs.core.records import REJECTED, Fact
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.protocol import Query, State
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 
 DEPTH = 10
 _EVERYWHERE = "user:universal"
@@ -46,7 +46,7 @@ def run(corpus: str, queries: str, tick: Callable[[int], object]) -> list[Precis
     asked = [q for q in retrieval.lines(queries, ("query", "relevant")) if str(q["query"]).strip()]
     with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
         plain = retrieval.store(f"{folder}/plain", items)
-        engine = IndexSession(plain).engine("hybrid")
+        engine = OpenStore(plain).update_engine("hybrid")
         stores = _build_stores(folder, items)
         ways: dict[str, Callable[[dict[str, object]], list[str]]] = {
             "plain search": lambda query: retrieval.search(engine, str(query["query"]), "hybrid"),

@@ -18,7 +18,7 @@ from benchmarks import command as runner
 from memfs.cli import console, layout, options, progress
 from memfs.core.errors import UsageError
 from memfs.core.records import Identity, Message, Transcript
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Engine, Mode
 from memfs.store import blocks, recall
 
@@ -132,7 +132,7 @@ def search(engine: Engine, query: str, mode: Mode) -> list[str]:
 
 def _build_searches(path: str, items: list[dict[str, object]], mode: Mode) -> dict[str, Search]:
     """Return searches over the items of a space by name: `mode`, and those to compare with."""
-    engine = IndexSession(store(path, items)).engine(mode)
+    engine = OpenStore(store(path, items)).update_engine(mode)
     texts = [baseline.NamedText(str(item["id"]), str(item["text"])) for item in items]
 
     def bind(way: Mode) -> Search:

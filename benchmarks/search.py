@@ -28,7 +28,7 @@ from benchmarks import passages, plot, project, scratch_store
 from memfs.cli import console, layout, options
 from memfs.cli.layout import format_size
 from memfs.core.errors import UsageError
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Engine
 from memfs.search.hybrid import POOL
 from memfs.search.lexical import Occur, Query
@@ -129,11 +129,11 @@ def resident(folder: str, *queries: str, warm: bool) -> None:
 
     Mapped files count as far as they were read. 0 where the system does not say.
     """
-    index = IndexSession(_open_place(folder))
+    index = OpenStore(_open_place(folder))
     if warm:
         index.warm()
     for query in queries:
-        index.engine("hybrid").search(query)
+        index.update_engine("hybrid").search(query)
     most = 0
     with suppress(OSError), open("/proc/self/status", encoding="ascii") as handle:
         most = next((int(line.split()[1]) for line in handle if line.startswith("VmHWM")), 0)
@@ -149,7 +149,7 @@ def _open_folder(cache: str, size: int) -> Iterator[str]:
         yield f"{folder}/{size}"
 
 
-def _open_store(folder: str, size: int) -> tuple[Place, IndexSession]:
+def _open_store(folder: str, size: int) -> tuple[Place, OpenStore]:
     if not os.path.exists(f"{folder}/{_DONE}"):
         shutil.rmtree(folder, ignore_errors=True)  # of a run that was stopped
         os.makedirs(folder)
@@ -157,7 +157,7 @@ def _open_store(folder: str, size: int) -> tuple[Place, IndexSession]:
         with open(f"{folder}/{_DONE}", "w", encoding="utf-8") as handle:
             json.dump({"passages": size}, handle)
     place = project.open_own(folder)  # a cached one may be of another user
-    index = IndexSession(place)
+    index = OpenStore(place)
     index.warm()
     return place, index
 
@@ -166,9 +166,9 @@ def _open_place(folder: str) -> Place:
     return blocks.Place(store_paths.find(folder), None)
 
 
-def _build_warm_cases(index: IndexSession) -> _Cases:
+def _build_warm_cases(index: OpenStore) -> _Cases:
     """Return warm searches: the bare engines with memfs's own queries, and memfs."""
-    engine = index.engine("hybrid")
+    engine = index.update_engine("hybrid")
     assert engine.vectors is not None  # noqa: S101 - a hybrid engine has them
     graph = _open_graph(engine.vectors)
     queries = passages.queries(400)
@@ -197,14 +197,16 @@ def _build_warm_cases(index: IndexSession) -> _Cases:
         _BARE: search_both,
         "memfs, warm": lambda number: engine.search(queries[number % 400]),
         "memfs, warm, by words": lambda number: engine.search(queries[number % 400], mode="text"),
-        "memfs.open().search": lambda number: index.engine("hybrid").search(queries[number % 400]),
+        "memfs.open().search": lambda number: index.update_engine("hybrid").search(
+            queries[number % 400]
+        ),
     }
     return _Cases("warm", calls, (*list(calls)[:3], _BARE), _BARE, 20)
 
 
-def _build_scan_cases(index: IndexSession) -> _Cases:
+def _build_scan_cases(index: OpenStore) -> _Cases:
     """Return the exact scan as cases of its own: it would evict the caches of all others."""
-    vectors = index.engine("hybrid").vectors
+    vectors = index.update_engine("hybrid").vectors
     assert vectors is not None  # noqa: S101 - a hybrid engine has them
     rows = vectors.vectors
     encoded = (vectors.encoder.encode(passages.queries(50)).vectors * 127).round().astype("int8")

@@ -23,8 +23,8 @@ from memfs.core.body_edits import Create
 from memfs.core.records import Origin
 from memfs.ops import edit, search, sessions, show, timeline
 from memfs.recall import index_sources
-from memfs.recall.index_session import IndexSession
 from memfs.recall.index_sources import Stage
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store.blocks import Place
 
@@ -71,7 +71,7 @@ def run(rounds: int, items: int, stage: Stage) -> list[PageTiming]:
 def _time_pages(
     place: Place, ask: Callable[[str], object], rounds: int, tick: Callable[[int], object]
 ) -> list[PageTiming]:
-    index = IndexSession(place)
+    index = OpenStore(place)
     cases: dict[str, tuple[str, Callable[[], object]]] = {
         "blocks": ("blocks", lambda: show.show_all(place)),
         "one block": ("blocks/block0", lambda: show.run(place, "block0")),
@@ -95,7 +95,7 @@ def _time_pages(
     return [_summarize(name, sorted(pages[name]), sorted(rows[name])) for name in cases]
 
 
-def _search(index: IndexSession) -> object:
+def _search(index: OpenStore) -> object:
     return search.run(index, _QUERY, mode=None, only=Filter(), limit=100, page=1)
 
 

@@ -308,7 +308,6 @@ QUIET = {
     "memfs.core",
     "memfs.core.errors",
     "memfs.core.events",
-    "memfs.core.fastjson",
     "memfs.core.label",
     "memfs.hook",
     "memfs.hook.main",
@@ -327,18 +326,7 @@ QUIET = {
     "memfs.ipc.service_client",
     "memfs.store.sessions",
 }
-HEAVY = {
-    "re",
-    "json",
-    "typing",
-    "dataclasses",
-    "collections",
-    "enum",
-    "subprocess",
-    "click",
-    "numpy",
-    "ruamel.yaml",
-}
+HEAVY = {"typing", "dataclasses", "subprocess", "click", "numpy", "ruamel.yaml"}
 
 
 @pytest.mark.usefixtures("place")

@@ -28,7 +28,7 @@ from memfs.knowledge import orchestrator
 from memfs.knowledge.orchestrator import Orchestrator
 from memfs.ops import archive, context, history, ingest, search, sessions, show
 from memfs.ops.sessions import RecordedSession
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter, Mode
 from memfs.store import blocks
 from memfs.store.blocks import Place
@@ -72,7 +72,7 @@ class Memory(SourceMethods):
             )
         with suppress(OSError):  # a store that cannot be written can be read
             brief_contents.create_scratch_block(self._place)
-        self._index = IndexSession(self._place)
+        self._index = OpenStore(self._place)
         self._orchestrators: WeakSet[Orchestrator] = WeakSet()
 
     def __enter__(self) -> Self:

@@ -1,8 +1,9 @@
 """GitHub Copilot CLI: hook events, replies, where its settings and transcripts are. Hot path."""
 
+import json
 import os
 
-from memfs.core import events, fastjson
+from memfs.core import events
 from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
@@ -55,7 +56,7 @@ def format_reply(event: Event, reply: Reply) -> str:
     elif event.kind in payloads.WITH_CONTEXT:
         made = {"systemMessage": reply.notice} if reply.notice else {}
         made |= {"additionalContext": reply.context} if reply.context else {}
-    return fastjson.dumps(made) + "\n" if made else ""
+    return json.dumps(made) + "\n" if made else ""
 
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":

@@ -4,9 +4,10 @@ Written from its documentation (cursor.com/docs/hooks, September 2026) and what 
 3.20: it was not run. That a prompt may be told something is not documented (`additional_context`).
 """
 
+import json
 import os
 
-from memfs.core import events, fastjson
+from memfs.core import events
 from memfs.core.events import Event, Reply
 from memfs.files.account import find_named_folder
 from memfs.hosts import payload as payloads
@@ -67,7 +68,7 @@ def format_reply(event: Event, reply: Reply) -> str:
             made = {"continue": True, **made}
         elif reply.notice:
             made |= {"user_message": reply.notice}
-    return fastjson.dumps(made) + "\n" if made else ""
+    return json.dumps(made) + "\n" if made else ""
 
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":

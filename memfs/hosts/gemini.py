@@ -1,6 +1,8 @@
 """Gemini CLI: hook events, replies, where its settings and transcripts are. Hot path."""
 
-from memfs.core import events, fastjson
+import json
+
+from memfs.core import events
 from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
@@ -58,7 +60,7 @@ def _is_compressed(transcript: str) -> bool:
 def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply; plain text would be shown to the person."""
     if reply.refusal and event.kind == events.WRITE:
-        return fastjson.dumps({"decision": "deny", "reason": reply.refusal}) + "\n"
+        return json.dumps({"decision": "deny", "reason": reply.refusal}) + "\n"
     return payloads.format_nested(event, reply)
 
 

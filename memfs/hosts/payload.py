@@ -1,8 +1,9 @@
 """Shared parsing and formatting of hosts' payloads and replies. Hot path."""
 
+import json
 import os
 
-from memfs.core import events, fastjson
+from memfs.core import events
 from memfs.core.events import Event, Reply
 
 _PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
@@ -79,7 +80,7 @@ def format_nested(event: Event, reply: Reply) -> str:
             "permissionDecision": "deny",
             "permissionDecisionReason": reply.refusal,
         }
-        return fastjson.dumps(made) + "\n"
+        return json.dumps(made) + "\n"
     if event.kind == events.STOP:
         return format_stop(reply)
     if reply.notice:
@@ -89,7 +90,7 @@ def format_nested(event: Event, reply: Reply) -> str:
             "hookEventName": event.name,
             "additionalContext": reply.context,
         }
-    return fastjson.dumps(made) + "\n" if made and event.kind in WITH_CONTEXT else ""
+    return json.dumps(made) + "\n" if made and event.kind in WITH_CONTEXT else ""
 
 
 def format_stop(reply: Reply) -> str:
@@ -97,7 +98,7 @@ def format_stop(reply: Reply) -> str:
     made: dict[str, object] = {"systemMessage": reply.notice} if reply.notice else {}
     if reply.more:
         made |= {"decision": "block", "reason": reply.more}
-    return fastjson.dumps(made) + "\n" if made else ""
+    return json.dumps(made) + "\n" if made else ""
 
 
 def list_written(tool_input: object) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.base import BaseKind
 from memfs.knowledge.kinds.protocol import Content, Found, Kind, Query, Relevant, State
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import archive, clock, config, store_paths
 from memfs.store.blocks import Place
 
@@ -231,7 +231,7 @@ class Orchestrator:
                 learn(found)
 
 
-def for_session(index: IndexSession) -> Orchestrator:
+def for_session(index: OpenStore) -> Orchestrator:
     """Return the orchestrator of a place, with its configured kinds."""
     kinds, problems = registry.load_kinds(index)
     return Orchestrator(index.place, kinds, problems=problems)

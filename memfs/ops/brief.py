@@ -13,21 +13,11 @@ from memfs.store.sessions import ShownState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Protocol
 
     from memfs.recall.answers import PromptRecall, TeamRecollection
-    from memfs.search.prompt_bm25 import PromptHit
-
-    class PromptSearcher(Protocol):
-        """Searches open indexes for a prompt: a store's own, and those of data sources."""
-
-        def recall(
-            self, place: Place, prompt: str, shown: list[str], limit: int
-        ) -> PromptRecall: ...
-        def recall_sources(
-            self, place: Place, prompt: str, shown: list[str]
-        ) -> list[PromptHit]: ...
+    from memfs.search.engine import Engine
 
     class TeamAsker(Protocol):
         """Asks a team's server in the background while this process searches."""
@@ -119,7 +109,7 @@ def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> R
         if shown is None:
             return start(place, host=host, tools=tools)
         sessions.release_brief(place.home, place.session)  # the start's hook has sent it meanwhile
-    reply, update = updates_since(place, text, shown, None, tools=tools)
+    reply, update = updates_since(place, text, shown, tools=tools)
     note_shown(place, host, reply, update)
     return reply
 
@@ -170,15 +160,15 @@ def updates_since(
     place: Place,
     text: str,
     shown: ShownState,
-    searcher: "PromptSearcher | None",
+    engines: "Sequence[Engine]" = (),
     team: "TeamAsker | None" = None,
     *,
     tools: bool,
 ) -> tuple[Reply, BriefUpdate]:
     """Return the updates for a session that was `shown` something, and the state to record.
 
-    Writes nothing. `searcher` searches for a prompt; None: this process searches by words. `team`
-    asks the team, where the project has joined one; None: it is not asked.
+    Writes nothing. `engines` are the open indexes (see `prompts.recall`). `team` asks the team,
+    where the project has joined one; None: it is not asked.
     """
     texts = blocks.read_texts(place)
     # A block that cannot be read now counts as unchanged.
@@ -186,7 +176,7 @@ def updates_since(
     now = {
         key: shown.blocks.get(key, "") if key in same else raw or "" for key, raw in texts.items()
     }
-    result = None if text.startswith(REVIEW) else _recall(place, text, shown, searcher, team)
+    result = None if text.startswith(REVIEW) else _recall(place, text, shown, engines, team)
     recalled = result.found if result else []
     notice = sessions.peek_notice(place.home, place.session)
     if now == shown.blocks and not recalled and not notice:
@@ -214,7 +204,7 @@ def _recall(
     place: Place,
     text: str,
     shown: ShownState,
-    searcher: "PromptSearcher | None",
+    engines: "Sequence[Engine]",
     team: "TeamAsker | None",
 ) -> "PromptRecall | None":
     if len(text.split(None, 2)) < 2:
@@ -232,15 +222,13 @@ def _recall(
         return None
     is_asked = team is not None and joined and settings.get("hooks.team") == _AUTO
     collect = team.ask(place, text, shown.hits) if team is not None and is_asked else None
-    if searcher is not None:
-        found = searcher.recall(place, text, shown.hits, limit)
-    else:
-        from memfs.recall.prompts import recall_by_words
+    from memfs.recall import prompts
 
-        found = recall_by_words(place.home.index, text, place.session, shown.hits, limit)
+    found = prompts.recall(place, engines, text, shown.hits, limit)
     if sourced and len(found.found) < limit and settings.get("hooks.sources") == _AUTO:
-        searcher = searcher or __import__("memfs.recall.source_recall", fromlist=["recall_sources"])
-        found.found += searcher.recall_sources(place, text, shown.hits)
+        from memfs.recall import source_recall
+
+        found.found += source_recall.recall_sources(place, engines, text, shown.hits)
     if collect is not None:
         found.found += collect()[: max(0, limit - len(found.found))]
     return found

@@ -13,7 +13,7 @@ from memfs.core.errors import UsageError
 from memfs.knowledge import orchestrator
 from memfs.knowledge.kinds.protocol import Query, State
 from memfs.knowledge.orchestrator import Context, Orchestrator
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import blocks, config, prompts
 from memfs.store.blocks import Place
 
@@ -81,7 +81,7 @@ def run(place: Place, window: int = 0, host: str = "") -> WindowUsage:
 
 
 def for_task(
-    index: IndexSession, task: str, limit: int = 0, compression: Compression | None = None
+    index: OpenStore, task: str, limit: int = 0, compression: Compression | None = None
 ) -> Context:
     """Compose context for a task from the configured kinds, at most `limit` tokens.
 

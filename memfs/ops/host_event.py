@@ -4,10 +4,11 @@ A payload is parsed into an event, the event gets a reply, and the host's format
 This is the one op that calls others: hooks, the MCP server and the service all use it.
 """
 
+import json
 import os
 
 from memfs import hosts
-from memfs.core import events, fastjson
+from memfs.core import events
 from memfs.core.events import Event, Reply
 from memfs.hosts.payload import detect_host
 from memfs.ipc.client import HookCall, is_inside
@@ -163,7 +164,7 @@ def parse_payload(data: bytes) -> dict[str, object]:
     """Parse the JSON object on stdin; empty stdin, of a host that ended, is an empty one."""
     if not data.strip():
         return {}
-    found = fastjson.loads(data.decode("utf-8", "replace"))
+    found = json.loads(data.decode("utf-8", "replace"), strict=False)
     if not isinstance(found, dict):
         raise TypeError("stdin is not a JSON object")
     return found

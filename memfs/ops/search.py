@@ -15,13 +15,12 @@ from memfs import hosts
 from memfs.core.errors import DamagedError, MemfsError, UsageError
 from memfs.core.records import Hit, SessionHit
 from memfs.ipc import service_client
-from memfs.recall import federated_indexes
 from memfs.search import federated_search
 from memfs.search.engine import AnyHit, Engine, Filter, HitPage, Mode
 from memfs.search.federated_search import IndexSearch
 
 if TYPE_CHECKING:
-    from memfs.recall.index_session import IndexSession
+    from memfs.recall.open_store import OpenStore
 
 KINDS = {
     "recall": "message",
@@ -29,7 +28,7 @@ KINDS = {
     "blocks": "block",
     "facts": "fact",
     "static": "static",
-    "sources": federated_indexes.SOURCE,
+    "sources": federated_search.SOURCE,
 }
 _ALLOWED = {
     "kinds": tuple(KINDS.values()),
@@ -64,35 +63,35 @@ class SearchAnswer(Generic[AnyHit]):
 
 
 def run(
-    index: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
+    store: OpenStore, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> HitPage[Hit]:
     """Return one page (from 1) of hits, after new documents were indexed.
 
     The default mode is by words and meaning; by words alone if `embedding` is none, or the model
-    cannot be used (`index.note` says so). Raises `MemfsError` for a mode that is turned off, and
+    cannot be used (`store.note` says so). Raises `MemfsError` for a mode that is turned off, and
     `UsageError` for a malformed request. The user's service searches, if it runs.
     """
-    request = _build_request(index, query, mode, only, limit, page)
-    return _ask_service(index, "hits", request, SearchAnswer[Hit]) or _search(index, request)
+    request = _build_request(store, query, mode, only, limit, page)
+    return _ask_service(store, "hits", request, SearchAnswer[Hit]) or _search(store, request)
 
 
 def search_sessions(
-    index: IndexSession, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
+    store: OpenStore, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> HitPage[SessionHit]:
     """Return one page (from 1) of the most relevant sessions, with their best turns."""
-    request = _build_request(index, query, mode, only, limit, page)
-    found = _ask_service(index, "sessions", request, SearchAnswer[SessionHit])
-    return found or _search_sessions(index, request)
+    request = _build_request(store, query, mode, only, limit, page)
+    found = _ask_service(store, "sessions", request, SearchAnswer[SessionHit])
+    return found or _search_sessions(store, request)
 
 
-def list_by_date(index: IndexSession, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
+def list_by_date(store: OpenStore, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
     """Return one page (from 1) of the documents that pass a filter, in order of time."""
     _check_request(None, only, limit, page)
     first, end = (page - 1) * limit, page * limit
-    others = index.others.list_searches("text", only)
+    others = store.list_searches("text", only)
     if not others:
-        return index.ask("text", lambda e: e.list_by_time(only, limit=limit, offset=first))
-    own = index.ask("text", lambda engine: engine.list_by_time(only, limit=end))
+        return store.ask("text", lambda e: e.list_by_time(only, limit=limit, offset=first))
+    own = store.ask("text", lambda engine: engine.list_by_time(only, limit=end))
     more = [each.engine.list_by_time(each.only or Filter(), limit=end) for each in others]
     hits = heapq.merge(*(each.hits for each in [own, *more]), key=lambda hit: hit.at)
     return HitPage([*islice(hits, first, end)], own.total + sum(each.total for each in more))
@@ -103,20 +102,20 @@ def read_request(data: bytes) -> SearchRequest:
     return msgspec.json.decode(data, type=SearchRequest)
 
 
-def answer_request(index: IndexSession, kind: str, request: SearchRequest) -> bytes:
+def answer_request(store: OpenStore, kind: str, request: SearchRequest) -> bytes:
     """Search, and encode the answer of the service. Raises `MemfsError`."""
-    page = _search_sessions(index, request) if kind == "sessions" else _search(index, request)
-    return msgspec.json.encode({"note": index.note, "page": page})
+    page = _search_sessions(store, request) if kind == "sessions" else _search(store, request)
+    return msgspec.json.encode({"note": store.note, "page": page})
 
 
 def _build_request(
-    index: IndexSession, query: str, mode: Mode | None, only: Filter, limit: int, page: int
+    store: OpenStore, query: str, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> SearchRequest:
     if not isinstance(query, str) or not query.strip():
         empty = "empty" if isinstance(query, str) else f"{query!r}, expected a text"
         raise UsageError(f"the query is {empty}", "say what to look for")
     _check_request(mode, only, limit, page)
-    place = index.place
+    place = store.place
     user = place.user.root if place.user else ""
     return SearchRequest(place.home.root, user, query, mode, only, limit, page)
 
@@ -164,7 +163,7 @@ def _list_words(words: Sequence[str]) -> str:
 
 
 def _ask_service(
-    index: IndexSession, kind: str, request: SearchRequest, form: type[SearchAnswer[AnyHit]]
+    store: OpenStore, kind: str, request: SearchRequest, form: type[SearchAnswer[AnyHit]]
 ) -> HitPage[AnyHit] | None:
     """Return the hits that the service finds; None if this process is to search itself."""
     if not service_client.is_listening():
@@ -178,26 +177,26 @@ def _ask_service(
         return None
     if found is None:
         return None
-    index.note = found.note
+    store.note = found.note
     return found.page
 
 
-def _search(index: IndexSession, request: SearchRequest) -> HitPage[Hit]:
-    return _search_indexes(index, request, request.only, "search")
+def _search(store: OpenStore, request: SearchRequest) -> HitPage[Hit]:
+    return _search_indexes(store, request, request.only, "search")
 
 
-def _search_sessions(index: IndexSession, request: SearchRequest) -> HitPage[SessionHit]:
-    wanted = replace(request.only, kinds=(federated_indexes.MESSAGE,))
-    return _search_indexes(index, request, wanted, "search_sessions")
+def _search_sessions(store: OpenStore, request: SearchRequest) -> HitPage[SessionHit]:
+    wanted = replace(request.only, kinds=(federated_search.MESSAGE,))
+    return _search_indexes(store, request, wanted, "search_sessions")
 
 
 def _search_indexes(
-    index: IndexSession, request: SearchRequest, wanted: Filter, method: str
+    store: OpenStore, request: SearchRequest, wanted: Filter, method: str
 ) -> HitPage[Any]:
     """Search the index of the place, and with it what passes `wanted` of the others."""
-    chosen = _choose_mode(index, request.mode)
-    others = index.others.list_searches(chosen, wanted)
-    only = federated_indexes.drop_sources(request.only)
+    chosen = _choose_mode(store, request.mode)
+    others = store.list_searches(chosen, wanted)
+    only = federated_search.drop_sources(request.only)
     paging = {"limit": request.limit, "offset": (request.page - 1) * request.limit}
 
     def search(engine: Engine | None) -> HitPage[Any]:
@@ -206,9 +205,9 @@ def _search_indexes(
         try:
             found: HitPage[Any] = call([*own, *others], request.query, mode=chosen, **paging)
         except DamagedError:
-            if not index.others.remove_damaged(lambda each: each.search(request.query)):
+            if not store.remove_damaged(lambda each: each.search(request.query)):
                 raise
-            again = index.others.list_searches(chosen, wanted)
+            again = store.list_searches(chosen, wanted)
             found = call([*own, *again], request.query, mode=chosen, **paging)
         return found
 
@@ -218,16 +217,16 @@ def _search_indexes(
         return found
 
     if only is None:
-        index.note = index.others.note
+        store.note = store.source_note
         return search(None)
-    page = index.ask(chosen, search if others else search_alone)
-    index.note = "; ".join(filter(None, (index.note, index.others.note)))
+    page = store.ask(chosen, search if others else search_alone)
+    store.note = "; ".join(filter(None, (store.note, store.source_note)))
     return page
 
 
-def _choose_mode(index: IndexSession, mode: Mode | None) -> Mode:
+def _choose_mode(store: OpenStore, mode: Mode | None) -> Mode:
     """Return the mode to search in. Raises `MemfsError` for one that is turned off."""
-    model = index.model()
+    model = store.load_model()
     if model.off and mode in ("hybrid", "semantic"):
         raise MemfsError(
             f"embedding is off ({model.model.said}): there is no search by meaning",

@@ -18,7 +18,7 @@ from memfs.hosts import settings
 from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import context
-from memfs.recall import federated_indexes, model_config
+from memfs.recall import model_config
 from memfs.store import (
     archive,
     block_history,
@@ -140,7 +140,8 @@ def run(place: Place, home: str) -> Status:
 
 def _load_sources(place: Place) -> Iterator[SourceStatus]:
     for source in data_sources.list_sources(place):
-        source_index = federated_indexes.load_source_index()
+        from memfs.recall import source_index  # with what cuts documents
+
         state, current = source_index.load_state(source), source_index.is_current(source)
         files, chunks = (state.files, state.chunks) if state else (0, 0)
         yield SourceStatus(source.name, source.tier, files, chunks, current)

@@ -16,7 +16,7 @@ from memfs.store import blocks, clock, journal_query, prompt_log, sessions
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.recall.index_session import IndexSession
+    from memfs.recall.open_store import OpenStore
 
 DAYS = 371  # that are shown: 53 weeks
 _ENTRIES = 5000  # of the journal, the last ones
@@ -64,7 +64,7 @@ class Timeline:
     failures: int
 
 
-def run(index: IndexSession, days: int = DAYS) -> Timeline:
+def run(index: OpenStore, days: int = DAYS) -> Timeline:
     """Return what happened in the last `days` days. Raises `MemfsError`."""
     place = index.place
     entries = journal_query.list_entries(place)[-_ENTRIES:]

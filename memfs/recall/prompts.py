@@ -16,9 +16,23 @@ if TYPE_CHECKING:
     from tantivy import Document
 
     from memfs.search.engine import Engine
+    from memfs.store.blocks import Place
 
 _POOL = 24  # documents read, the best first, for a search by words
 _MESSAGE = "message"
+
+
+def recall(
+    place: "Place", engines: "Sequence[Engine]", prompt: str, shown: "list[str]", limit: int
+) -> PromptRecall:
+    """Return at most `limit` items for a prompt in a session.
+
+    `engines` are the open indexes of a place: its own, then those of its data sources. Without any
+    this process opens the index, and searches by words.
+    """
+    if not engines:
+        return recall_by_words(place.home.index, prompt, place.session, shown, limit)
+    return recall_warm(engines[0], prompt, place.session, shown, limit)
 
 
 def recall_by_words(

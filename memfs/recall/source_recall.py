@@ -5,10 +5,10 @@ What past sessions say comes first, and sources have a floor of their own, highe
 documentation 27 clear it, of 285 prompts about other things 1 (2 by words alone).
 """
 
+import json
 import math
 
 from memfs import files
-from memfs.core import fastjson
 from memfs.core.errors import is_damage
 from memfs.core.snippet import snippet, trim_heading
 from memfs.core.source_location import format_location
@@ -48,8 +48,15 @@ class SourceMatch:
         self.document, self.margin, self.words = document, margin, words
 
 
-def recall_sources(place: "Place", prompt: str, shown: "Sequence[str]") -> list[PromptHit]:
-    """Return the chunk of a place's sources that a prompt is about, in a list, by its words."""
+def recall_sources(
+    place: "Place", engines: "Sequence[Engine]", prompt: str, shown: "Sequence[str]"
+) -> list[PromptHit]:
+    """Return the chunk of a place's sources that a prompt is about, in a list.
+
+    `engines` are the open indexes (see `prompts.recall`); without any it is found by words.
+    """
+    if engines:
+        return _choose([_match_warm(engine, prompt, shown) for engine in engines[1:]])
     found = []
     for source in data_sources.list_sources(place):
         try:
@@ -59,13 +66,6 @@ def recall_sources(place: "Place", prompt: str, shown: "Sequence[str]") -> list[
             if not is_damage(error):  # the next search rebuilds it
                 raise
     return _choose(found)
-
-
-def recall_warm(
-    engines: "Iterable[Engine]", prompt: str, shown: "Sequence[str]"
-) -> list[PromptHit]:
-    """Do what `recall_sources` does by words and meaning, with open indexes."""
-    return _choose([_match_warm(engine, prompt, shown) for engine in engines])
 
 
 def _match_by_words(index: TextIndex, prompt: str, shown: "Sequence[str]") -> SourceMatch | None:
@@ -82,7 +82,8 @@ def _match_by_words(index: TextIndex, prompt: str, shown: "Sequence[str]") -> So
 def _match_warm(engine: "Engine", prompt: str, shown: "Sequence[str]") -> SourceMatch | None:
     if engine.vectors is None:
         return _match_by_words(engine.text, prompt, shown)
-    warm_search = __import__("memfs.search.warm_search", fromlist=["look_up"])  # with numpy
+    from memfs.search import warm_search
+
     lookup = warm_search.look_up(engine, prompt, "")
     if lookup is None:
         return None
@@ -139,7 +140,7 @@ def _choose(found: "Sequence[SourceMatch | None]") -> list[PromptHit]:
         return []
     best = max(matches, key=lambda each: each.margin)
     hit = PromptHit(best.document)
-    meta = fastjson.loads(get_field(best.document, "meta") or "{}")
+    meta = json.loads(get_field(best.document, "meta") or "{}")
     place = meta if isinstance(meta, dict) else {}
     heading = place.get("heading")
     hit.role = f"source {get_field(best.document, 'label')}, {format_location(place)}"

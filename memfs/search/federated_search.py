@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
@@ -26,6 +26,20 @@ from memfs.search.engine import (
     convert_damage,
 )
 from memfs.search.hit_builder import HitBuilder
+
+SOURCE, MESSAGE = "source", "message"  # kinds of documents
+# The fields of a filter that no document of a source has.
+_NOT_OF_SOURCES = (
+    "roles",
+    "hosts",
+    "sessions",
+    "projects",
+    "branches",
+    "tags",
+    "any_tags",
+    "importance",
+    "speakers",
+)
 
 
 class IndexSearch(NamedTuple):
@@ -126,3 +140,17 @@ def _summarize(lists: Sequence[_RankedList]) -> tuple[int, bool]:
     heads = ([places[0] for _, places in each.results] for each in lists)
     sure = any(each.builder.is_sure(head) for each, head in zip(lists, heads, strict=True) if head)
     return total, sure or not total
+
+
+def accepts_sources(only: Filter) -> bool:
+    """Tell whether a filter passes documents of sources."""
+    others = any(getattr(only, name) for name in _NOT_OF_SOURCES)
+    return not others and SOURCE in (only.kinds or (SOURCE,))
+
+
+def drop_sources(only: Filter) -> Filter | None:
+    """Return a filter for an index without sources; None if nothing is left to search there."""
+    if SOURCE not in only.kinds:
+        return only
+    kinds = tuple(kind for kind in only.kinds if kind != SOURCE)
+    return replace(only, kinds=kinds) if kinds else None

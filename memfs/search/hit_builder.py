@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import json
 import math
 from collections.abc import Sequence
 
 from tantivy import Document
 
-from memfs.core import fastjson
 from memfs.core.records import Hit
 from memfs.core.snippet import snippet, trim_heading
 from memfs.search import identifiers
@@ -207,7 +207,7 @@ def build_hit(
 
 
 def _parse_metadata(text: str) -> dict[str, object]:
-    found = fastjson.loads(text) if text else {}
+    found = json.loads(text) if text else {}
     return found if isinstance(found, dict) else {}
 
 

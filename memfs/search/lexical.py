@@ -4,6 +4,7 @@ Queries are built from analysed words, never parsed: a user's text is no query l
 """
 
 import errno
+import json
 import math
 import os
 
@@ -11,7 +12,6 @@ import tantivy
 from tantivy import FieldType, Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
 
 from memfs import files
-from memfs.core import fastjson
 from memfs.core.errors import DamagedError, find_refusal, is_damage
 from memfs.files import signatures
 from memfs.search import stopwords
@@ -377,12 +377,12 @@ def list_files_to_check(folder: str, looks: dict[str, str]) -> list[str]:
 
     Files that are being written are left out. Raises `OSError`, `ValueError`.
     """
-    meta = fastjson.loads(files.read(f"{folder}/{FOLDER}/meta.json") or "")
+    meta = json.loads(files.read(f"{folder}/{FOLDER}/meta.json") or "")
     used: dict[str, str] = {}
     for each in meta["segments"] if isinstance(meta, dict) else ():
         deleted = (each.get("deletes") or {}).get("opstamp", "")
         used[str(each["segment_id"]).replace("-", "")] = f".{deleted}.del"
-    found = fastjson.loads(files.read(f"{folder}/{CHECKED}") or "{}")
+    found = json.loads(files.read(f"{folder}/{CHECKED}") or "{}")
     known = found if isinstance(found, dict) else {}
     return [
         name

@@ -5,12 +5,12 @@ there is, which ends the process. Files never change once written, so each is re
 `lexical.CHECKED` holds the signatures of those that are intact.
 """
 
+import json
 import mmap
 import os
 import zlib
 
 from memfs import files
-from memfs.core import fastjson
 from memfs.files import atomic
 
 _TAIL = 8  # bytes: the footer's length, and a magic number
@@ -35,7 +35,7 @@ def are_whole(top: str, names: list[str]) -> bool:
 
 def record_checks(path: str, looks: dict[str, str]) -> None:
     """Record the signatures of verified files: they are not read again. The caller locks."""
-    atomic.write_derived(path, fastjson.dumps(looks).encode())
+    atomic.write_derived(path, json.dumps(looks).encode())
 
 
 def _is_whole(handle: int, size: int) -> bool:
@@ -48,8 +48,8 @@ def _is_whole(handle: int, size: int) -> bool:
         if int.from_bytes(data[-4:], "little") != _SIGN or length > _LONGEST or end < 0:
             return False
         try:
-            footer = fastjson.loads(data[end : size - _TAIL].decode("utf-8", "replace"))
-        except ValueError:
+            footer = json.loads(data[end : size - _TAIL].decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
             return False
         with memoryview(data) as whole, whole[:end] as body:
             return isinstance(footer, dict) and footer.get("crc") == zlib.crc32(body)

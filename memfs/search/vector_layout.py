@@ -3,11 +3,12 @@
 Nothing here needs numpy: a hook that indexes one message deletes documents, too.
 """
 
+import json
 import mmap
 import os
 
 from memfs import files
-from memfs.core import fastjson
+from memfs.core.errors import UNREADABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Extent:
 
     def to_json(self) -> str:
         """Return the content of the manifest file."""
-        return fastjson.dumps({name: getattr(self, name) for name in self.__slots__})
+        return json.dumps({name: getattr(self, name) for name in self.__slots__})
 
 
 def path(index: str, model: str) -> str:
@@ -93,9 +94,11 @@ def path(index: str, model: str) -> str:
 def load_extent(index: str, model: str) -> Extent:
     """Return the extent of a model's vectors; an empty one if the file is missing or damaged."""
     try:
-        data = fastjson.loads(files.read(f"{path(index, model)}/{ROWS}", cap=_LONGEST) or "")
+        data = json.loads(
+            files.read(f"{path(index, model)}/{ROWS}", cap=_LONGEST) or "", strict=False
+        )
         found = Extent(**data) if isinstance(data, dict) else Extent("")
-    except (OSError, ValueError, TypeError):
+    except (OSError, *UNREADABLE):
         return Extent(model)
     counts = (found.rows, found.tokens, found.documents)
     plain = all(type(each) is int and each >= 0 for each in counts) and type(found.source) is str

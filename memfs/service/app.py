@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from memfs import hosts
 from memfs.core import events, parts
@@ -19,15 +19,13 @@ from memfs.core.events import Event, Reply
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
 from memfs.ops import brief, host_event, review
+from memfs.recall.open_store import OpenStore
 from memfs.service import job_queue, throttle
 from memfs.service.job_queue import WorkScheduler
-from memfs.service.store_pool import LoadedStore, StorePool
+from memfs.service.store_pool import StorePool
 from memfs.service.watch import FolderWatch, SourceWatch, WatchedSource
 from memfs.store import blocks, chunk_log, sessions, spool
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    from memfs.service.store_pool import LoadedStore, StorePool
 
 _SESSIONS = 1000  # whose locks are remembered
 
@@ -51,7 +49,7 @@ class Service:
         self._answers = RequestHandlers(self.stores, self.work, self.team, self._queue_refresh)
         self._began = time.time()
         self._asked = 0.0
-        self._stale: set[LoadedStore] = set()
+        self._stale: set[OpenStore] = set()
         self._news = threading.Condition()
         self._looking = threading.Lock()
         self._ended = False
@@ -105,7 +103,7 @@ class Service:
 
     def _check_stores(self) -> None:
         try:
-            self.stores.forget_old()
+            self.stores.release_unused()
             self._watch.check_folders()
             for store in self.stores.list_stores():
                 self._sources.update(store)
@@ -122,16 +120,16 @@ class Service:
         self._watch.stop()
         self._thread.join(1)
 
-    def _add_store(self, store: LoadedStore) -> None:
+    def _add_store(self, store: OpenStore) -> None:
         """Open a new store and watch its folders, which then brings it up to date."""
         self._queue_refresh(store)
         self._watch.add(store, lambda: self._list_when_idle(store))
 
-    def _remove_store(self, store: LoadedStore) -> None:
+    def _remove_store(self, store: OpenStore) -> None:
         self._watch.remove(store)
         self._sources.remove(store)
 
-    def _list_when_idle(self, store: LoadedStore) -> list[str]:
+    def _list_when_idle(self, store: OpenStore) -> list[str]:
         """List the folders of a store once no request is pending: watching takes time."""
         self._await_lull()
         return list_folders(store)
@@ -141,7 +139,7 @@ class Service:
         if isinstance(key, WatchedSource):
             self._sources.queue_changes(key, paths)
             return
-        store = cast("LoadedStore", key)
+        store = cast("OpenStore", key)
         if not paths:
             self.work.add(store, set(_list_transcript_folders(store)), everything=True)
             return
@@ -155,13 +153,13 @@ class Service:
         if own or transcripts or any(map(os.path.exists, notes)):
             self.work.add(store, transcripts, everything=bool(own))
 
-    def _publish(self, store: LoadedStore) -> None:
+    def _publish(self, store: OpenStore) -> None:
         """Follow an index that changed: it is opened, and what is shared of recall is sent."""
         self._queue_refresh(store)
         if self.team:
             self.team.notify(store.place.home.local)
 
-    def _queue_refresh(self, store: LoadedStore) -> None:
+    def _queue_refresh(self, store: OpenStore) -> None:
         """Let the refresh thread open the index of a store again."""
         with self._news:
             self._stale.add(store)
@@ -177,7 +175,7 @@ class Service:
                 store = self._stale.pop()
             self._await_lull()
             try:
-                store.refresh()
+                self.stores.refresh(store)
                 self._sources.update(store)
             except (MemfsError, OSError) as error:
                 job_queue.write_line(f"{store.place.home.index} cannot be opened: {error}")
@@ -191,7 +189,7 @@ class Service:
             time.sleep(_STEP)
 
 
-def list_folders(store: LoadedStore) -> list[str]:
+def list_folders(store: OpenStore) -> list[str]:
     """List the folders that belong to a store: inbox, blocks, archive, facts, transcripts."""
     place = store.place
     found = [f"{place.home.local}/{spool.FOLDER}"]
@@ -201,7 +199,7 @@ def list_folders(store: LoadedStore) -> list[str]:
     return [path for path in found if _is_real(path)] + _list_transcript_folders(store)
 
 
-def _list_transcript_folders(store: LoadedStore) -> list[str]:
+def _list_transcript_folders(store: OpenStore) -> list[str]:
     """List the folders where hosts may write transcripts of a store."""
     home, top = os.path.expanduser("~"), store.place.home.top
     return [path for name in hosts.NAMES for path in hosts.reader(name).list_folders(home, top)]
@@ -222,7 +220,7 @@ def _measure_memory() -> int:
     return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _is_inside(path: str, store: LoadedStore) -> bool:
+def _is_inside(path: str, store: OpenStore) -> bool:
     return any(path.startswith(f"{tier.root}/") for _, tier in store.place.list_tiers())
 
 
@@ -243,7 +241,7 @@ class RequestHandlers:
         stores: StorePool,
         work: WorkScheduler,
         team: brief.TeamAsker | None,
-        queue_refresh: Callable[[LoadedStore], object],
+        queue_refresh: Callable[[OpenStore], object],
     ) -> None:
         self._stores, self._work, self._queue_refresh = stores, work, queue_refresh
         self._team = team
@@ -288,7 +286,7 @@ class RequestHandlers:
             if shown is None:
                 return None  # the whole brief, which needs more of the hook's environment
             reply, update = brief.updates_since(
-                place, event.prompt, shown, store, self._team, tools=event.tools
+                place, event.prompt, shown, store.engines, self._team, tools=event.tools
             )
             text = host.format_reply(event, reply).encode("utf-8", "replace")
             on_taken = partial(_record_shown, place, event.host, reply, update, record_run)
@@ -309,14 +307,14 @@ class RequestHandlers:
                 self._locks = {key: lock for key, lock in self._locks.items() if lock.locked()}
             return self._locks.setdefault((place.home.root, place.session), threading.Lock())
 
-    def _release_lock(self, lock: threading.Lock, store: LoadedStore) -> None:
+    def _release_lock(self, lock: threading.Lock, store: OpenStore) -> None:
         """Release the lock of a session's prompt, and queue a refresh if its index is stale."""
         lock.release()
         if store.is_stale():
             self._queue_refresh(store)
 
     def _handle_stop(
-        self, event: Event, store: LoadedStore, record_run: Callable[[], object]
+        self, event: Event, store: OpenStore, record_run: Callable[[], object]
     ) -> ServiceAnswer:
         spool.write_note(store.place.home, event.host, event.transcript, event.session)
         self._work.add(store, set())
@@ -341,7 +339,7 @@ class RequestHandlers:
         store = self._stores.for_place(place)
         if self._work.is_busy(store):
             return None  # much may be new: the client reads it, and keeps no other request waiting
-        return ServiceAnswer(search.answer_request(store.session.index, words[0], request))
+        return ServiceAnswer(search.answer_request(store, words[0], request))
 
 
 def _record_shown(

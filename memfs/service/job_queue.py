@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memfs.service.store_pool import LoadedStore
+    from memfs.recall.open_store import OpenStore
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memfs.service.store_pool import LoadedStore
+    from memfs.recall.open_store import OpenStore
 import os
 import traceback
 
@@ -67,7 +67,7 @@ class Job:
     store changed, too; `sources`: files of its data sources did.
     """
 
-    held: LoadedStore
+    held: OpenStore
     paths: set[str] = field(default_factory=set)
     all: bool = False
     sources: bool = False
@@ -90,7 +90,7 @@ class JobQueue:
 
     def __init__(
         self,
-        published: Callable[[LoadedStore], object],
+        published: Callable[[OpenStore], object],
         *,
         finish: bool = False,
         worker: WorkerSettings = WORKER,
@@ -125,7 +125,7 @@ class JobQueue:
             if self._now and not (self._finish and self._now.held is job.held):
                 self._signal_waiting()
 
-    def is_busy(self, store: LoadedStore) -> bool:
+    def is_busy(self, store: OpenStore) -> bool:
         """Return whether a job of a store is running."""
         now = self._now
         return now is not None and now.held is store
@@ -185,7 +185,7 @@ class JobQueue:
             self._jobs.remove(waiting)
             self._jobs.append(waiting)
 
-    def _find_waiting(self, store: LoadedStore) -> Job | None:
+    def _find_waiting(self, store: OpenStore) -> Job | None:
         return next((job for job in self._jobs if job.held is store), None)
 
     def _wait_for_job(self) -> Job | None:
@@ -277,7 +277,7 @@ class WorkScheduler:
     """The two job queues. `published` is called with a store whose index changed."""
 
     def __init__(
-        self, published: Callable[[LoadedStore], object], worker: WorkerSettings = WORKER
+        self, published: Callable[[OpenStore], object], worker: WorkerSettings = WORKER
     ) -> None:
         self._published = published
         self._finishing = JobQueue(published, finish=True, worker=worker)
@@ -290,17 +290,12 @@ class WorkScheduler:
             queue.start()
 
     def add(
-        self,
-        store: LoadedStore,
-        paths: set[str],
-        *,
-        everything: bool = False,
-        sources: bool = False,
+        self, store: OpenStore, paths: set[str], *, everything: bool = False, sources: bool = False
     ) -> None:
         """Queue a read of the changes of a store (or of its data sources), then its slow part."""
         self._reading.add(Job(store, set(paths), everything, sources))
 
-    def is_busy(self, store: LoadedStore) -> bool:
+    def is_busy(self, store: OpenStore) -> bool:
         """Return whether a job of a store is running."""
         return any(queue.is_busy(store) for queue in self._queues)
 
@@ -315,7 +310,7 @@ class WorkScheduler:
         for queue in self._queues:
             queue.wait_for_end()
 
-    def _finish_later(self, store: LoadedStore) -> None:
+    def _finish_later(self, store: OpenStore) -> None:
         self._published(store)
         self._finishing.add(Job(store))
 

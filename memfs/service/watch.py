@@ -25,7 +25,7 @@ from memfs.store import data_sources
 from memfs.store.data_sources import DataSource
 
 if TYPE_CHECKING:
-    from memfs.service.store_pool import LoadedStore
+    from memfs.recall.open_store import OpenStore
 
 _RULE_FILES = (".gitignore", ".memfsignore")  # hidden, and they decide on other files
 
@@ -240,13 +240,13 @@ class WatchedSource(NamedTuple):
 class SourceWatch:
     """Watches the sources of loaded stores. Calls `queue` with a store whose sources changed."""
 
-    def __init__(self, watch: FolderWatch, queue: Callable[[LoadedStore], object]) -> None:
+    def __init__(self, watch: FolderWatch, queue: Callable[[OpenStore], object]) -> None:
         self._watch, self._queue = watch, queue
-        self._keys: dict[LoadedStore, set[WatchedSource]] = {}
+        self._keys: dict[OpenStore, set[WatchedSource]] = {}
         self._files: dict[str, object] = {}  # signatures of single files, by path
         self._lock = threading.Lock()
 
-    def update(self, store: LoadedStore) -> None:
+    def update(self, store: OpenStore) -> None:
         """Watch the sources that a store has now, and index what is not watched if it changed."""
         sources = data_sources.list_sources(store.place)
         folders = {source: _list_folders(source) for source in sources}
@@ -258,7 +258,7 @@ class SourceWatch:
         if changed or not all(files.is_folder(source.index) for source in sources):
             self._queue(store)
 
-    def remove(self, store: LoadedStore) -> None:
+    def remove(self, store: OpenStore) -> None:
         """Stop watching what only this store has."""
         self._set_keys(store, None)
 
@@ -271,7 +271,7 @@ class SourceWatch:
         if store is not None:
             self._queue(store)
 
-    def _set_keys(self, store: LoadedStore, keys: set[WatchedSource] | None) -> None:
+    def _set_keys(self, store: OpenStore, keys: set[WatchedSource] | None) -> None:
         with self._lock:
             before = set().union(*self._keys.values())
             self._keys.pop(store, None)

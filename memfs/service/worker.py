@@ -27,9 +27,9 @@ from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.kinds.graph import Graph
-from memfs.recall import federated_indexes, index_sources
-from memfs.recall.index_session import LOCK as GRAPH_LOCK
-from memfs.recall.index_session import IndexSession
+from memfs.recall import index_sources
+from memfs.recall.open_store import LOCK as GRAPH_LOCK
+from memfs.recall.open_store import OpenStore
 from memfs.search import hnsw, vector_layout
 from memfs.service import throttle
 from memfs.service.job_queue import BUSY, LATER
@@ -126,8 +126,9 @@ def read_sources(place: Place) -> bool:
     Raises `StoppedError` once another job waits: the next one continues.
     """
     sources = data_sources.list_sources(place)
+    if sources:
+        from memfs.recall import source_index  # with what cuts documents
     for source in sources:
-        source_index = federated_indexes.load_source_index()
         done = source_index.sync(place, source, embed=False, wait=PATIENCE, stage=_report_or_stop)
         if done is None:
             raise LockedError("somebody else indexes")
@@ -136,13 +137,15 @@ def read_sources(place: Place) -> bool:
 
 def finish_sources(place: Place, wait: Callable[[], object]) -> None:
     """Make the missing vectors of the data sources, and the graphs of large ones."""
-    for source in data_sources.list_sources(place):
+    sources = data_sources.list_sources(place)
+    if sources:
+        from memfs.recall import source_index  # with what cuts documents
+    for source in sources:
         wait()
-        source_index = federated_indexes.load_source_index()
         if source_index.count_missing_vectors(place, source):
             source_index.sync(place, source, embed=True, wait=PATIENCE, stage=_report_progress)
             _send({"published": True})
-    others = IndexSession(place).others.list_open("hybrid")
+    others = OpenStore(place).list_sources("hybrid")
     for vectors in filter(None, (engine.vectors for _, engine in others)):
         if vectors.extent.rows >= hnsw.FEWEST:
             with lock.hold_lock(place.home, 0, GRAPH_LOCK):
@@ -157,7 +160,7 @@ def finish_store(place: Place, wait: Callable[[], object]) -> None:
             _send({"published": True})
         served = vector_layout.load_active_extent(place.home.index)
         if served and served.rows >= hnsw.FEWEST:
-            IndexSession(place).load_graph(_report_progress("load_graph", 0))
+            OpenStore(place).load_graph(_report_progress("load_graph", 0))
             _send({"published": True})
         finish_sources(place, wait)
         wait()

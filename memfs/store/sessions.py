@@ -1,10 +1,10 @@
 """What one session has been shown already, and when a host's hook ran last. Hot path."""
 
+import json
 import os
 import time
 
 from memfs import files
-from memfs.core import fastjson
 from memfs.store.store_paths import Store
 
 _KEPT_HITS = 500
@@ -53,8 +53,8 @@ def load(store: Store, session: str) -> ShownState | None:
     if text is None:
         return None
     try:
-        found = fastjson.loads(text)
-    except ValueError:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
         return None
@@ -78,7 +78,7 @@ def save(store: Store, session: str, shown: ShownState) -> bool:
     if secret or shown.numbers:
         numbers = {key: clean_texts.compute_number(text) for key, text in secret.items()}
         found["numbers"] = {**shown.numbers, **numbers}
-    _write(path(store, session), fastjson.dumps(found))
+    _write(path(store, session), json.dumps(found))
     return bool(secret)
 
 

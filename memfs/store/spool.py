@@ -1,9 +1,9 @@
 """The spool: hooks that must be quick drop one small file, ingest drains it. Hot path."""
 
+import json
 import os
 
 from memfs import files
-from memfs.core import fastjson
 from memfs.files import atomic
 from memfs.store import local_folder
 from memfs.store.store_paths import Store
@@ -17,7 +17,7 @@ def write_note(store: Store, host: str, transcript: str, session: str = "") -> N
     folder = f"{store.local}/{FOLDER}"
     files.make_folder(folder, private=True, durable=False)
     name = f"{os.getpid()}-{os.urandom(4).hex()}.json"
-    text = fastjson.dumps({"host": host, "transcript": transcript, "session": session})
+    text = json.dumps({"host": host, "transcript": transcript, "session": session})
     atomic.write(f"{folder}/{name}", text, private=True, durable=False)
 
 
@@ -30,7 +30,7 @@ def list_notes(store: Store) -> list[tuple[str, str, str, str]]:
             continue
         path = f"{folder}/{name}"
         try:
-            note = fastjson.loads(files.read(path) or "")
+            note = json.loads(files.read(path) or "")
         except (ValueError, RecursionError, OSError):
             note = None
         if isinstance(note, dict) and isinstance(note.get("transcript"), str):

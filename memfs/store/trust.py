@@ -5,8 +5,9 @@ accepted are git's ids of texts, each for one path: whatever is checked out, a t
 accepted there is that user's, and another is not. Hot path where a session starts.
 """
 
+import json
+
 from memfs import files
-from memfs.core import fastjson
 from memfs.files import atomic, stamps
 from memfs.store import local_folder, store_paths
 
@@ -107,7 +108,7 @@ def save(store: "Store", known: AcceptedTexts, how_far: GitReview) -> None:
         (_get_tree_path(store, "there"), {"there": known.there}),
         (_get_tree_path(store, "looked"), own),
     ):
-        atomic.write(path, fastjson.dumps(value), private=True, locked=True)
+        atomic.write(path, json.dumps(value), private=True, locked=True)
 
 
 def grant_trust(store: "Store") -> None:
@@ -147,7 +148,7 @@ def _parse_texts(found: object) -> dict[str, str]:
 
 def _read(path: str) -> dict[str, object]:
     try:
-        found = fastjson.loads(files.read(path, cap=_CAP) or "")
-    except ValueError:
+        found = json.loads(files.read(path, cap=_CAP) or "")
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -28,7 +28,7 @@ from memfs.team.protocol import MOST_HITS, RecallRequest, TeamAnswer, TeamHit, T
 from memfs.team.sharing import make_question
 
 if TYPE_CHECKING:
-    from memfs.recall.index_session import IndexSession
+    from memfs.recall.open_store import OpenStore
 
 TIMEOUT = 2.0  # seconds for a question
 _LONGEST = 64_000  # characters of a prompt: what is longer is a pasted file, and not sent
@@ -73,7 +73,7 @@ class TeamSearch:
 
 
 def run(
-    index: IndexSession,
+    index: OpenStore,
     query: str,
     *,
     mode: Mode | None,

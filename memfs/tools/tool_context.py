@@ -13,7 +13,7 @@ from memfs.store import blocks, store_paths
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.recall.index_session import IndexSession
+    from memfs.recall.open_store import OpenStore
 
 
 @dataclass
@@ -26,7 +26,7 @@ class ToolContext:
     folder: str
     origin: Origin = field(default_factory=lambda: Origin("agent"))
     chosen: Place | None = None
-    _index: tuple[object, IndexSession] | None = None
+    _index: tuple[object, OpenStore] | None = None
 
     def place(self) -> Place:
         """Return the trusted stores that serve the folder. Raises `StoreError` if there is none."""
@@ -60,12 +60,12 @@ class ToolContext:
         """Return the origin, with a reason if one is given."""
         return replace(self.origin, reason=str(reason)) if reason else self.origin
 
-    def index(self) -> IndexSession:
+    def index(self) -> OpenStore:
         """Return the index of the place, opened once."""
-        from memfs.recall.index_session import IndexSession  # edits need no index
+        from memfs.recall.open_store import OpenStore  # edits need no index
 
         place = self.place()
         same = (place.home.root, place.user.root if place.user else "")
         if self._index is None or self._index[0] != same:
-            self._index = (same, IndexSession(place))
+            self._index = (same, OpenStore(place))
         return self._index[1]

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 from memfs.core.records import Fact, Origin
 from memfs.ops import archive
 from memfs.ops.archive import PassageCache
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import blocks
 from memfs.store import facts as stored_facts
 from memfs.store.blocks import Place
@@ -248,7 +248,7 @@ class Project:
 
     folder: str
     key: str = ""
-    index: IndexSession | None = None
+    index: OpenStore | None = None
     passages: PassageCache = field(default_factory=archive.make_cache)
     facts: FileCache[dict[str, Fact]] = field(default_factory=stored_facts.make_cache)
 
@@ -264,10 +264,10 @@ class Project:
         """Return the place as it is now. Raises `MemfsError`."""
         return blocks.find_place(self.folder)
 
-    def open_index(self) -> IndexSession:
+    def open_index(self) -> OpenStore:
         """Return the index of the place, kept open between searches."""
         if self.index is None:
-            self.index = IndexSession(self.find_place())
+            self.index = OpenStore(self.find_place())
         return self.index
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from memfs.ops import archive, model
 from memfs.recall import index_sources, model_config
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search import active_model, encoder, vector_layout
 from memfs.store import config_edit
 from tests.faults import harness
@@ -40,7 +40,7 @@ def searched(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> W
 
 def look(world: World, *names: str) -> None:
     """Search: the vectors are of one of the models, and every document has some."""
-    engine = IndexSession(world.place()).engine("hybrid")
+    engine = OpenStore(world.place()).update_engine("hybrid")
     assert engine.vectors
     assert engine.vectors.encoder.name in names
     every = [address for _, address in engine.text.search(engine.text.number_query(0), 1000)]

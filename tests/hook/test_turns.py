@@ -9,7 +9,7 @@ from pathlib import Path
 from memfs.ingest import transcripts
 from memfs.ops import search
 from memfs.recall import index_sources
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.search.lexical import TextIndex
 from memfs.store import lock, spool
@@ -45,7 +45,7 @@ def stop(repo: Path, path: Path, **more: object) -> bytes:
 
 
 def found(place: Place, query: str) -> list[str]:
-    page = search.run(IndexSession(place), query, mode="text", only=Filter(), limit=5, page=1)
+    page = search.run(OpenStore(place), query, mode="text", only=Filter(), limit=5, page=1)
     return [hit.text for hit in page.hits]
 
 

@@ -14,7 +14,7 @@ from memfs.core.records import Fact, Message
 from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, prose, selection
 from memfs.ops import context, facts
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import facts as stored
 from memfs.store import recall
 from memfs.store.blocks import Place
@@ -361,7 +361,7 @@ def test_a_person_decides(place: Place, memfs: Run) -> None:
 
 def test_facts_are_in_the_context_of_a_task(place: Place) -> None:
     add(place, "Never deploy the shop on Fridays.", "I prefer tabs.")
-    found = context.for_task(IndexSession(place), "deploy the shop", 300)
+    found = context.for_task(OpenStore(place), "deploy the shop", 300)
     assert found.text.endswith("- facts from past sessions\n> Never deploy the shop on Fridays\n")
 
 

@@ -16,7 +16,7 @@ from memfs.core.errors import MemfsError
 from memfs.core.records import Message
 from memfs.knowledge import orchestrator
 from memfs.knowledge.orchestrator import Orchestrator
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store.blocks import Place
 
 YAML = """memfs: 1
@@ -104,7 +104,7 @@ def test_what_is_wrong_with_a_kind_is_named_and_the_others_go_on(
     place: Place, said: str, wrong: str
 ) -> None:
     configure(place, f"memfs: 1\n{said[:-1]}, static: {{type: static}}}}\n", user=True)
-    memory = orchestrator.for_session(IndexSession(place))
+    memory = orchestrator.for_session(OpenStore(place))
     assert list(memory.kinds) == ["static"]
     [problem] = memory.problems
     assert wrong in problem
@@ -117,7 +117,7 @@ def test_a_repository_names_no_kind_of_others_and_asks_no_model(place: Place) ->
         "memfs: 1\nmemory_blocks:\n  a: {type: theirs}\n  b: {type: static}\n"
         "  c: {type: facts, config: {extraction_model: configured}}\n",
     )
-    memory = orchestrator.for_session(IndexSession(place))
+    memory = orchestrator.for_session(OpenStore(place))
     assert list(memory.kinds) == ["b", "c"]
     assert [problem.rpartition(" is not used: ")[2] for problem in memory.problems] == [
         "only you may name a plugin",
@@ -176,7 +176,7 @@ def test_a_package_adds_a_kind(
         "  facts: {type: facts}\n",
         user=True,
     )
-    memory = orchestrator.for_session(IndexSession(place))
+    memory = orchestrator.for_session(OpenStore(place))
     assert memory.problems == ()
     memory.store("Never deploy on Fridays.", session="s", notes=True, facts=True)
     assert memory.kinds["mine"].learnt == ["Never deploy on Fridays"]  # type: ignore[attr-defined]
@@ -195,7 +195,7 @@ def test_a_plugin_that_cannot_learn_is_told_of_no_facts(place: Place) -> None:
 
 
 def test_what_cannot_be_asked_for(place: Place) -> None:
-    memory = orchestrator.for_session(IndexSession(place))
+    memory = orchestrator.for_session(OpenStore(place))
     for requirements, wrong in (
         ({"vektor": {}}, "nothing can be required of 'vektor'"),
         ({"vector": {"limt": 5}}, "cannot be asked for 'limt'"),
@@ -214,7 +214,7 @@ def test_what_cannot_be_asked_for(place: Place) -> None:
 
 
 def test_priorities_and_what_is_left_out(place: Place) -> None:
-    memory = orchestrator.for_session(IndexSession(place))
+    memory = orchestrator.for_session(OpenStore(place))
     for number in range(30):
         memory.store(
             f"The gateway of shop{number} keeps its port in file{number}.", session=f"s{number}"
@@ -240,7 +240,7 @@ def test_priorities_and_what_is_left_out(place: Place) -> None:
 
 
 def test_the_same_is_said_once(place: Place) -> None:
-    memory = orchestrator.for_session(IndexSession(place))
+    memory = orchestrator.for_session(OpenStore(place))
     memory.store("Never deploy the shop on Fridays.", session="s", facts=True, graph=True)
     found = memory.context("deploy the shop")
     assert found.text.count("deploy the shop on Fridays") == 1

@@ -15,7 +15,7 @@ from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.kinds.protocol import Query
 from memfs.ops import facts
 from memfs.ops import graph as graph_op
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import facts as stored
 from memfs.store import message_records, recall
 from memfs.store.blocks import Place
@@ -109,7 +109,7 @@ def test_relations_of_plain_sentences_are_walked(place: Place, memfs: Run) -> No
     one = memfs("facts", "list", "--related", "api", "--depth", "1").out
     assert "The API uses Postgres" in one
     assert "eu1" not in one
-    found = Facts(place, index=IndexSession(place)).retrieve(Query(path="billing", depth=2))
+    found = Facts(place, index=OpenStore(place)).retrieve(Query(path="billing", depth=2))
     assert [each.text for each in found] == ["Ana owns billing"]
 
 

@@ -15,7 +15,7 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Hit
 from memfs.ops import doctor, model, search, status, trust
 from memfs.recall import index_sources
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search import active_model, encoder, model_files, vector_layout
 from memfs.search.engine import Filter, HitPage
 from memfs.store import archive, lock
@@ -32,10 +32,10 @@ def mine(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def kept(place: Place) -> IndexSession:
+def kept(place: Place) -> OpenStore:
     assert place.project
     archive.write_passage(place.project, "bread from the oven", importance=5, tags=())
-    return IndexSession(place)
+    return OpenStore(place)
 
 
 def stage(_name: str, _length: int) -> Callable[[int], object]:
@@ -47,12 +47,12 @@ def settings(place: Place) -> Path:
     return Path(place.user.root, "config.yaml")
 
 
-def find(kept: IndexSession, mode: str | None = None) -> HitPage[Hit]:
+def find(kept: OpenStore, mode: str | None = None) -> HitPage[Hit]:
     return search.run(kept, "oven", mode=mode, only=Filter(), limit=5, page=1)  # type: ignore[arg-type]
 
 
 def test_another_model_is_taken_with_all_documents(
-    place: Place, kept: IndexSession, mine: Path
+    place: Place, kept: OpenStore, mine: Path
 ) -> None:
     assert find(kept).hits
     settings(place).write_text("memfs: 1  # ours\nmax_blocks: 12\n")
@@ -84,7 +84,7 @@ def test_a_folder_is_looked_for_from_where_one_is(
 
 
 @pytest.mark.parametrize("text", ["gone", "./gone", "/gone", "a/b", "a/b/c", "", "5"])
-def test_what_cannot_be_used_is_not_taken(place: Place, kept: IndexSession, text: str) -> None:
+def test_what_cannot_be_used_is_not_taken(place: Place, kept: OpenStore, text: str) -> None:
     before = settings(place).read_bytes()
     with pytest.raises(MemfsError):
         model.use_model(place, text, stage)
@@ -99,7 +99,7 @@ def test_a_broken_model_is_not_taken(place: Place, mine: Path) -> None:
     assert settings(place).read_bytes() == before
 
 
-def test_none_removes_the_vectors_and_words_find(place: Place, kept: IndexSession) -> None:
+def test_none_removes_the_vectors_and_words_find(place: Place, kept: OpenStore) -> None:
     assert find(kept).hits
     assert model.use_model(place, "none", stage).state == "removed"
     assert active_model.measure_size(place.home.index) == 0
@@ -113,7 +113,7 @@ def test_none_removes_the_vectors_and_words_find(place: Place, kept: IndexSessio
     assert status.run(place, "").embedding == "none: search goes by words"
 
 
-def test_vectors_that_are_kept_though_it_is_off_are_named(place: Place, kept: IndexSession) -> None:
+def test_vectors_that_are_kept_though_it_is_off_are_named(place: Place, kept: OpenStore) -> None:
     assert find(kept).hits
     settings(place).write_text("memfs: 1\nembedding: none\n")
     [found] = [each for each in doctor.run(place, "") if "embedding" in each.text]
@@ -124,7 +124,7 @@ def test_vectors_that_are_kept_though_it_is_off_are_named(place: Place, kept: In
 
 
 def test_what_counts_more_than_the_users_setting_is_named(
-    place: Place, kept: IndexSession, mine: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, kept: OpenStore, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert place.project
     path = Path(place.project.root, "config.yaml")
@@ -136,7 +136,7 @@ def test_what_counts_more_than_the_users_setting_is_named(
 
 
 def test_while_another_process_makes_them_nobody_waits(
-    place: Place, kept: IndexSession, mine: Path
+    place: Place, kept: OpenStore, mine: Path
 ) -> None:
     assert find(kept).hits
     with lock.hold_lock(place.home, 0, index_sources.MODEL_LOCK):
@@ -148,7 +148,7 @@ def test_a_place_without_a_store_of_ones_own_has_nowhere_to_keep_it(place: Place
         model.use_model(Place(place.project, None), "none", stage)
 
 
-def test_a_broken_model_is_named_everywhere(place: Place, kept: IndexSession, mine: Path) -> None:
+def test_a_broken_model_is_named_everywhere(place: Place, kept: OpenStore, mine: Path) -> None:
     settings(place).write_text(f"memfs: 1\nembedding: {mine}\n")
     (mine / "model.safetensors").unlink()
     said = "there is no file model.safetensors"
@@ -188,7 +188,7 @@ def imported(repo: Path, home: Path, code: str, stdin: str = "") -> set[str]:
 
 
 def test_without_a_model_nothing_heavy_is_imported(
-    place: Place, kept: IndexSession, repo: Path, home: Path, tmp_path: Path
+    place: Place, kept: OpenStore, repo: Path, home: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "t.jsonl").write_bytes(conversation(6))
     (tmp_path / "u.jsonl").write_bytes(conversation(6, first=100))
@@ -222,7 +222,7 @@ def test_without_a_model_nothing_heavy_is_imported(
 
 
 def test_by_words_alone_numpy_is_not_needed_with_a_model_either(
-    kept: IndexSession, repo: Path, home: Path
+    kept: OpenStore, repo: Path, home: Path
 ) -> None:
     run = "sys.argv[1:] = ['search', '--mode', 'text', 'oven']\nfrom memfs.cli.main import main\nmain()"
     assert imported(repo, home, run) == set()

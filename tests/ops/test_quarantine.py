@@ -17,7 +17,7 @@ from memfs.core.records import Fact, Hit, Origin
 from memfs.importers import exporting
 from memfs.mcp import resources
 from memfs.ops import archive, edit, history, search, show, sync, trust
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter, HitPage
 from memfs.store import archive as passages
 from memfs.store import blocks, config, facts, quarantine, static, store_paths
@@ -138,7 +138,7 @@ def pulled(clone: Path, repo: Path, **texts: str | None) -> None:
 
 def found(place: Place, query: str) -> HitPage[Hit]:
     """Return what a search finds."""
-    return search.run(IndexSession(place), query, mode="text", only=Filter(), limit=10, page=1)
+    return search.run(OpenStore(place), query, mode="text", only=Filter(), limit=10, page=1)
 
 
 def rejected(place: Place, wanted: Edit) -> Rejected | StoreError:

@@ -12,7 +12,7 @@ from memfs.core.errors import StoppedError
 from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest
 from memfs.ops.ingest import IngestPlan
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import SESSION, conversation
@@ -48,7 +48,7 @@ def stop_after(count: int, name: str) -> Callable[[str, int], Callable[[int], ob
 def found(place: Place) -> int:
     """Return how many messages a search finds; nothing new is indexed first."""
     only = Filter(kinds=("message",))
-    return IndexSession(place).get_engine("text").list_by_time(only).total
+    return OpenStore(place).get_engine("text").list_by_time(only).total
 
 
 @pytest.mark.parametrize("count", range(2 * SESSIONS))
@@ -70,7 +70,7 @@ def test_a_search_that_builds_the_index_keeps_what_it_indexed(
     ingest.run(place, IngestPlan(paths), lambda *_: lambda _: None)
     shutil.rmtree(place.home.index)
     with pytest.raises(StoppedError):
-        IndexSession(place, stop_after(count, "indexing")).engine("hybrid")
+        OpenStore(place, stop_after(count, "indexing")).update_engine("hybrid")
     assert found(place) == TURNS * count
-    IndexSession(place).engine("hybrid")
+    OpenStore(place).update_engine("hybrid")
     assert found(place) == TURNS * SESSIONS

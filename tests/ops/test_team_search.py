@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memfs.core.records import Hit
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store.blocks import Place
 from memfs.team import membership, seam, search
@@ -25,7 +25,7 @@ QUERY = "stale lease pool"
 
 def find(place: Place, query: str = QUERY, **given: Any) -> tuple[list[Hit], str]:
     """Return the hits of a search, and the note on it."""
-    index = IndexSession(place)
+    index = OpenStore(place)
     wanted = {"mode": "text", "only": Filter(), "limit": 10, "page": 1, **given}
     return search.run(index, query, **wanted).hits, index.note
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from memfs.core.body_edits import Append
 from memfs.core.records import Message
 from memfs.ops import edit, timeline
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import prompt_log, recall, sessions
 from memfs.store.blocks import Place
 from memfs.store.prompt_log import PromptRecord
@@ -21,7 +21,7 @@ def test_days_have_their_messages_and_edits(place: Place) -> None:
     ]
     recall.write_session(recall.get_path(place.home, "claude", "s"), said)
     edit.run(place, [Append("persona", "More.")], BY)
-    found = timeline.run(IndexSession(place), days=3)
+    found = timeline.run(OpenStore(place), days=3)
     assert [(each.day, each.messages, each.edits > 0) for each in found.days] == [
         ("2026-05-01", 2, False),
         ("2026-05-02", 1, False),
@@ -36,7 +36,7 @@ def test_costs_are_told_by_session(place: Place) -> None:
     for session, text in (("a", "four words of text"), ("b", ""), ("b", "two words")):
         record = PromptRecord(1e9, "claude", session, 0.5, 0.4, "", "", text)
         prompt_log.note_prompt(place.home, record)
-    found = timeline.run(IndexSession(place)).costs
+    found = timeline.run(OpenStore(place)).costs
     assert [(each.session, each.prompts) for each in found] == [("b", 2), ("a", 1)]
     assert found[1].tokens > found[0].tokens > 0
 
@@ -48,12 +48,12 @@ def test_hooks_have_their_times(place: Place) -> None:
         sessions.note_run(place.project.local, "claude", "prompt", milliseconds)
     runs = sessions.list_runs(place.project, "claude")
     assert runs[-1][2] == 20.0
-    (found,) = timeline.run(IndexSession(place)).hooks
+    (found,) = timeline.run(OpenStore(place)).hooks
     assert found.host == "claude"
     assert found.median <= found.p95 <= 20.0
 
 
 def test_an_empty_memory_has_empty_days(place: Place) -> None:
-    found = timeline.run(IndexSession(place), days=5)
+    found = timeline.run(OpenStore(place), days=5)
     assert [each.messages for each in found.days] == [0] * 5
     assert (found.costs, found.hooks, found.failures) == ((), (), 0)

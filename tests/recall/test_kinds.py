@@ -8,7 +8,7 @@ from memfs.core.records import Message
 from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.kinds.static import put
 from memfs.recall import prompts
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from tests.knowledge.session_graph.conftest import FIXED, say
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ AGAIN = "The retry test of the payment client fails with a timeout again"
 
 
 def brought(place: Place, prompt: str, session: str = "two", limit: int = 3) -> PromptRecall:
-    return prompts.recall_warm(IndexSession(place).engine("hybrid"), prompt, session, [], limit)
+    return prompts.recall_warm(OpenStore(place).update_engine("hybrid"), prompt, session, [], limit)
 
 
 def test_a_problem_that_comes_back_brings_what_worked(place: Place) -> None:

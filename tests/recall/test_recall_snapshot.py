@@ -10,8 +10,9 @@ import pytest
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files.signatures import sign_file
-from memfs.recall import index_session
-from memfs.recall.index_session import IndexSession, RecallSnapshot
+from memfs.recall import recall_snapshot
+from memfs.recall.open_store import OpenStore
+from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.store import checkpoint, recall
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -23,7 +24,7 @@ OLD, LATEST = "s000", f"s{COUNT - 1:03}"
 @pytest.fixture
 def store(place: Place, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with sessions that ended long ago, looked at whole once in an hour."""
-    monkeypatch.setattr(index_session, "_AGAIN", 3600)
+    monkeypatch.setattr(recall_snapshot, "_AGAIN", 3600)
     for number in range(COUNT):
         recall.write_session(
             str(file(place.home, f"s{number:03}")), [message(f"s{number:03}", "hello")]
@@ -115,7 +116,7 @@ def test_an_old_file_that_something_writes_to_is_seen_when_all_are_looked_at(
     before = look.list_files()
     add_in_place(file(store, OLD))
     assert look.list_files() == before, "it was not looked at: there may be thousands"
-    monkeypatch.setattr(index_session, "_AGAIN", 0)
+    monkeypatch.setattr(recall_snapshot, "_AGAIN", 0)
     assert RecallSnapshot(store).list_files() == whole(store)
     look = RecallSnapshot(store)
     look.list_files()
@@ -136,11 +137,11 @@ def test_a_folder_that_changed_just_now_is_not_relied_on(store: Store) -> None:
 
 
 def test_a_memory_that_is_open_finds_what_was_said_meanwhile(place: Place, store: Store) -> None:
-    kept = IndexSession(place)
-    assert kept.engine("text").search("marmalade", mode="text").total == 0
+    kept = OpenStore(place)
+    assert kept.update_engine("text").search("marmalade", mode="text").total == 0
     age(store)
-    kept.engine("text")
+    kept.update_engine("text")
     recall.write_session(str(file(store, "new")), [message("new", "marmalade is kept cold")])
-    assert kept.engine("text").search("marmalade", mode="text").total == 1
+    assert kept.update_engine("text").search("marmalade", mode="text").total == 1
     file(store, "new").unlink()
-    assert kept.engine("text").search("marmalade", mode="text").total == 0
+    assert kept.update_engine("text").search("marmalade", mode="text").total == 0

@@ -9,7 +9,7 @@ import pytest
 
 from memfs.ops import brief, recent_prompts
 from memfs.recall import source_index, source_recall
-from memfs.recall.federated_indexes import FederatedIndexes
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Engine
 from memfs.search.prompt_bm25 import PromptHit
 from memfs.store import blocks, data_sources, sessions
@@ -51,16 +51,13 @@ def sync(place: Place) -> None:
 
 
 def open_engines(place: Place) -> list[Engine]:
-    def no_chats(_: object) -> Engine:
-        raise AssertionError
-
-    return [engine for _, engine in FederatedIndexes(place, no_chats).list_open("hybrid")]
+    store = OpenStore(place)
+    store.refresh()
+    return store.engines
 
 
 def recall(place: Place, prompt: str, *shown: str, warm: bool) -> list[PromptHit]:
-    if warm:
-        return source_recall.recall_warm(open_engines(place), prompt, shown)
-    return source_recall.recall_sources(place, prompt, shown)
+    return source_recall.recall_sources(place, open_engines(place) if warm else (), prompt, shown)
 
 
 @pytest.mark.parametrize("warm", WARM)

@@ -15,7 +15,7 @@ import pytest
 
 from memfs.core.errors import LockedError, StoreError
 from memfs.recall import index_sources, model_config
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search import active_model, encoder, model_files, vector_layout
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
@@ -51,28 +51,28 @@ def name(place: Place) -> str:
     return now.model if now else ""
 
 
-def searched(kept: IndexSession) -> str:
+def searched(kept: OpenStore) -> str:
     """The name of the model whose vectors a search looks into, "" for words alone."""
-    vectors = kept.engine("hybrid").vectors
+    vectors = kept.update_engine("hybrid").vectors
     return vectors.encoder.name if vectors else ""
 
 
 @pytest.fixture
-def indexed(place: Place, store: Store) -> IndexSession:
+def indexed(place: Place, store: Store) -> OpenStore:
     keep(store, *TEXTS)
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert searched(kept) == encoder.load_bundled().name == name(place)
     return kept
 
 
 def test_few_documents_get_their_vectors_in_the_search(
-    place: Place, indexed: IndexSession, mine: Path
+    place: Place, indexed: OpenStore, mine: Path
 ) -> None:
     configure(place, mine)
     new = model_files.read(str(mine)).name
     assert searched(indexed) == new == name(place)
-    assert searched(IndexSession(place)) == new
-    assert indexed.engine("hybrid").search("oven", mode="semantic").hits[0].text == TEXTS[0]
+    assert searched(OpenStore(place)) == new
+    assert indexed.update_engine("hybrid").search("oven", mode="semantic").hits[0].text == TEXTS[0]
     assert not Path(place.home.index, "v5/vectors", encoder.load_bundled().name).exists()
     assert not Path(place.home.local, index_sources.MODEL_LOCK).exists(), "nobody else was asked"
     configure(place, "bundled")
@@ -80,16 +80,16 @@ def test_few_documents_get_their_vectors_in_the_search(
 
 
 def test_many_are_left_and_the_former_model_serves(
-    place: Place, store: Store, indexed: IndexSession, mine: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, store: Store, indexed: OpenStore, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_config, "FEW", 2)
     configure(place, mine)
-    assert searched(indexed) == encoder.load_bundled().name == searched(IndexSession(place))
+    assert searched(indexed) == encoder.load_bundled().name == searched(OpenStore(place))
     assert indexed.note == (
         f"searched by the former model until memfs ingest has made those of {mine}"
     )
     keep(store, "a blue piano that came meanwhile")
-    found = indexed.engine("hybrid").search("blue piano", mode="hybrid").hits
+    found = indexed.update_engine("hybrid").search("blue piano", mode="hybrid").hits
     assert "a blue piano that came meanwhile" in [hit.text for hit in found], "by its words"
     assert (
         vector_layout.load_extent(place.home.index, model_files.read(str(mine)).name).documents == 0
@@ -99,9 +99,9 @@ def test_many_are_left_and_the_former_model_serves(
     told: list[int] = []
     assert index_sources.rebuild_vectors(place, told.append)
     assert sum(told) == model_config.load_status(place).documents
-    assert searched(indexed) == model_files.read(str(mine)).name == searched(IndexSession(place))
+    assert searched(indexed) == model_files.read(str(mine)).name == searched(OpenStore(place))
     assert (
-        indexed.engine("hybrid")
+        indexed.update_engine("hybrid")
         .search("blue piano", mode="semantic")
         .hits[0]
         .text.endswith("while")
@@ -109,7 +109,7 @@ def test_many_are_left_and_the_former_model_serves(
     assert model_config.load_status(place).share == 1.0
 
 
-def test_one_at_a_time(place: Place, indexed: IndexSession, mine: Path) -> None:
+def test_one_at_a_time(place: Place, indexed: OpenStore, mine: Path) -> None:
     configure(place, mine)
     with lock.hold_lock(place.home, 0, index_sources.MODEL_LOCK):
         with pytest.raises(LockedError):
@@ -121,7 +121,7 @@ def test_a_run_that_is_killed_is_gone_on_with(
     place: Place, store: Store, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep(store, *(f"bread number {n} from the oven {n * 3}" for n in range(120)))
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert searched(kept)
     configure(place, mine)
     new = model_files.read(str(mine)).name
@@ -148,7 +148,7 @@ def test_a_run_that_is_killed_is_gone_on_with(
 
 
 def test_another_model_that_is_wanted_meanwhile_is_gone_on_with(
-    place: Place, indexed: IndexSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, indexed: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = make(tmp_path / "one", seed=1), make(tmp_path / "two", seed=2)
     monkeypatch.setattr(index_sources, "_STEP", 2)
@@ -165,7 +165,7 @@ def test_another_model_that_is_wanted_meanwhile_is_gone_on_with(
 
 
 def test_what_is_wrong_with_a_model_is_told_and_words_find(
-    place: Place, indexed: IndexSession, mine: Path
+    place: Place, indexed: OpenStore, mine: Path
 ) -> None:
     configure(place, mine)
     (mine / "model.safetensors").write_bytes(b"")
@@ -173,10 +173,10 @@ def test_what_is_wrong_with_a_model_is_told_and_words_find(
     assert "by the vectors of the former model" in indexed.note
     assert str(mine) in indexed.note
     shutil.rmtree(place.home.index)
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert searched(kept) == ""
     assert "by words alone" in kept.note
-    assert kept.engine("hybrid").search("oven", mode="text").hits
+    assert kept.update_engine("hybrid").search("oven", mode="text").hits
     with pytest.raises(StoreError):
         index_sources.rebuild_vectors(place)
     shutil.rmtree(mine)
@@ -191,7 +191,7 @@ def test_a_tokenizer_that_cannot_be_read_leaves_words(
     keep(store, *TEXTS)
     (mine / "tokenizer.json").write_text("{}")
     configure(place, mine)
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert searched(kept) == ""
     assert "tokenizer.json cannot be read" in kept.note
 
@@ -201,7 +201,7 @@ def test_a_former_model_that_is_gone_leaves_words_until_the_new_one_is_ready(
 ) -> None:
     keep(store, *TEXTS)
     configure(place, mine)
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert searched(kept)
     shutil.rmtree(mine)
     monkeypatch.setattr(model_config, "FEW", 2)
@@ -213,18 +213,16 @@ def test_a_former_model_that_is_gone_leaves_words_until_the_new_one_is_ready(
     assert kept.note == ""
 
 
-def test_none_leaves_vectors_and_makes_none(
-    place: Place, store: Store, indexed: IndexSession
-) -> None:
+def test_none_leaves_vectors_and_makes_none(place: Place, store: Store, indexed: OpenStore) -> None:
     before = active_model.measure_size(place.home.index)
     configure(place, "none")
     keep(store, "a late loaf")
-    engine = indexed.engine("hybrid")
+    engine = indexed.update_engine("hybrid")
     assert engine.search("late", mode="text").hits[0].text == "a late loaf"
     assert active_model.measure_size(place.home.index) == before > 0
     assert not index_sources.rebuild_vectors(place)
-    fresh = IndexSession(place)
-    assert fresh.engine("hybrid").vectors is None
+    fresh = OpenStore(place)
+    assert fresh.update_engine("hybrid").vectors is None
     assert fresh.note == ""
     configure(place, "bundled")
     assert searched(fresh) == encoder.load_bundled().name
@@ -232,7 +230,7 @@ def test_none_leaves_vectors_and_makes_none(
 
 
 def test_an_index_that_is_removed_meanwhile_ends_it(
-    place: Place, indexed: IndexSession, mine: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, indexed: OpenStore, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(place, mine)
     monkeypatch.setattr(index_sources, "_STEP", 2)
@@ -242,7 +240,7 @@ def test_an_index_that_is_removed_meanwhile_ends_it(
 
 
 def test_ingest_makes_many_in_front_of_somebody(
-    place: Place, indexed: IndexSession, mine: Path, monkeypatch: pytest.MonkeyPatch
+    place: Place, indexed: OpenStore, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_config, "FEW", 2)
     configure(place, mine)

@@ -9,7 +9,7 @@ import pytest
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.orchestrator import Orchestrator
 from memfs.ops import doctor, facts
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import config_check
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
@@ -75,7 +75,7 @@ def write(root: str, text: str) -> str:
 
 
 def load(place: Place) -> tuple[dict[str, str], tuple[str, ...]]:
-    kinds, problems = registry.load_kinds(IndexSession(place))
+    kinds, problems = registry.load_kinds(OpenStore(place))
     return {kind.id: kind.type for kind in kinds}, tuple(problems)
 
 
@@ -87,7 +87,7 @@ def test_the_users_own_makes_every_kind(place: Place, memfs: Run) -> None:
     write(place.user.root, SECTION)
     assert config_check.find_problems(place.user) == []
     assert load(place) == (ALL, (NO_EMBEDDING, NO_MODEL))
-    kinds, _ = registry.load_kinds(IndexSession(place))
+    kinds, _ = registry.load_kinds(OpenStore(place))
     assert list(Orchestrator(place, kinds).kinds) == list(ALL)
     assert memfs("recall", "where do gophers dig?").code == 0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.ipc import service_client, service_status
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store.blocks import Place
 from tests.service import running
@@ -23,7 +23,7 @@ HOSTS = Path(__file__).parent.parent / "hosts/fixtures"
 
 def found(place: Place, word: str) -> int:
     """Count what the index as it is published holds of a word: nothing is read for that."""
-    engine = IndexSession(place).get_engine("text")
+    engine = OpenStore(place).get_engine("text")
     return len(engine.search(word, mode="text", only=Filter(), limit=9, offset=0).hits)
 
 

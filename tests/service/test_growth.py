@@ -13,9 +13,10 @@ import pytest
 from memfs.core import label as labels
 from memfs.ipc import service_client, service_status
 from memfs.ipc.service_status import ServiceStatus
+from memfs.recall.open_store import OpenStore
 from memfs.search.vector_layout import DOCUMENTS
 from memfs.service import store_pool
-from memfs.service.store_pool import LoadedStore, StorePool
+from memfs.service.store_pool import StorePool
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -65,8 +66,8 @@ def test_two_hundred_stores_leave_a_dozen_open(
     place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_pool, "MOST", 4)
-    met: list[LoadedStore] = []
-    gone: list[LoadedStore] = []
+    met: list[OpenStore] = []
+    gone: list[OpenStore] = []
     stores = StorePool(met.append, gone.append)
     made = []
     for number in range(10):
@@ -89,19 +90,19 @@ def test_two_hundred_stores_leave_a_dozen_open(
 def test_who_asked_last_stays_and_what_is_old_or_gone_goes(
     place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gone: list[LoadedStore] = []
+    gone: list[OpenStore] = []
     stores = StorePool(lambda _: None, gone.append)
     found = stores.for_place(place)
     assert stores.for_place(blocks.find_place(str(repo))) is found
-    stores.forget_old()
+    stores.release_unused()
     assert not gone
     (repo / ".agent-memory").rename(repo / "away")
-    stores.forget_old()
+    stores.release_unused()
     assert gone == [found]
     (repo / "away").rename(repo / ".agent-memory")
     again = stores.for_place(place)
     monkeypatch.setattr(store_pool, "LONGEST", -1.0)
-    stores.forget_old()
+    stores.release_unused()
     assert gone == [found, again]
 
 

@@ -19,11 +19,10 @@ from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import init
 from memfs.recall import index_sources
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search import vector_layout
 from memfs.search.engine import Filter
 from memfs.service.job_queue import WORKER, Job, JobQueue, WorkScheduler
-from memfs.service.store_pool import LoadedStore
 from memfs.store import blocks, lock, spool
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
@@ -32,12 +31,12 @@ from tests.service.running import hook, payload, until
 
 
 @pytest.fixture
-def published() -> list[LoadedStore]:
+def published() -> list[OpenStore]:
     return []
 
 
 @pytest.fixture
-def begun(published: list[LoadedStore]) -> Iterator[Callable[..., WorkScheduler]]:
+def begun(published: list[OpenStore]) -> Iterator[Callable[..., WorkScheduler]]:
     """Make a scheduler, started, by the name of its worker and its pauses."""
     made: list[WorkScheduler] = []
 
@@ -77,18 +76,18 @@ def on_battery(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return battery
 
 
-def another(folder: Path, repo: Path, home: Path) -> LoadedStore:
+def another(folder: Path, repo: Path, home: Path) -> OpenStore:
     """Make another store of the same user."""
     other = folder / "other"
     shutil.copytree(repo / ".git", other / ".git")
     init.run(str(other), str(home))
-    return LoadedStore(blocks.find_place(str(other)))
+    return OpenStore(blocks.find_place(str(other)))
 
 
 def test_a_job_is_done_and_its_process_goes_when_there_is_none(
-    begun: Callable[..., WorkScheduler], published: list[LoadedStore], place: Place, home: Path
+    begun: Callable[..., WorkScheduler], published: list[OpenStore], place: Place, home: Path
 ) -> None:
-    work, held = begun(idle=0.2), LoadedStore(place)
+    work, held = begun(idle=0.2), OpenStore(place)
     work.add(held, set(), everything=True)
     until(lambda: published)
     until(lambda: not work.describe_jobs() and not running.ours(home))
@@ -96,9 +95,9 @@ def test_a_job_is_done_and_its_process_goes_when_there_is_none(
 
 
 def test_what_waits_for_a_store_is_one_job(
-    work: WorkScheduler, published: list[LoadedStore], place: Place, repo: Path, tmp_path: Path
+    work: WorkScheduler, published: list[OpenStore], place: Place, repo: Path, tmp_path: Path
 ) -> None:
-    held, other = LoadedStore(place), LoadedStore(place)
+    held, other = OpenStore(place), OpenStore(place)
     home = Path(os.environ["HOME"])
     with lock.hold_lock(place.home, name=index_sources.LOCK):
         work.add(held, set(), everything=True)
@@ -114,13 +113,15 @@ def test_what_waits_for_a_store_is_one_job(
             work.add(other, {str(path)})
         assert len(work.describe_jobs()) == 2
     until(lambda: other in published)
-    assert IndexSession(place).engine("text").list_by_time(Filter(kinds=("message",))).total == 20
+    assert (
+        OpenStore(place).update_engine("text").list_by_time(Filter(kinds=("message",))).total == 20
+    )
 
 
 def test_a_job_that_meets_another_process_is_done_again(
-    begun: Callable[..., WorkScheduler], published: list[LoadedStore], place: Place
+    begun: Callable[..., WorkScheduler], published: list[OpenStore], place: Place
 ) -> None:
-    work, held = begun("hasty", retry=0.3), LoadedStore(place)
+    work, held = begun("hasty", retry=0.3), OpenStore(place)
     with lock.hold_lock(place.home, name=index_sources.LOCK):
         work.add(held, set(), everything=True)
         until(lambda: [each["stage"] for each in work.describe_jobs()] == ["waiting"])
@@ -133,15 +134,15 @@ def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
     begun: Callable[..., WorkScheduler], place: Place, capfd: pytest.CaptureFixture[str]
 ) -> None:
     work = begun("dying", retry=0.01)
-    work.add(LoadedStore(place), set(), everything=True)
+    work.add(OpenStore(place), set(), everything=True)
     until(lambda: not work.describe_jobs())
     assert capfd.readouterr().err.count("a job failed") == 3
 
 
 def test_a_store_that_is_gone_is_no_job(
-    work: WorkScheduler, published: list[LoadedStore], place: Place, repo: Path
+    work: WorkScheduler, published: list[OpenStore], place: Place, repo: Path
 ) -> None:
-    held = LoadedStore(place)
+    held = OpenStore(place)
     (repo / ".agent-memory").rename(repo / "away")
     work.add(held, set(), everything=True)
     until(lambda: not work.describe_jobs())
@@ -171,13 +172,15 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     assert time.monotonic() - began < 5
     assert "Traceback" not in running.log(home)
     only = Filter(kinds=("message",))
-    assert IndexSession(place).engine("text").list_by_time(only, limit=1, offset=0).total == 20_000
+    assert (
+        OpenStore(place).update_engine("text").list_by_time(only, limit=1, offset=0).total == 20_000
+    )
     assert not spool.list_notes(place.home)
 
 
 def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
     begun: Callable[..., WorkScheduler],
-    published: list[LoadedStore],
+    published: list[OpenStore],
     place: Place,
     repo: Path,
     home: Path,
@@ -185,7 +188,7 @@ def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     on_battery(tmp_path, monkeypatch)
-    slow, quick = another(tmp_path, repo, home), LoadedStore(place)
+    slow, quick = another(tmp_path, repo, home), OpenStore(place)
     top = Path(slow.place.home.top)
     spool.write_note(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", top, 2000)))
     spool.write_note(place.home, "claude", str(large(tmp_path / "u.jsonl", repo, 2)))
@@ -195,12 +198,14 @@ def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
     work.start()
     until(lambda: slow in published)
     until(lambda: quick in published)
-    assert IndexSession(place).engine("text").list_by_time(Filter(), limit=1, offset=0).total >= 2
+    assert (
+        OpenStore(place).update_engine("text").list_by_time(Filter(), limit=1, offset=0).total >= 2
+    )
 
 
 def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
     begun: Callable[..., WorkScheduler],
-    published: list[LoadedStore],
+    published: list[OpenStore],
     place: Place,
     repo: Path,
     home: Path,
@@ -210,7 +215,7 @@ def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
     battery = on_battery(tmp_path, monkeypatch)
     monkeypatch.setenv("BATCH", "1")
     (battery / "status").write_text("Charging\n")
-    one, two = another(tmp_path, repo, home), LoadedStore(place)
+    one, two = another(tmp_path, repo, home), OpenStore(place)
     work = begun("battery", started=False, retry=0.1)
     for held in (one, two):
         top = Path(held.place.home.top)
@@ -233,7 +238,7 @@ def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
 
 def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
     begun: Callable[..., WorkScheduler],
-    published: list[LoadedStore],
+    published: list[OpenStore],
     place: Place,
     repo: Path,
     home: Path,
@@ -242,7 +247,7 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
 ) -> None:
     """Vectors of many turns of one store wait for power, while another store has its turn."""
     battery = on_battery(tmp_path, monkeypatch)
-    slow, quick = another(tmp_path, repo, home), LoadedStore(place)
+    slow, quick = another(tmp_path, repo, home), OpenStore(place)
     other = Path(slow.place.home.top)
     spool.write_note(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", other, 2000)))
     work = begun("battery", retry=0.1)
@@ -267,20 +272,20 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
 
 def test_what_is_said_is_found_while_what_was_said_before_is_finished(
     begun: Callable[..., WorkScheduler],
-    published: list[LoadedStore],
+    published: list[OpenStore],
     place: Place,
     repo: Path,
     tmp_path: Path,
 ) -> None:
     """Nothing puts off what a graph of many vectors takes: reading does not wait for it."""
-    held, work = LoadedStore(place), begun("endless")
+    held, work = OpenStore(place), begun("endless")
     for number in (1, 2):
         path = large(tmp_path / f"{number}.jsonl", repo, number)
         spool.write_note(place.home, "claude", str(path))
         work.add(held, set())
         until(lambda: published)
         published.clear()
-        found = IndexSession(place).engine("text").list_by_time(Filter(kinds=("message",)))
+        found = OpenStore(place).update_engine("text").list_by_time(Filter(kinds=("message",)))
         assert found.total >= number
         until(lambda: work.is_busy(held))
     work.stop()
@@ -288,13 +293,13 @@ def test_what_is_said_is_found_while_what_was_said_before_is_finished(
 
 
 def test_a_store_is_not_put_off_for_itself_but_for_others(
-    published: list[LoadedStore], place: Place, repo: Path, home: Path, tmp_path: Path
+    published: list[OpenStore], place: Place, repo: Path, home: Path, tmp_path: Path
 ) -> None:
     """A session that goes on saying things lets what it said before be finished."""
     worker = replace(WORKER, module="tests.service.workers.resting")
     queue = JobQueue(published.append, finish=True, worker=worker)
     queue.start()
-    one, two = another(tmp_path, repo, home), LoadedStore(place)
+    one, two = another(tmp_path, repo, home), OpenStore(place)
     queue.add(Job(one))
     until(lambda: queue.is_busy(one))
     queue.add(Job(one))
@@ -307,7 +312,7 @@ def test_a_store_is_not_put_off_for_itself_but_for_others(
 
 def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
     begun: Callable[..., WorkScheduler],
-    published: list[LoadedStore],
+    published: list[OpenStore],
     place: Place,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -316,7 +321,7 @@ def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
     """The disk is full for a while."""
     monkeypatch.setenv("ROOM", str(tmp_path / "room"))
     work = begun("full_disk", retry=0.01)
-    work.add(LoadedStore(place), set(), everything=True)
+    work.add(OpenStore(place), set(), everything=True)
     until(lambda: [each.get("failed", 0) for each in work.describe_jobs()] >= [3])
     assert not published
     (tmp_path / "room").touch()
@@ -326,14 +331,14 @@ def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
 
 def test_what_comes_anew_does_not_wait_with_what_failed_and_no_process_does(
     begun: Callable[..., WorkScheduler],
-    published: list[LoadedStore],
+    published: list[OpenStore],
     place: Place,
     home: Path,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     monkeypatch.setenv("ROOM", str(tmp_path / "room"))
-    work, held = begun("full_disk", idle=0.2, retry=3600), LoadedStore(place)
+    work, held = begun("full_disk", idle=0.2, retry=3600), OpenStore(place)
     work.add(held, set(), everything=True)
     until(lambda: [each.get("failed") for each in work.describe_jobs()] == [1])
     until(lambda: not running.ours(home))

@@ -15,7 +15,7 @@ from memfs.core.records import Message, Origin
 from memfs.ipc import service_client
 from memfs.ops import archive, search
 from memfs.recall import index_sources
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store import recall
 from memfs.store.blocks import Place
@@ -53,7 +53,7 @@ def told(place: Place) -> Place:
 @pytest.mark.usefixtures("warm")
 def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def found() -> tuple[object, object, object]:
-        kept = IndexSession(told)
+        kept = OpenStore(told)
         asked = {"mode": None, "only": EVERYTHING, "limit": 3, "page": 1}
         return (
             search.run(kept, "where gophers dig", **asked),  # type: ignore[arg-type]
@@ -99,4 +99,4 @@ def test_the_command_line_says_the_same(told: Place) -> None:
 @pytest.mark.usefixtures("warm")
 def test_what_is_wrong_is_said_by_the_asker(told: Place) -> None:
     with pytest.raises(MemfsError, match="the query is empty"):
-        search.run(IndexSession(told), " ", mode=None, only=EVERYTHING, limit=3, page=1)
+        search.run(OpenStore(told), " ", mode=None, only=EVERYTHING, limit=3, page=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memfs.recall import source_index
-from memfs.service.store_pool import LoadedStore
+from memfs.recall.open_store import OpenStore
 from memfs.service.watch import FolderWatch, SourceWatch, WatchedSource
 from memfs.store import data_sources
 from memfs.store.blocks import Place
@@ -19,7 +19,7 @@ class Watching:
     """A watch of folders with the sources of stores, and what it queued."""
 
     def __init__(self) -> None:
-        self.queued: list[LoadedStore] = []
+        self.queued: list[OpenStore] = []
         self.folders = FolderWatch(self._report)
         self.sources = SourceWatch(self.folders, self.queued.append)
 
@@ -27,7 +27,7 @@ class Watching:
         assert isinstance(key, WatchedSource)
         self.sources.queue_changes(key, paths)
 
-    def await_queued(self, *stores: LoadedStore) -> None:
+    def await_queued(self, *stores: OpenStore) -> None:
         until(lambda: self.queued == [*stores])
         self.queued.clear()
 
@@ -62,7 +62,7 @@ def sync(place: Place) -> None:
 def test_a_source_of_the_user_is_watched_once_for_all_stores(
     watching: Watching, notes: Path, place: Place
 ) -> None:
-    stores = [LoadedStore(place), LoadedStore(Place(None, place.user))]
+    stores = [OpenStore(place), OpenStore(Place(None, place.user))]
     for store in stores:
         watching.sources.update(store)
     watching.await_queued(stores[0])  # as soon as it is watched
@@ -79,7 +79,7 @@ def test_hidden_files_do_not_count_but_rules_do(
     watching: Watching, notes: Path, place: Place
 ) -> None:
     (key,) = (WatchedSource(s.index, s.paths) for s in data_sources.list_sources(place))
-    store = LoadedStore(place)
+    store = OpenStore(place)
     watching.sources.update(store)
     watching.await_queued(store)
     watching.sources.queue_changes(key, {f"{notes}/.git/index", f"{notes}/a/.cache/x.md"})
@@ -94,7 +94,7 @@ def test_single_files_are_looked_at_and_their_folder_is_not_watched(
     path = home / "diary.md"
     path.write_text("The word is begonia.\n")
     configure(home, f"diary:\n    paths: [{path}]")
-    store = LoadedStore(place)
+    store = OpenStore(place)
     watching.sources.update(store)
     watching.await_queued(store)
     sync(place)
@@ -106,7 +106,7 @@ def test_single_files_are_looked_at_and_their_folder_is_not_watched(
 
 
 def test_a_source_without_an_index_is_queued(watching: Watching, notes: Path, place: Place) -> None:
-    store = LoadedStore(place)
+    store = OpenStore(place)
     watching.sources.update(store)
     watching.await_queued(store)
     (source,) = data_sources.list_sources(place)

@@ -9,7 +9,7 @@ import pytest
 
 from memfs.ipc import service_client
 from memfs.ops import search
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store import data_sources
 from memfs.store.blocks import Place
@@ -45,9 +45,9 @@ def configure(folder: Path, sources: str) -> None:
 
 def found(place: Place, word: str) -> list[str]:
     """Return where the published indexes of sources have a word: nothing is read for that."""
-    index = IndexSession(place)
-    index.others.watched = True
-    engines = [engine for _, engine in index.others.list_open("text")]
+    index = OpenStore(place)
+    index.watched = True
+    engines = [engine for _, engine in index.list_sources("text")]
     return [hit.location for e in engines for hit in e.search(word, mode="text").hits]
 
 
@@ -62,7 +62,7 @@ def test_changes_of_files_are_found_without_anybody_who_asks(held: Place, repo: 
 
 def test_a_search_is_answered_from_the_open_index(held: Place) -> None:
     def ask() -> list[str]:
-        index = IndexSession(held)
+        index = OpenStore(held)
         only = Filter(kinds=("source",))
         page = search.run(index, "ledger", mode=None, only=only, limit=5, page=1)
         return [hit.location for hit in page.hits]

@@ -14,13 +14,12 @@ import pytest
 from memfs.core.records import Origin
 from memfs.hosts import claude_transcript
 from memfs.ops import archive
-from memfs.recall import index_sources
+from memfs.recall import index_sources, prompts
 from memfs.recall.answers import Recollection
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search import hnsw
 from memfs.search.engine import Filter
-from memfs.service import app
-from memfs.service.store_pool import LoadedStore
+from memfs.service import app, store_pool
 from memfs.store import spool, store_paths
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
@@ -31,29 +30,29 @@ def test_a_graph_that_was_made_is_opened(place: Place, monkeypatch: pytest.Monke
     for text in ("Gophers dig tunnels.", "Badgers sleep all day."):
         archive.run(place, text, importance=5, tags=(), origin=Origin())
     index_sources.sync(place, embed=True)
-    held = LoadedStore(place)
+    held = OpenStore(place)
     held.refresh()
     held.refresh()
     assert not held.is_stale()
     monkeypatch.setattr(hnsw, "FEWEST", 1)
-    IndexSession(place).load_graph()
+    OpenStore(place).load_graph()
     assert held.is_stale()
     held.refresh()
-    assert held.session.engine
-    assert held.session.engine.vectors
-    assert held.session.engine.vectors.graph
+    assert held.engines
+    assert held.engines[0].vectors
+    assert held.engines[0].vectors.graph
     assert not held.is_stale()
 
 
 def test_until_all_is_open_a_prompt_brings_what_its_words_find(place: Place) -> None:
     archive.run(place, "Gophers dig tunnels.", importance=5, tags=(), origin=Origin())
     index_sources.sync(place, embed=True)
-    held = LoadedStore(place)
+    held = OpenStore(place)
     assert held.is_stale()
-    (by_words,) = held.recall(place, "where do gophers dig tunnels?", [], 2).found
+    (by_words,) = prompts.recall(place, held.engines, "where do gophers dig tunnels?", [], 2).found
     assert held.is_stale()
     held.refresh()
-    (hit,) = held.recall(place, "where do gophers dig tunnels?", [], 2).found
+    (hit,) = prompts.recall(place, held.engines, "where do gophers dig tunnels?", [], 2).found
     assert (by_words.id, by_words.text) == (hit.id, hit.text)
     assert not isinstance(by_words, Recollection)
     assert not isinstance(hit, Recollection)
@@ -99,7 +98,7 @@ def test_a_store_that_is_not_trusted_any_more_is_let_go_of_and_not_read(
     held = made.stores.for_place(place)
     running.until(lambda: os.path.isdir(place.home.index) and not made.status()["work"])
     held.refresh()
-    before = held.session.engine
+    before = held.engines
     Path(store_paths.trust_folder(place.project), "token").unlink()
     path = tmp_path / "t.jsonl"
     path.write_bytes(user("gophers dig tunnels", "u1", cwd=str(repo)))
@@ -108,8 +107,8 @@ def test_a_store_that_is_not_trusted_any_more_is_let_go_of_and_not_read(
     running.until(lambda: not made.status()["work"])
     assert spool.list_notes(place.home)
     assert not list(Path(place.home.local).glob("recall/**/*.jsonl"))
-    held.refresh()
-    assert held.session.engine is before
+    made.stores.refresh(held)
+    assert held.engines is before
     made.check_stores()
     running.until(lambda: not made.stores.list_stores())
     made.stop()
@@ -120,12 +119,12 @@ def test_a_store_whose_disk_does_not_answer_keeps_no_other_waiting(
 ) -> None:
     hangs, goes_on = threading.Event(), threading.Event()
 
-    def gone(_: LoadedStore) -> bool:
+    def gone(_: OpenStore) -> bool:
         hangs.set()
         return not goes_on.wait(60)
 
     made = app.Service()
-    monkeypatch.setattr(LoadedStore, "is_gone", gone)
+    monkeypatch.setattr(store_pool, "is_gone", gone)
     held = made.stores.for_place(place)
     made.check_stores()
     hangs.wait(60)
@@ -144,7 +143,7 @@ def test_links_in_a_repository_that_lead_out_of_it_are_not_followed(
     root = Path(place.project.root)
     (root / "facts").symlink_to(tmp_path / "large")
     (root / "static").symlink_to("archive")
-    found = app.list_folders(LoadedStore(place))
+    found = app.list_folders(OpenStore(place))
     assert f"{root}/facts" not in found
     assert f"{root}/static" not in found
     assert {f"{root}/blocks", f"{place.home.local}/inbox"} <= {*found}
@@ -164,7 +163,7 @@ def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
     made.stores.for_place(place)
 
     def texts() -> list[str]:
-        page = IndexSession(place).get_engine("text").list_by_time(Filter(kinds=("message",)))
+        page = OpenStore(place).get_engine("text").list_by_time(Filter(kinds=("message",)))
         return [hit.text for hit in page.hits]
 
     running.until(lambda: texts() == ["gophers dig new.jsonl"])

@@ -12,7 +12,7 @@ from memfs.context.assemble import Compression
 from memfs.core.formats import format_count
 from memfs.knowledge.orchestrator import Context
 from memfs.ops import context as op
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 
 
 @click.command("recall")
@@ -41,7 +41,7 @@ def command(
     together, nothing twice.
     """
     with stoppable_stages(lambda: "what was indexed is kept; run it again to continue") as stage:
-        index = IndexSession(options.place(session), stage)
+        index = OpenStore(options.place(session), stage)
         found = op.for_task(index, " ".join(task), budget or 0, compression)
     if as_json:
         console.as_json(asdict(found))

@@ -20,7 +20,7 @@ from memfs.core.formats import format_count, format_day
 from memfs.core.records import Hit, SessionHit
 from memfs.ops import search as op
 from memfs.ops import sessions
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter, HitPage, Mode
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
@@ -115,7 +115,7 @@ def command(
     text, name = " ".join(query), "session" if whole else "hit"
     search = _choose_search(whole=whole, team=team, nearest=nearest)
     with stoppable_stages(lambda: _STOPPED) as stage:
-        index = IndexSession(options.place(), stage)
+        index = OpenStore(options.place(), stage)
         count = count or config.load(index.place).get_page_size(_MOST)
         page = -(-opened // count) if opened else page
         shown = search(index, text, mode=mode, only=only, limit=count, page=page)

@@ -10,7 +10,7 @@ from memfs.core.errors import RejectedError
 from memfs.core.records import Fact, Hit
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, seconds
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.search.engine import Filter
 from memfs.search.text_vectors import embed_texts
@@ -62,10 +62,10 @@ class BaseKind(Generic[Item]):
     _WHY_FIXED = ("cannot change {}", "")  # why no item changes, and what to do instead
 
     def __init__(
-        self, place: Place, id: str, capacity: Capacity | None, index: IndexSession | None
+        self, place: Place, id: str, capacity: Capacity | None, index: OpenStore | None
     ) -> None:
         self.id, self.capacity = id, capacity or Capacity()
-        self.place, self._index = place, index or IndexSession(place)
+        self.place, self._index = place, index or OpenStore(place)
 
     def retrieve(self, query: Query) -> list[Found]:
         """Return the item of an id, or the items that match all conditions, the best first."""

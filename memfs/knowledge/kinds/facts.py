@@ -16,7 +16,7 @@ from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Form
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import chunk_log, clock, lock, store_paths
 from memfs.store import facts as stored
 from memfs.store.blocks import Place
@@ -56,7 +56,7 @@ class Facts(BaseKind[Fact]):
         categories: Sequence[str] = (),
         deduplication: bool = True,
         extract: Extract = prose.extract_facts,
-        index: IndexSession | None = None,
+        index: OpenStore | None = None,
     ) -> None:
         super().__init__(place, id, capacity, index)
         self._confidence, self._categories = confidence, selection.expand_categories(categories)

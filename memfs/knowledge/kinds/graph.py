@@ -18,7 +18,7 @@ from memfs.knowledge.session_graph import builder, database, intents
 from memfs.knowledge.session_graph.queries import DEPTH, SessionGraph, find_steps
 from memfs.knowledge.session_graph.turns import FAILED, WORKED, Flow
 from memfs.recall import model_config
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search import encoder
 from memfs.search.encoder import Encoder
 from memfs.store import checkpoint, lock, recall, session_outcomes
@@ -60,7 +60,7 @@ class Graph(BaseKind[Flow]):
         max_depth: int = DEPTH,
         patterns: bool = True,
         outcomes: bool = True,
-        index: IndexSession | None = None,
+        index: OpenStore | None = None,
     ) -> None:
         super().__init__(place, id, capacity, index)
         self.max_depth, self.patterns, self.outcomes = max_depth, patterns, outcomes

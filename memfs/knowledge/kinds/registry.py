@@ -14,7 +14,7 @@ from memfs.core.settings import Settings
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds.base import Form
 from memfs.knowledge.kinds.protocol import Capacity, Kind, Make
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import config
 from memfs.store.blocks import Place
 
@@ -33,7 +33,7 @@ _KEYWORDS = {  # what options are in Python, where that is another name
 }
 
 
-def load_kinds(index: IndexSession) -> tuple[list[Kind], list[str]]:
+def load_kinds(index: OpenStore) -> tuple[list[Kind], list[str]]:
     """Make the kinds of `memory_blocks`; if that is not set, one of each of our own types.
 
     Also returned is why others could not be made, and what kinds ask for and do not get.
@@ -66,11 +66,11 @@ def load_kind(place: Place, type: str) -> tuple[Kind, list[str]]:
     blocks = given if isinstance(given, dict) else {}
     some = ((str(name), each) for name, each in blocks.items() if settings.get_type(each) == type)
     name, each = next(some, (type, {"type": type}))
-    return _load_kind(IndexSession(place), configured, name, each)
+    return _load_kind(OpenStore(place), configured, name, each)
 
 
 def _load_kind(
-    index: IndexSession, configured: Settings, name: str, each: object
+    index: OpenStore, configured: Settings, name: str, each: object
 ) -> tuple[Kind, list[str]]:
     """Make a kind; return it, and what it asks for and does not get."""
     problems: list[str] = []

@@ -16,7 +16,7 @@ from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Form
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store import archive, clock, lock, static
 from memfs.store.blocks import Place
 from memfs.store.static import StaticEntry
@@ -61,7 +61,7 @@ class Static(BaseKind[StaticEntry]):
         *,
         indexes: Sequence[str] = INDEXES,
         searchable: bool = True,
-        index: IndexSession | None = None,
+        index: OpenStore | None = None,
     ) -> None:
         super().__init__(place, id, capacity, index)
         self._indexes, self._searchable = indexes, searchable

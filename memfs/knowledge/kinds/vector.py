@@ -17,7 +17,7 @@ from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Choose, Form
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import topics
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.search.engine import Filter
 from memfs.store import blocks, chunk_log, clock
@@ -58,7 +58,7 @@ class Vector(BaseKind[ChunkWindow]):
         chunk_size: int = 512,
         overlap: int = 50,
         retention: float = 0.0,
-        index: IndexSession | None = None,
+        index: OpenStore | None = None,
     ) -> None:
         if not 0 <= overlap < chunk_size:
             raise UsageError(

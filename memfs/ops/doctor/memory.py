@@ -16,7 +16,7 @@ from memfs.ingest.source_files import HIDDEN, IGNORED, UNMATCHED
 from memfs.knowledge.kinds import registry
 from memfs.ops.doctor.finding import Finding
 from memfs.recall import model_config, source_index
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.store import archive, blocks, config, data_sources, facts, store_paths
 from memfs.store.blocks import Place
@@ -176,7 +176,7 @@ def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
 def check_kinds(place: Place) -> Iterator[Finding]:
     """Check what `memory_blocks` names."""
     if config.load(place).get("memory_blocks") or config.list_refused_kinds(place):
-        for problem in registry.load_kinds(IndexSession(place))[1]:
+        for problem in registry.load_kinds(OpenStore(place))[1]:
             yield Finding("warning", problem)
 
 

@@ -13,7 +13,6 @@ from typing import cast
 
 from memfs import files
 from memfs.core import changes as compare
-from memfs.core import fastjson
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import jsonc_edit, settings, settings_merge, toml_edit
@@ -80,7 +79,7 @@ class ShippedEntries:
             if shared:
                 text = text.replace(_MODULE, "")
             for mark, value in values.items():
-                text = text.replace(f'"{mark}"', fastjson.dumps(value))
+                text = text.replace(f'"{mark}"', json.dumps(value))
             if name.endswith(".toml"):
                 toml_text = text
             else:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from memfs import files
 from memfs.files import signatures
-from memfs.recall.index_session import RecallSnapshot
+from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.store import blocks, facts
 from memfs.store.blocks import Place
 from memfs.web.rendering import get_project

@@ -10,7 +10,7 @@ import pytest
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError
 from memfs.knowledge.kinds import static
 from memfs.ops import context
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
@@ -97,7 +97,7 @@ def test_the_command(place: Place, memfs: Run, monkeypatch: pytest.MonkeyPatch) 
 def test_an_entry_is_in_the_context_of_its_task(place: Place) -> None:
     static.put(place, "limits", "The gateway allows at most 50 requests a second.")
     static.put(place, "style", "Lines have 100 characters.")
-    found = context.for_task(IndexSession(place), "raise the limit of requests to the gateway", 300)
+    found = context.for_task(OpenStore(place), "raise the limit of requests to the gateway", 300)
     assert found.text.endswith(
         "- static limits\n> The gateway allows at most 50 requests a second.\n"
     )
@@ -111,7 +111,7 @@ def test_links_are_not_followed(place: Place, memfs: Run, tmp_path: Path) -> Non
     folder = Path(place.home.root, "static")
     folder.symlink_to(outside)
     assert keys(place) == []
-    assert context.for_task(IndexSession(place), "the diary of the gateway", 300).text == ""
+    assert context.for_task(OpenStore(place), "the diary of the gateway", 300).text == ""
     folder.unlink()
     folder.write_text("no folder")
     shown = memfs("static", "add", "k", "Text.")

@@ -18,7 +18,7 @@ from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.kinds.protocol import Capacity, Query, State
 from memfs.knowledge.kinds.vector import Vector
 from memfs.ops import archive, search
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store import chunk_log
 from memfs.store.blocks import Place
@@ -30,7 +30,7 @@ TALK = [
 
 
 def archived(place: Place, query: str, limit: int = 20) -> list[str]:
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     only = Filter(kinds=("passage",))
     found = search.run(kept, query, mode=None, only=only, limit=limit, page=1)
     return [hit.text for hit in found.hits]

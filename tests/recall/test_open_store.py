@@ -10,7 +10,7 @@ import pytest
 
 from memfs.files.signatures import sign_file
 from memfs.recall import index_sources
-from memfs.recall.index_session import LOCK, IndexSession
+from memfs.recall.open_store import LOCK, OpenStore
 from memfs.search import hnsw
 from memfs.search.engine import Filter
 from memfs.store import archive, lock
@@ -24,8 +24,8 @@ def store(place: Place) -> Store:
     return place.project
 
 
-def texts(kept: IndexSession, query: str = "marmalade", mode: str = "hybrid") -> set[str]:
-    engine = kept.engine("text" if mode == "text" else "hybrid")
+def texts(kept: OpenStore, query: str = "marmalade", mode: str = "hybrid") -> set[str]:
+    engine = kept.update_engine("text" if mode == "text" else "hybrid")
     found = engine.search(query, mode="text" if mode == "text" else "hybrid", limit=50)
     return {hit.text for hit in found.hits if query in hit.text.lower()}
 
@@ -37,16 +37,16 @@ def keep(store: Store, *bodies: str) -> None:
 
 def test_a_second_search_opens_nothing(place: Place, store: Store) -> None:
     keep(store, "Marmalade is kept cold.")
-    kept = IndexSession(place)
-    first = kept.engine("hybrid")
+    kept = OpenStore(place)
+    first = kept.update_engine("hybrid")
     lists = sign_file(f"{place.home.index}/catalog.sqlite")
-    assert kept.engine("hybrid") is first
-    assert kept.engine("text") is first
+    assert kept.update_engine("hybrid") is first
+    assert kept.update_engine("text") is first
     assert sign_file(f"{place.home.index}/catalog.sqlite") == lists
 
 
 def test_what_is_new_or_gone_is_known_at_once(place: Place, store: Store) -> None:
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert texts(kept) == set()
     keep(store, "Marmalade is kept cold.")
     assert texts(kept, mode="text") == {"Marmalade is kept cold."}
@@ -58,7 +58,7 @@ def test_what_is_new_or_gone_is_known_at_once(place: Place, store: Store) -> Non
 
 
 def test_what_another_process_indexed_is_known(place: Place, store: Store) -> None:
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert texts(kept) == set()
     keep(store, "Marmalade is kept cold.")
     index_sources.sync(place, embed=True)
@@ -67,7 +67,7 @@ def test_what_another_process_indexed_is_known(place: Place, store: Store) -> No
 
 def test_an_index_that_was_deleted_is_made_again(place: Place, store: Store) -> None:
     keep(store, "Marmalade is kept cold.")
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert len(texts(kept)) == 1
     shutil.rmtree(place.home.index)
     assert len(texts(kept)) == 1
@@ -75,9 +75,9 @@ def test_an_index_that_was_deleted_is_made_again(place: Place, store: Store) -> 
 
 def test_a_search_by_words_first_does_not_keep_vectors_away(place: Place, store: Store) -> None:
     keep(store, "Marmalade is kept cold.")
-    kept = IndexSession(place)
-    assert kept.engine("text").vectors is None
-    vectors = kept.engine("hybrid").vectors
+    kept = OpenStore(place)
+    assert kept.update_engine("text").vectors is None
+    vectors = kept.update_engine("hybrid").vectors
     assert vectors
     assert (
         vectors.extent.rows == len(archive.sources(store)) + len(index_sources.sources(place)) - 1
@@ -89,22 +89,22 @@ def test_what_is_warm_stays_so_as_the_index_grows(
 ) -> None:
     monkeypatch.setattr(hnsw, "FEWEST", 5)
     keep(store, *(f"Marmalade number {n} is kept on shelf {n * 7}" for n in range(20)))
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     told: list[int] = []
     kept.warm(told.append)
-    before = kept.engine("hybrid").vectors
+    before = kept.update_engine("hybrid").vectors
     assert before
     assert before.graph
     assert sum(told) == before.extent.rows
     keep(store, "Marmalade that came later")
     assert "Marmalade that came later" in texts(kept)
-    after = kept.engine("hybrid").vectors
+    after = kept.update_engine("hybrid").vectors
     assert after
     assert after is not before
     assert after.graph is before.graph
     shutil.rmtree(place.home.index)
     assert len(texts(kept)) == 21
-    anew = kept.engine("hybrid").vectors
+    anew = kept.update_engine("hybrid").vectors
     assert anew
     assert anew.graph is None, "other rows"
 
@@ -115,20 +115,20 @@ def test_a_graph_that_another_process_makes_is_not_made_twice(
     monkeypatch.setattr(hnsw, "FEWEST", 5)
     keep(store, *(f"Marmalade number {n} is kept on shelf {n * 7}" for n in range(20)))
     with lock.hold_lock(place.home, 0, LOCK):
-        IndexSession(place).warm()
+        OpenStore(place).warm()
     assert not list(Path(place.home.index).rglob("graph*"))
-    IndexSession(place).warm()
+    OpenStore(place).warm()
     assert len(list(Path(place.home.index).rglob("graph*"))) == 2
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     with lock.hold_lock(place.home, 0, LOCK):
         kept.warm()
-    vectors = kept.engine("hybrid").vectors
+    vectors = kept.update_engine("hybrid").vectors
     assert vectors
     assert vectors.graph, "it is used"
 
 
 def test_it_is_said_that_the_newest_may_be_missing(place: Place, store: Store) -> None:
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     keep(store, "Marmalade is kept cold.")
     with lock.hold_lock(place.home, name=index_sources.LOCK):
         assert texts(kept) == set()
@@ -149,9 +149,9 @@ def test_a_passage_that_was_written_by_hand_is_of_the_time_of_its_file(
     (folder / "wide.md").write_bytes("---\ntags: [red]\n---\nMarmalade, wide\n".encode("utf-16"))
     for path in folder.iterdir():
         os.utime(path, (1_760_000_000, 1_760_000_000))
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert texts(kept) == {"Marmalade by hand", "Marmalade, odd", "Marmalade, wide"}
-    engine = kept.engine("text")
+    engine = kept.update_engine("text")
     for only, count in (
         (Filter(since=1_759_999_999, until=1_760_000_001), 3),
         (Filter(until=1_759_999_999), 0),
@@ -168,7 +168,7 @@ def test_a_store_without_anything_is_searched_and_so_is_one_that_lost_all(
     for path in Path(store.root, "blocks").iterdir():
         path.unlink()
     place = Place(store, None)
-    kept = IndexSession(place)
+    kept = OpenStore(place)
     assert texts(kept, mode="text") == set()
     assert kept.note == ""
     keep(store, "Marmalade is kept cold.")

@@ -11,7 +11,7 @@ import pytest
 from memfs.core.records import Message, Origin
 from memfs.ops import archive, search
 from memfs.ops.sessions import read_session
-from memfs.recall.index_session import IndexSession
+from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store import data_sources, lock, recall
 from memfs.store.blocks import Place
@@ -47,8 +47,8 @@ def chat(place: Place, host: str = "chatgpt", text: str = CHAT) -> None:
     recall.write_session(f"{folder}/kettle{recall.SUFFIX}", [said])
 
 
-def found(index: IndexSession | Place, only: Filter | None = None) -> list[str]:
-    index = IndexSession(index) if isinstance(index, Place) else index
+def found(index: OpenStore | Place, only: Filter | None = None) -> list[str]:
+    index = OpenStore(index) if isinstance(index, Place) else index
     page = search.run(index, "kettle", mode=None, only=only or Filter(), limit=9, page=1)
     return sorted(f"{hit.kind}: {hit.text.splitlines()[-1]}" for hit in page.hits)
 
@@ -67,7 +67,7 @@ def test_sources_are_found_beside_the_rest(sourced: Place) -> None:
 
 def test_a_hit_says_where_it_stands(sourced: Place) -> None:
     only = Filter(kinds=("source",))
-    page = search.run(IndexSession(sourced), "kettle", mode=None, only=only, limit=9, page=1)
+    page = search.run(OpenStore(sourced), "kettle", mode=None, only=only, limit=9, page=1)
     (hit,) = page.hits
     assert (hit.label, hit.metadata["file"], hit.metadata["heading"]) == (
         "guide",
@@ -91,8 +91,8 @@ def test_a_hit_says_where_it_stands(sourced: Place) -> None:
     ],
 )
 def test_what_no_source_has_leaves_them_out(sourced: Place, only: Filter) -> None:
-    index = IndexSession(sourced)
-    assert index.others.list_searches("text", only) == []
+    index = OpenStore(sourced)
+    assert index.list_searches("text", only) == []
     assert SOURCED not in found(index, only)
 
 
@@ -102,20 +102,20 @@ def test_dates_are_those_of_the_files(sourced: Place) -> None:
 
 
 def test_what_changed_is_found_in_an_open_index(sourced: Place, repo: Path) -> None:
-    index = IndexSession(sourced)
+    index = OpenStore(sourced)
     assert found(index) == [ARCHIVED, SOURCED]
     write(repo / "docs/new.md", "The kettle whistles.\n")
     (repo / "docs/kettles.md").unlink()
-    index.others.close()  # what was looked at counts for a moment
+    index.close()  # what was looked at counts for a moment
     assert found(index) == [ARCHIVED, "source: The kettle whistles."]
     configure(repo, "")
-    index.others.close()
+    index.close()
     assert found(index) == [ARCHIVED]
 
 
 def test_what_another_process_watches_is_searched_as_it_is(sourced: Place, repo: Path) -> None:
-    index = IndexSession(sourced)
-    index.others.watched = True
+    index = OpenStore(sourced)
+    index.watched = True
     assert found(index) == [ARCHIVED]
     assert found(sourced) == [ARCHIVED, SOURCED]
     assert found(index) == [ARCHIVED, SOURCED]
@@ -124,7 +124,7 @@ def test_what_another_process_watches_is_searched_as_it_is(sourced: Place, repo:
 
 
 def test_a_damaged_index_is_made_anew(sourced: Place) -> None:
-    index = IndexSession(sourced)
+    index = OpenStore(sourced)
     assert found(index, Filter(kinds=("source",))) == [SOURCED]
     (source,) = data_sources.list_sources(sourced)
     for path in Path(source.index).glob("v*/text/*"):
@@ -134,7 +134,7 @@ def test_a_damaged_index_is_made_anew(sourced: Place) -> None:
 
 def test_a_source_that_another_process_indexes_is_searched_as_it_is(sourced: Place) -> None:
     assert found(sourced) == [ARCHIVED, SOURCED]
-    index = IndexSession(sourced)
+    index = OpenStore(sourced)
     with lock.hold_lock(sourced.home, name="sources.guide.lock"):
         assert found(index) == [ARCHIVED, SOURCED]
         assert "'guide'" in index.note
@@ -155,7 +155,7 @@ def test_without_sources_nothing_of_them_is_imported(place: Place, repo: Path) -
 @pytest.mark.parametrize("host", ["chatgpt", "claude-ai"])
 def test_imported_chats_are_found_in_a_project(place: Place, host: str) -> None:
     chat(place, host)
-    index = IndexSession(place)
+    index = OpenStore(place)
     assert found(index) == found(index, Filter(hosts=(host,))) == [CHATTED]
     assert found(index, Filter(kinds=("message",), since=1)) == [CHATTED]
     assert found(index, Filter(hosts=("claude",))) == found(index, Filter(kinds=("block",))) == []
@@ -183,7 +183,7 @@ def test_chats_are_listed_by_time_with_the_rest(place: Place) -> None:
     ]
     Path(place.home.local, "recall/claude").mkdir(parents=True)
     recall.write_session(f"{place.home.local}/recall/claude/s{recall.SUFFIX}", said)
-    index = IndexSession(place)
+    index = OpenStore(place)
     pages = [
         search.list_by_date(index, only=Filter(kinds=("message",)), limit=2, page=page)
         for page in (1, 2)

@@ -1,0 +1,63 @@
+"""The recall files of a store with their signatures, of which most are read once in a while."""
+
+from __future__ import annotations
+
+import time
+
+from memfs import files
+from memfs.files import signatures
+from memfs.files.signatures import Signature
+from memfs.store import recall
+from memfs.store.store_paths import Store
+
+Signs = list[tuple[str, Signature | None]]
+
+_AGAIN = 1.0  # seconds after which all signatures are read
+_LATEST = 16  # files whose signatures are read each time
+_SETTLED = 3.0  # seconds; two changes closer together may leave the same signature
+
+
+class RecallSnapshot:
+    """The recall files of a store with their signatures."""
+
+    def __init__(self, store: Store, again: float = 0.0) -> None:
+        """`again` is the number of seconds after which all signatures are read; 0: usual."""
+        self._store, self._again = store, again or _AGAIN
+        self._top = f"{store.local}/recall"
+        self._folders: Signs = []
+        self._files: Signs = []
+        self._latest: Signs = []
+        self._expiry = 0.0  # until this monotonic time
+
+    def list_files(self) -> Signs:
+        """Return all files, sorted, with their signatures."""
+        known = (self._folders, self._latest)
+        if time.monotonic() >= self._expiry or any(_sign_again(each) != each for each in known):
+            self._refresh()
+        return self._files
+
+    def _refresh(self) -> None:
+        self._expiry = time.monotonic() + self._again
+        now = time.time_ns()
+        self._folders = _sign_paths([self._top])
+        self._folders += _sign_paths([f"{self._top}/{name}" for name in _list_hosts(self._top)])
+        self._files = _sign_paths(recall.sources(self._store))
+        latest = sorted(self._files, key=lambda each: -each[1].modified if each[1] else 0)
+        self._latest = latest[:_LATEST]
+        if any(sign and now - sign.modified < _SETTLED * 1e9 for _, sign in self._folders):
+            self._expiry = 0.0
+
+
+def _list_hosts(top: str) -> list[str]:
+    """List the folders of recall, one for each host."""
+    if not files.is_folder(top):
+        return []
+    return [name for name, is_folder in files.entries(top) if is_folder]
+
+
+def _sign_again(known: Signs) -> Signs:
+    return _sign_paths([path for path, _ in known])
+
+
+def _sign_paths(paths: list[str]) -> Signs:
+    return [(path, signatures.sign_file(path)) for path in paths]
