@@ -7,6 +7,7 @@ import os
 import pwd
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -34,7 +35,11 @@ settings.load_profile("memfs")
 
 
 def pytest_configure() -> None:
-    """Put the folders of tests in memory where the system has one: no test waits for a disk."""
+    """Put the folders of tests in memory where the system has one: no test waits for a disk.
+
+    A shell that runs the tests in the background makes them, and what they start, deaf to Ctrl-C.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
         return
     if shutil.disk_usage(MEMORY).free > _ROOM:

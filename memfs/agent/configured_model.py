@@ -48,16 +48,10 @@ def settings() -> Settings:
     return config.load(Place(None, store_paths.user_store()))
 
 
-def is_configured() -> bool:
-    """Return whether the user configured a model."""
-    found = settings()
-    return bool(found.get("llm.command") or (found.get("llm.endpoint") and found.get("llm.model")))
-
-
 def format_model() -> str:
     """Return the configured model's name and its usage today, for people; "" for none."""
     found, user = settings(), store_paths.user_store()
-    if user is None or not is_configured():
+    if user is None or not config.names_model():
         return ""
     name = str(found.get("llm.command") or "")
     if not name:

@@ -16,6 +16,7 @@ from memfs.core import changes
 from memfs.core.body_edits import Rethink
 from memfs.core.errors import MemfsError
 from memfs.ops import edit
+from memfs.store import config
 
 
 @click.command("rethink")
@@ -36,9 +37,7 @@ def command(
     duplicate lines go: what is said twice comes once. Nothing is written without --apply.
     """
     place = options.place(session)
-    model = (
-        None if no_model or not configured_model.is_configured() else configured_model.load_model()
-    )
+    model = None if no_model or not config.names_model() else configured_model.load_model()
     try:
         found = agent.propose_text(place, label, model)
     finally:

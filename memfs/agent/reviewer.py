@@ -149,7 +149,7 @@ def get_origin() -> Origin:
 def run_detached(folder: str, host: str, session: str) -> None:
     """Review an ended session in this process, and write the record with any error."""
     place = None if client.is_inside() else blocks.find_serving(folder, session)
-    if place is None or not configured_model.is_configured():
+    if place is None or not config.names_model():
         return
     transcripts.drain(place.home, transcripts.Tally(), 20.0)
     if not session_review.is_due(place, host, config.load(place)):

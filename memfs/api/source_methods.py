@@ -30,7 +30,7 @@ from memfs.core.body_edits import (
     Rethink,
 )
 from memfs.core.records import JournalEntry, Origin
-from memfs.ops import edit, history
+from memfs.ops import edit, undo
 from memfs.ops.edit import Edited, Unchanged
 from memfs.store.blocks import Place
 
@@ -110,13 +110,15 @@ class BlockEdits:
 
     def undo(self, label: str, *, reason: str = "") -> tuple[JournalEntry, ...]:
         """Take back the last edit of a block that was not undone yet."""
-        return history.undo(self._place, label, self._make_origin(reason)).entries
+        return undo.undo_edit(self._place, label, self._make_origin(reason)).entries
 
     def restore(
         self, label: str, version: int | str, *, reason: str = ""
     ) -> tuple[JournalEntry, ...]:
         """Make an earlier version (-1: the one before) or a commit's current; () if it is."""
-        return history.restore(self._place, label, str(version), self._make_origin(reason)).entries
+        return undo.restore_version(
+            self._place, label, str(version), self._make_origin(reason)
+        ).entries
 
     def _make_origin(self, reason: str) -> Origin:
         return replace(self._origin, reason=reason)

@@ -8,7 +8,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from memfs.cli import options
-from memfs.ops import history
 from memfs.store import blocks
 from memfs.store.blocks import Place
 
@@ -38,6 +37,8 @@ def _list_labels(place: Place, incomplete: str) -> Iterable[str]:
     """Return the labels of blocks, and behind an `@` the versions of one."""
     label, at, _ = incomplete.partition("@")
     if at:
+        from memfs.ops import history  # with what edits
+
         return [f"{label}@{entry.version}" for entry in history.log(place, label)]
     return sorted({label for _, label, _ in blocks.paths(place)})
 

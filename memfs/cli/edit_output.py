@@ -1,85 +1,24 @@
-"""Shared by the commands that edit: texts from stdin, the editor, printing outcomes."""
+"""Prints what edits did."""
 
 from __future__ import annotations
 
-import json
-import os
-import shlex
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import MISSING, fields
-from typing import assert_never
-
-import click
+from typing import TYPE_CHECKING, assert_never
 
 from memfs.cli import console
-from memfs.core import body_edits
 from memfs.core.block import WARN_AT
-from memfs.core.body_edits import Edit, Rejected, Rethink
-from memfs.core.errors import MemfsError, RejectedError, UsageError
-from memfs.core.records import JournalEntry, Origin
-from memfs.files import account
-from memfs.ops import edit, show
-from memfs.ops.edit import Edited, Outcome, Unchanged
+from memfs.core.errors import RejectedError
+from memfs.core.records import JournalEntry
 from memfs.store import blocks
-from memfs.store.blocks import Place
 
-_EDITORS = ("sensible-editor", "vim", "nano", "vi", "notepad")
-
-_OPS: dict[str, type[Edit]] = {
-    "append": body_edits.Append,
-    "replace": body_edits.Replace,
-    "remove": body_edits.Remove,
-    "insert": body_edits.Insert,
-    "rethink": body_edits.Rethink,
-    "create": body_edits.Create,
-    "delete": body_edits.Delete,
-    "rename": body_edits.Rename,
-    "describe": body_edits.Describe,
-}
-_TYPES: dict[str, tuple[type, str]] = {
-    "str": (str, "a text"),
-    "int": (int, "a whole number"),
-    "bool": (bool, "true or false"),
-    "tuple[str, ...]": (list, "a list of texts"),
-    "dict[str, object]": (dict, "an object"),
-}
-
-
-def text_of(argument: str) -> str:
-    """Return an argument, or all of stdin for `-`, as UTF-8 whatever the locale is."""
-    if argument == "-":
-        if sys.stdin.isatty():
-            console.talk("reading from the terminal; end with Ctrl-D")
-        data = sys.stdin.buffer.read()
-    else:
-        data = argument.encode("utf-8", "surrogateescape")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError("the text is not UTF-8", f"byte {error.start} is not") from error
-
-
-def in_editor(place: Place, label: str, who: Origin) -> None:
-    """Let the user edit a block in an editor.
-
-    An unchanged text is not written. An edit that somebody else made meanwhile is not overwritten.
-    A refused text stays in the temporary file.
-    """
-    shown = show.run(place, label)
-    block = shown.block
-    with open_editor(block.body, block.label) as text:
-        if text == block.body:
-            console.print_done(f"{block.label} is as it was")
-            return
-        name = f"{block.tier}:{block.label}"
-        report(edit.run(place, [Rethink(name, text)], who, [shown.version]))
+if TYPE_CHECKING:
+    from memfs.ops.edit import Outcome
 
 
 def report(outcome: Outcome) -> None:
     """Print the outcome of an edit. Raises `RejectedError` if it was refused."""
+    from memfs.core.body_edits import Rejected  # with all that edits, which `log` needs not
+    from memfs.ops.edit import Edited, Unchanged  # likewise
+
     match outcome:
         case Rejected():
             raise RejectedError(outcome.message, outcome.hint)
@@ -111,89 +50,3 @@ def format_entry(entry: JournalEntry) -> str:
     full = "; nearly full" if block.chars >= WARN_AT * block.limit else ""
     over = "; over the limit" if block.chars > block.limit else full
     return f"{name} version {entry.version}: {entry.op}, {size}{over}"
-
-
-def read_patch(path: str) -> list[Edit]:
-    """Read a patch from a file or `-`. Raises `MemfsError` that names the item and its error."""
-    try:
-        with click.open_file(path, encoding="utf-8") as handle:
-            found = json.load(handle)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise _error(path, f"it is not JSON: {error}") from error
-    if not isinstance(found, list) or not found:
-        raise _error(path, "a JSON list of edits was expected")
-    return [_parse_edit(path, number, item) for number, item in enumerate(found, 1)]
-
-
-def _parse_edit(path: str, number: int, item: object) -> Edit:
-    if not isinstance(item, dict):
-        raise _error(path, f"edit {number} is not an object")
-    kind = _OPS.get(str(item.get("op")))
-    if kind is None:
-        raise _error(path, f"edit {number}: op is {item.get('op')!r}, one of {', '.join(_OPS)}")
-    values = {key: value for key, value in item.items() if key != "op"}
-    known = {field.name: field for field in fields(kind)}
-    for key, value in values.items():
-        if key not in known:
-            raise _error(
-                path, f"edit {number}: {item['op']} has no '{key}', but {', '.join(known)}"
-            )
-        expected, words = _TYPES[str(known[key].type)]
-        if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
-            raise _error(path, f"edit {number}: {key} is {value!r}, expected {words}")
-    for name, field in known.items():
-        needed = field.default is MISSING and field.default_factory is MISSING
-        if needed and name not in values:
-            raise _error(path, f"edit {number}: {item['op']} needs '{name}'")
-    if "tags" in values:
-        values["tags"] = tuple(str(tag) for tag in values["tags"])
-    return kind(**values)
-
-
-def _error(path: str, what: str) -> MemfsError:
-    return UsageError(
-        f"{path} is not a patch: {what}",
-        'for example: [{"op": "append", "label": "human", "text": "…"}]',
-    )
-
-
-@contextmanager
-def open_editor(text: str, name: str) -> Iterator[str]:
-    """Let the user edit a text in a temporary file; yield what it is then.
-
-    If it is refused, the file stays, and the error's hint names it. Raises `UsageError` where no
-    editor can be opened.
-    """
-    if not sys.stdin.isatty() and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
-        raise UsageError("no editor can be opened here", "EDITOR names one; --set takes the text")
-    editor = _find_editor()
-    handle, path = tempfile.mkstemp(prefix=f"{name.replace('/', '-')}-", suffix=".md")
-    with os.fdopen(handle, "wb") as file:
-        file.write(text.encode("utf-8", "surrogateescape"))
-    click.edit(filename=path, editor=editor)
-    with open(path, "rb") as file:
-        after = file.read().decode("utf-8", "surrogateescape")
-    try:
-        yield after
-    except MemfsError as error:
-        error.hint = "; ".join(filter(None, (error.hint, f"what you wrote is kept in {path}")))
-        raise
-    os.unlink(path)
-
-
-def _find_editor() -> str:
-    """Return the command of the user's editor. Raises `UsageError` for one in the project."""
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    for command in [named] if named else _EDITORS:
-        words = shlex.split(command)
-        program = account.find_program(words[0]) if words else ""
-        if program:
-            return shlex.join([program, *words[1:]])
-    if named:
-        raise UsageError(
-            f"the editor {named} is not there, or in a project, which could have set EDITOR",
-            "set EDITOR to a program outside of the project; --set takes the text",
-        )
-    raise UsageError("there is no editor", "EDITOR names one; --set takes the text")

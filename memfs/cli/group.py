@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from itertools import islice
@@ -43,9 +41,11 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that the words name; suggest a similar name where there is none."""
         names = self.list_commands(context)
-        close = difflib.get_close_matches(args[0], names, 1) if args else []
-        if close and args[0] not in names and not args[0].startswith("-"):
-            context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
+        if args and args[0] not in names and not args[0].startswith("-"):
+            import difflib  # for what is mistyped
+
+            if close := difflib.get_close_matches(args[0], names, 1):
+                context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
         name, command, rest = super().resolve_command(context, args)
         if command is not None and not isinstance(command, click.Group):
             rest = set_texts_apart(command, rest)
@@ -135,7 +135,8 @@ COMMANDS = tuple(
 # The modules that hold several commands, by command; any other one has a module of its own.
 MODULES = {
     **dict.fromkeys(("create", "delete", "rename"), "edit"),
-    **dict.fromkeys(("log", "diff", "blame", "undo", "restore"), "history"),
+    **dict.fromkeys(("log", "diff", "blame"), "history"),
+    "restore": "undo",
     **dict.fromkeys(("hook", "mcp", "merge-driver"), "programs"),
     "apply": "tools",
     "completion": "help",
@@ -316,6 +317,8 @@ def _report_usage(error: click.ClickException) -> int:
 def _report_error(error: Exception) -> int:
     """Print what the system refused, or that there is a bug, and how to report it."""
     if os.environ.get("MEMFS_DEBUG"):
+        import traceback  # for those who look for a bug
+
         traceback.print_exc()
     refusal = error if isinstance(error, OSError) else find_refusal(error)
     if refusal:

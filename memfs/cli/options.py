@@ -13,7 +13,7 @@ from memfs.cli.layout import shorten_path
 from memfs.core.errors import UsageError
 from memfs.core.records import JournalEntry, Origin
 from memfs.hosts import caller
-from memfs.store import blocks, store_paths
+from memfs.store import blocks
 from memfs.store.blocks import Place
 
 
@@ -39,7 +39,7 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
 def hides_content(place: Place) -> bool:
     """Tell whether nothing of the project's store is shown: it is not trusted, and nobody looks."""
     store = place.project
-    return store is not None and not store_paths.is_trusted(store) and bool(caller.find_obstacle())
+    return store is not None and not store.trusted and bool(caller.find_obstacle())
 
 
 def get_origin(reason: str = "", session: str = "") -> Origin:

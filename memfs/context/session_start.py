@@ -66,7 +66,7 @@ def _describe_untrusted(folder: str) -> str:
     if store is None or find_off_switch(Place(store, store_paths.user_store())):
         return ""
     name = reveal_hidden(flatten_text(store.root))
-    if store_paths.is_trusted(store):
+    if store.trusted:
         return (
             f"memfs: git does not say what came with it into {name}; nothing of it is "
             f"used until it does: git -C {name} ls-files -s"

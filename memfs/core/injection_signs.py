@@ -29,64 +29,61 @@ _LONGEST = 2000  # characters of a line that are looked at
 _SHOWN = 80
 
 # Each with bounded gaps: a line is at most `_LONGEST` long, and no part repeats another.
-_SIGNS = tuple(
-    (what, re.compile(pattern, re.IGNORECASE))
-    for what, pattern in (
+_SIGNS = (
+    (
+        "asks to ignore rules",
         (
-            "asks to ignore rules",
-            (
-                r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don't follow)\b.{0,40}"
-                r"\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|restrictions?|safety)\b"
-            ),
+            r"\b(?:ignore|disregard|forget|override|bypass|do not follow|don't follow)\b.{0,40}"
+            r"\b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|restrictions?|safety)\b"
         ),
+    ),
+    (
+        "speaks as the system",
         (
-            "speaks as the system",
-            (
-                r"\byou are now\b|\bnew instructions?\b|\bsystem prompt\b|\bdeveloper mode\b"
-                r"|<\s{0,3}/?\s{0,3}(?:system|assistant|instructions?)\b|\[\s{0,3}/?inst\s{0,3}\]"
-            ),
+            r"\byou are now\b|\bnew instructions?\b|\bsystem prompt\b|\bdeveloper mode\b"
+            r"|<\s{0,3}/?\s{0,3}(?:system|assistant|instructions?)\b|\[\s{0,3}/?inst\s{0,3}\]"
         ),
+    ),
+    (
+        "asks for secrecy",
         (
-            "asks for secrecy",
-            (
-                r"\b(?:do not|don't|never|without)\b.{0,20}\b(?:tell|telling|mention|mentioning|"
-                r"inform|informing|show|showing|ask|asking|reveal|notify|notifying)\b.{0,20}"
-                r"\b(?:user|human|developer|anyone|person|them)\b"
-                r"|(?:^|[.:;,!?>*-]\s{1,3}|\b(?:and|then|you|must|should|always|also)\s)"
-                r"(?:silently|secretly|covertly|quietly)\s(?:add|append|change|collect|commit|copy|delete"
-                r"|download|execute|forward|include|insert|install|log|open|push|read|remove|replace"
-                r"|report|run|send|store|upload|write)\b"
-            ),
+            r"\b(?:do not|don't|never|without)\b.{0,20}\b(?:tell|telling|mention|mentioning|"
+            r"inform|informing|show|showing|ask|asking|reveal|notify|notifying)\b.{0,20}"
+            r"\b(?:user|human|developer|anyone|person|them)\b"
+            r"|(?:^|[.:;,!?>*-]\s{1,3}|\b(?:and|then|you|must|should|always|also)\s)"
+            r"(?:silently|secretly|covertly|quietly)\s(?:add|append|change|collect|commit|copy|delete"
+            r"|download|execute|forward|include|insert|install|log|open|push|read|remove|replace"
+            r"|report|run|send|store|upload|write)\b"
         ),
+    ),
+    (
+        "runs a command",
         (
-            "runs a command",
-            (
-                r"\b(?:curl|wget|iwr|invoke-webrequest)\b.{0,200}\|\s{0,5}(?:sudo\s)?\s{0,5}(?:ba|z|da)?sh\b"
-                r"|\brm\s{1,5}-[a-z]{0,4}[rf]|\b(?:bash|sh|python3?|node|perl)\s{1,5}-[ce]\b"
-                r"|\bbase64\s{1,5}(?:-d|--decode)\b|\beval\s{0,5}[(\"'$`]|\bchmod\s{1,5}\+x\b"
-                r"|\bnc\s{1,5}-|/dev/tcp/|\b(?:run|execute)\b.{0,20}\b(?:command|script|following)\b"
-            ),
+            r"\b(?:curl|wget|iwr|invoke-webrequest)\b.{0,200}\|\s{0,5}(?:sudo\s)?\s{0,5}(?:ba|z|da)?sh\b"
+            r"|\brm\s{1,5}-[a-z]{0,4}[rf]|\b(?:bash|sh|python3?|node|perl)\s{1,5}-[ce]\b"
+            r"|\bbase64\s{1,5}(?:-d|--decode)\b|\beval\s{0,5}[(\"'$`]|\bchmod\s{1,5}\+x\b"
+            r"|\bnc\s{1,5}-|/dev/tcp/|\b(?:run|execute)\b.{0,20}\b(?:command|script|following)\b"
         ),
+    ),
+    (
+        "sends something away",
         (
-            "sends something away",
-            (
-                r"\b(?:send|post|upload|exfiltrate|forward|transmit|leak)\b.{0,60}"
-                r"(?:https?://|\bto the (?:url|server|endpoint|webhook)\b|\bwebhook\b)"
-                r"|\bcurl\b(?!.{0,60}(?:localhost|127\.0\.0\.1|\[::1\]))"
-                r".{0,200}\s(?:-d|--data|-F|--form|-T|--upload-file)\b"
-            ),
+            r"\b(?:send|post|upload|exfiltrate|forward|transmit|leak)\b.{0,60}"
+            r"(?:https?://|\bto the (?:url|server|endpoint|webhook)\b|\bwebhook\b)"
+            r"|\bcurl\b(?!.{0,60}(?:localhost|127\.0\.0\.1|\[::1\]))"
+            r".{0,200}\s(?:-d|--data|-F|--form|-T|--upload-file)\b"
         ),
+    ),
+    (
+        "names where secrets are",
         (
-            "names where secrets are",
-            (
-                r"~/\.(?:ssh|aws|gnupg|netrc|kube|docker|npmrc|pypirc)\b|\bid_(?:rsa|ed25519|ecdsa)\b"
-                r"|/etc/(?:passwd|shadow)\b|\.env\b.{0,40}\b(?:read|print|show|cat|send|copy)\b"
-                r"|\b(?:read|print|show|cat|send|copy)\b.{0,40}\.env\b"
-            ),
+            r"~/\.(?:ssh|aws|gnupg|netrc|kube|docker|npmrc|pypirc)\b|\bid_(?:rsa|ed25519|ecdsa)\b"
+            r"|/etc/(?:passwd|shadow)\b|\.env\b.{0,40}\b(?:read|print|show|cat|send|copy)\b"
+            r"|\b(?:read|print|show|cat|send|copy)\b.{0,40}\.env\b"
         ),
-        ("may skip permission", r"--dangerously|--no-verify\b|--yolo\b|bypasspermissions"),
-        ("has a picture that calls home", r"!\[.{0,200}\]\(\s{0,5}https?://.{0,300}[?&]"),
-    )
+    ),
+    ("may skip permission", r"--dangerously|--no-verify\b|--yolo\b|bypasspermissions"),
+    ("has a picture that calls home", r"!\[.{0,200}\]\(\s{0,5}https?://.{0,300}[?&]"),
 )
 _HIDDEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
@@ -110,7 +107,7 @@ def find_signs(text: str) -> list[Sign]:
     for number, line in enumerate(text.split("\n"), 1):
         part = line[:_LONGEST]
         for what, pattern in _SIGNS:
-            match = pattern.search(part)
+            match = re.search(pattern, part, re.IGNORECASE)  # compiled once, and rarely needed
             if match:
                 found.append(Sign(number, what, match.group()[:_SHOWN]))
         if _HIDDEN.search(part, 1 if number == 1 else 0):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from memfs.core.errors import MemfsError
@@ -21,6 +20,8 @@ PARTS = {
 
 def is_installed(part: str) -> bool:
     """Tell whether a part is there."""
+    from importlib.util import find_spec  # 3 ms, which most commands need not
+
     return find_spec(f"memfs.{part}") is not None
 
 

@@ -1,7 +1,4 @@
-"""Removes private parts and secrets from texts.
-
-The secret detector (15 ms) is loaded with the first text.
-"""
+"""Removes private parts and secrets from texts."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ import hashlib
 import re
 
 from memfs.core.records import Message
+from memfs.secrets import redact
 
 # What hosts number their messages with, as a rule: a uuid, a place in a file.
 _ID = re.compile(
@@ -42,7 +40,7 @@ def public(text: str, *, lines: bool = False) -> str:
 
 def storable(text: str) -> str:
     """Return a recorded text without private parts, and with secrets redacted."""
-    return _redact(public(text)).strip()
+    return redact(public(text)).strip()
 
 
 def excerpt(text: str, most: int) -> str:
@@ -69,15 +67,9 @@ def redact_names(message: Message) -> Message:
 
 
 def _hash_secret(ident: str) -> str:
-    return ident if _redact(ident) == ident else hashlib.sha256(ident.encode()).hexdigest()[:16]
+    return ident if redact(ident) == ident else hashlib.sha256(ident.encode()).hexdigest()[:16]
 
 
 @functools.lru_cache(1024)  # they come again with every message
 def _redact_name(name: str) -> str:
-    return _redact(name)
-
-
-def _redact(text: str) -> str:
-    from memfs.secrets import redact  # 15 ms: for the first text
-
-    return redact(text)
+    return redact(name)

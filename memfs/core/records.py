@@ -15,6 +15,15 @@ STATUSES = (ACTIVE, SUPERSEDED, ACCEPTED, REJECTED, ARCHIVED)
 HOLDS = (ACTIVE, ACCEPTED)
 RULES = "rules"  # the extractor that is no model
 
+# The kinds of what is searched, by the names that people give them.
+KINDS = {
+    "recall": "message",
+    "archive": "passage",
+    "blocks": "block",
+    "facts": "fact",
+    "static": "static",
+    "sources": "source",
+}
 SENTIMENTS = ("positive", "neutral", "negative")
 _SHOWN = 60  # characters of a text in a representation
 

@@ -11,7 +11,7 @@ def format_status_line(payload: dict[str, object]) -> str:
     place = blocks.find_serving(folder, get_text(payload, "session_id"))
     if place is None or place.project is None:
         store = store_paths.find(folder)
-        if store is not None and not store_paths.is_trusted(store):
+        if store is not None and not store.trusted:
             return "memory: not used yet, look at it with memfs trust"
     if place is None:
         return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -100,6 +99,8 @@ def _read_process(number: int) -> tuple[int, list[str]]:
 
 def _ask_ps() -> dict[int, tuple[int, list[str]]]:
     """Return (the process above, the words) by process, of macOS and other systems."""
+    import subprocess  # where there is no /proc
+
     found = {}
     with suppress(OSError, subprocess.SubprocessError):
         listed = subprocess.run(

@@ -11,9 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
-import tomllib
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -120,6 +118,12 @@ def is_switched_off(text: str, path: str) -> bool:
     return '"disableAllHooks"' in text and parse(text, path).get("disableAllHooks") is True
 
 
+def _load_toml(text: str) -> object:
+    import tomllib  # for one assistant alone
+
+    return tomllib.loads(text.removeprefix("\ufeff"))
+
+
 def parse(text: str, path: str) -> Json:
     """Read a settings file; {} for a plugin. Raises `StoreError` if it is not read exactly."""
     toml = path.endswith(".toml")
@@ -127,7 +131,7 @@ def parse(text: str, path: str) -> Json:
         return {}
     try:
         text.encode()
-        found = tomllib.loads(text.removeprefix("\ufeff")) if toml else jsonc_edit.loads(text)
+        found = _load_toml(text) if toml else jsonc_edit.loads(text)
     except (ValueError, RecursionError) as error:
         raise StoreError(
             f"{path} cannot be read back safely: {error}",
@@ -166,6 +170,8 @@ def _read(path: str) -> str:
 def ask_versions(known: Iterable[Host]) -> dict[str, str]:
     """Run the programs of hosts in parallel; return their versions by name, "" for none."""
     programs = {host.NAME: shutil.which(host.COMMAND) for host in known}
+    from concurrent.futures import ThreadPoolExecutor  # where versions are asked for
+
     with ThreadPoolExecutor(max(len(programs), 1)) as threads:
         return dict(zip(programs, threads.map(_ask_program, programs.values()), strict=True))
 

@@ -79,7 +79,7 @@ def find_other_store(store: Store, path: str, session: str) -> tuple[str, Store]
             found = store_paths.find(identity.project)
         except (MemfsError, OSError, ValueError):
             continue
-        if found and found.local != store.local and store_paths.is_trusted(found):
+        if found and found.local != store.local and found.trusted:
             return host, found
     return None
 
@@ -107,7 +107,7 @@ class _Stores:
             return self._add_unrouted(folder, error.message, error.hint)
         except (OSError, ValueError):  # no name that a folder can have here
             store = None
-        if store and not store_paths.is_trusted(store):
+        if store and not store.trusted:
             return self._add_unrouted(store.top, NOT_TRUSTED, "run there: memfs trust")
         if store:
             return self._add_batch(store)

@@ -20,7 +20,7 @@ from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.base import BaseKind
 from memfs.knowledge.kinds.protocol import Content, Found, Kind, Query, Relevant, State
 from memfs.recall.open_store import OpenStore
-from memfs.store import archive, clock, config, store_paths
+from memfs.store import archive, clock, config
 from memfs.store.blocks import Place
 
 LEAST = 64  # tokens of a context
@@ -139,7 +139,7 @@ class Orchestrator:
         too small, and a store that is not trusted. A kind that fails is named in `problems`.
         """
         project = self.place.project
-        if project is not None and not store_paths.is_trusted(project):
+        if project is not None and not project.trusted:
             raise StoreError(
                 "you have not trusted this store: nothing of it is put before a model",
                 "look at it, and decide: memfs trust",

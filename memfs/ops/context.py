@@ -1,83 +1,16 @@
-"""The context of a session: measured against a window, or composed for a task."""
+"""Compose context for a task from all that memory holds."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from memfs.context import brief_contents
-from memfs.context import window_budget as budgets
 from memfs.context.assemble import Compression
-from memfs.context.window_budget import Budget
-from memfs.core import brief_layout
 from memfs.core.errors import UsageError
 from memfs.knowledge import orchestrator
 from memfs.knowledge.kinds.protocol import Query, State
 from memfs.knowledge.orchestrator import Context, Orchestrator
 from memfs.recall.open_store import OpenStore
-from memfs.store import blocks, config, prompts
-from memfs.store.blocks import Place
 
 # Most items to consider of each kind of memory.
 _MOST = {"vector": 150, "facts": 15, "static": 10, "graph": 3}
-
-
-@dataclass(frozen=True)
-class WindowSection:
-    """One section: its tokens in full, and how many of them fit."""
-
-    name: str
-    tokens: int
-    shown: int
-
-    @property
-    def cut(self) -> int:
-        return self.tokens - self.shown
-
-
-@dataclass(frozen=True)
-class WindowUsage:
-    """A window and its sections. `left` is for messages, summary and hits.
-
-    `counter` names the token counter: tiktoken, or our estimate. `host` names the blocks that
-    an assistant's own limit for hooks cuts.
-    """
-
-    budget: Budget
-    sections: tuple[WindowSection, ...]
-    counter: str
-    host: tuple[str, ...]
-
-    @property
-    def used(self) -> int:
-        return sum(section.shown for section in self.sections)
-
-    @property
-    def left(self) -> int:
-        return self.budget.room - self.used
-
-
-def run(place: Place, window: int = 0, host: str = "") -> WindowUsage:
-    """Measure the brief of a place against the configured window, or one of `window` tokens.
-
-    The guidance is that of a host, where a store has such.
-    """
-    budget = budgets.load_budget(config.load(place), window)
-    counter = budgets.load_counter()
-    brief = brief_contents.compose_within(place, budget.get_share("blocks"), host=host)
-    usual = brief_contents.compose_brief(place, host=host)[0]
-    pinned = brief_layout.sort_blocks([block for block in blocks.load(place) if block.pinned])
-    guidance = counter.count(prompts.read(place, "guidance", host))
-    sections = [WindowSection("instructions", guidance, guidance)]
-    cut = []
-    for block in pinned:
-        text = brief_layout.section(block)
-        tokens = counter.count(text)
-        sections.append(WindowSection(block.label, tokens, counter.count(_clip(text, brief))))
-        if text not in usual:
-            cut.append(block.label)
-    rest = counter.count(brief) - sum(section.shown for section in sections)
-    sections.append(WindowSection("names of other blocks and tools", max(0, rest), max(0, rest)))
-    return WindowUsage(budget, tuple(sections), counter.name, tuple(cut))
 
 
 def for_task(
@@ -102,15 +35,3 @@ def _build_queries(memory: Orchestrator) -> dict[str, Query]:
     """Return the query for each kind of memory, with its limit of items."""
     kinds = memory.kinds.values()
     return {kind.id: Query(limit=_MOST[kind.type]) for kind in kinds if kind.type in _MOST}
-
-
-def _clip(text: str, brief: str) -> str:
-    """Return the leading lines of a section that the brief has, all of them if it is whole."""
-    if text in brief:
-        return text
-    shown = ""
-    for line in text.splitlines(keepends=True):
-        if shown + line not in brief:
-            break
-        shown += line
-    return shown

@@ -84,7 +84,7 @@ def run(start: str, home: str) -> InitOutcome:
         if not others:
             incoming_changes.accept(project)
             trust.grant_trust(project)
-        trusted = store_paths.is_trusted(project)
+        trusted = project.trusted
     return InitOutcome(root, tuple(created), tuple(foreign), tuple(list_assistants(home)), trusted)
 
 

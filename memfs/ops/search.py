@@ -13,7 +13,7 @@ import msgspec
 
 from memfs import hosts
 from memfs.core.errors import DamagedError, MemfsError, UsageError
-from memfs.core.records import Hit, SessionHit
+from memfs.core.records import KINDS, Hit, SessionHit
 from memfs.ipc import service_client
 from memfs.search import federated_search
 from memfs.search.engine import AnyHit, Engine, Filter, HitPage, Mode
@@ -22,14 +22,6 @@ from memfs.search.federated_search import IndexSearch
 if TYPE_CHECKING:
     from memfs.recall.open_store import OpenStore
 
-KINDS = {
-    "recall": "message",
-    "archive": "passage",
-    "blocks": "block",
-    "facts": "fact",
-    "static": "static",
-    "sources": federated_search.SOURCE,
-}
 _ALLOWED = {
     "kinds": tuple(KINDS.values()),
     "roles": ("user", "assistant", "tool"),

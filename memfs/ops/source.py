@@ -104,7 +104,7 @@ def add(
             f"there is a source '{label}' already", f"memfs source rm {label} removes it"
         )
     done = _write(place, store, label, value, origin)
-    if not store.private and not store_paths.is_trusted(store):
+    if not store.trusted:
         return done
     return replace(done, state=_sync(place, source, stage))
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memfs import files, hosts
-from memfs.context import page_scores
-from memfs.core import block_problems, parts
+from memfs.context import window_usage
+from memfs.context.window_usage import WindowUsage
+from memfs.core import block_states, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.block_problems import find_contradictions
+from memfs.core.block_states import find_contradictions
 from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import settings
 from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import context
 from memfs.recall import model_config
 from memfs.store import (
     archive,
@@ -31,7 +31,6 @@ from memfs.store import (
     recall,
     sessions,
     spool,
-    store_paths,
     tracked_files,
     writer,
 )
@@ -102,7 +101,7 @@ class PromptUsage:
     """How much of a window the brief takes, and whose it is ("": of no assistant)."""
 
     host: str
-    window: context.WindowUsage
+    window: WindowUsage
 
 
 def run(place: Place, home: str) -> Status:
@@ -113,7 +112,7 @@ def run(place: Place, home: str) -> Status:
     team = parts.find("team.seam")
     return Status(
         project=place.project.root if place.project else "",
-        trusted=place.project is not None and store_paths.is_trusted(place.project),
+        trusted=place.project is not None and place.project.trusted,
         user=place.user.root if place.user else "",
         blocks=states,
         sessions=len(logs),
@@ -153,7 +152,8 @@ def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) 
     Where none is wired, it is that of the configuration (`context.max_tokens`).
     """
     host = wired[0][0] if wired and not window else ""
-    return PromptUsage(host, context.run(place, hosts.get(host).WINDOW if host else window, host))
+    size = hosts.get(host).WINDOW if host else window
+    return PromptUsage(host, window_usage.measure_window(place, size, host))
 
 
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
@@ -192,7 +192,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
             BlockState(
                 block,
                 head.version + behind if head else block.version or 1,
-                block_problems.describe_content(block.value, operation),
+                block_states.describe_content(block.value, operation),
                 _describe_freshness(place, block, now, days),
                 "dirty" if dirty else "clean",
             )
@@ -203,8 +203,12 @@ def _load_block_states(place: Place) -> list[BlockState]:
 def _describe_freshness(place: Place, block: Block, now: str, days: int) -> str:
     read = block_history.get_last_read(place.store(block.tier), block.tier, block.label)
     referenced = max(str(block.meta.get("updated_at") or ""), read)
-    gone = block.paged_out > 0 and not page_scores.split_parts(block.body)
-    return block_problems.freshness(referenced, now, days, paged_out=gone)
+    gone = False
+    if block.paged_out > 0:
+        from memfs.context import page_scores  # with what scores by meaning
+
+        gone = not page_scores.split_parts(block.body)
+    return block_states.freshness(referenced, now, days, paged_out=gone)
 
 
 def _count_lines(path: str) -> int:

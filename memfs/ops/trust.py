@@ -92,7 +92,7 @@ class TrustReport:
 def review_store(place: Place) -> TrustReport:
     """Report on the project's store of a place. Raises `StoreError` if there is none."""
     store = store_paths.without_quarantine(_require_project(place))
-    trusted = store_paths.is_trusted(store)
+    trusted = store.trusted
     found = incoming_changes.find_incoming(store)
     data = _read_files(store)
     return TrustReport(

@@ -98,7 +98,7 @@ def find_place(
         usual = f"{place.project.main}/{store_paths.LOCAL}"
         if place.project.local != usual and not files.is_file(place.project.journal):
             place.unused = usual
-        if find_obstacle and not store_paths.is_trusted(place.project):
+        if find_obstacle and not place.project.trusted:
             _leave_out(place, find_obstacle())
     return place
 
@@ -119,7 +119,7 @@ def find_serving(start: str, session: str) -> Place | None:
     what came with it. Where memory is turned off (`enabled: false`), nothing serves.
     """
     project = store_paths.find(start or ".")
-    if project and not (store_paths.is_trusted(project) and _can_serve(project)):
+    if project and not (project.trusted and _can_serve(project)):
         project = None
     place = Place(project, store_paths.user_store(), session)
     place.unread = []

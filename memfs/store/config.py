@@ -46,10 +46,16 @@ def _load_project_layer(store: store_paths.Store) -> dict[str, object]:
     """Load the settings a project may make; `git` and `sync` only of a trusted store."""
     found = settings.of_project(read(blocks.get_config_path(store))[0])
     written = [section for section in ("git", "sync") if section in found]
-    if written and not store_paths.is_trusted(store):
+    if written and not store.trusted:
         for section in written:
             del found[section]
     return found
+
+
+def names_model() -> bool:
+    """Tell whether the user's own configuration names a language model."""
+    found = load(Place(None, store_paths.user_store()))
+    return bool(found.get("llm.command") or (found.get("llm.endpoint") and found.get("llm.model")))
 
 
 def list_refused_kinds(place: Place) -> list[str]:

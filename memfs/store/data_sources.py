@@ -9,7 +9,7 @@ import os
 from memfs import files
 from memfs.core import label as labels
 from memfs.core import settings
-from memfs.store import blocks, config, store_paths
+from memfs.store import blocks, config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def list_sources(place: "Place") -> list[DataSource]:
     for _, store in place.list_lasting_tiers():
         for name, value in _read_section(store).items():
             source = parse_source(store, name, value)
-            if isinstance(source, DataSource) and (store.private or store_paths.is_trusted(store)):
+            if isinstance(source, DataSource) and store.trusted:
                 found.append(source)
     return found
 
@@ -88,7 +88,7 @@ def refuse_sources(place: "Place") -> list[str]:
             reason = parse_source(store, name, value)
             if isinstance(reason, str):
                 found.append(f"{path}: {SECTION}.{name} is not used: {reason}")
-        if section and not store.private and not store_paths.is_trusted(store):
+        if section and not store.trusted:
             found.append(f"{path}: its {SECTION} are not used: you have not trusted the store")
     return found
 

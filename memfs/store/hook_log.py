@@ -35,7 +35,7 @@ def log_error(folder: str, where: str, error: BaseException, name: str = "hook.l
 def _find_project_store(folder: str) -> store_paths.Store | None:
     """Return the project store of a folder, None if the user does not trust it."""
     store = store_paths.find(folder)
-    return store if store is not None and store_paths.is_trusted(store) else None
+    return store if store is not None and store.trusted else None
 
 
 def _find_user_store(_folder: str) -> store_paths.Store | None:

@@ -142,7 +142,7 @@ def is_clean(store: Store) -> bool:
         trust.revoke_trust(store)
         local_folder.disown_folder(store)
         return False
-    if store_paths.is_trusted(store):
+    if store.trusted:
         with suppress(OSError):  # a full disk, or two at once: it is looked at again next time
             atomic.write_derived(f"{store_paths.trust_folder(store)}/checked", files.encode(sign))
     return True
@@ -171,7 +171,7 @@ def _has_fetched_files(main: str, local: str, repository: str) -> bool:
 def list_held(store: Store) -> Mapping[str, str]:
     """Map paths in a store to the copies that are read instead, "" for none (see `quarantine`)."""
     before = trust.load_review(store) or _NEVER
-    if before is _NEVER and not store_paths.is_trusted(store):
+    if before is _NEVER and not store.trusted:
         return {}  # nothing of it is served
     config = f"{store.root}/{store_paths.CONFIG}"
     if before.sign == trust.sign_store(store):

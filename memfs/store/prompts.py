@@ -20,7 +20,7 @@ def read(place: Place, name: str, host: str = "") -> str:
     text = resources.read_text("templates", f"{name}.md")
     names = (name, f"{name}.{host}") if host else (name,)
     for store in (place.user, place.project):
-        if store and (store.private or store_paths.is_trusted(store)):
+        if store and store.trusted:
             for each in names:
                 own = files.read(_get_path(store, each), cap=_MOST) or ""
                 if own.strip():

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from memfs.core.errors import StoreError
-from memfs.store import incoming_changes, store_paths
+from memfs.store import store_paths
 from memfs.store.store_paths import Store
 
 
@@ -22,6 +22,8 @@ def map_copies(store: Store) -> Mapping[str, str]:
     """
     if not store_paths.may_quarantine(store):
         return {}
+    from memfs.store import incoming_changes  # with git
+
     return incoming_changes.list_held(store)
 
 

@@ -24,9 +24,10 @@ class Store:
     `root` is that folder, `top` the folder it stands in, `tree` the linked worktree's name or "".
     `main` is the same folder of the main worktree (`root` where there is one alone), and `local`
     the part in it that is never committed. `as_is`: nothing is quarantined, for review and repair.
+    `decided` is whether it is trusted, None before that is asked.
     """
 
-    __slots__ = ("as_is", "local", "main", "root", "tier", "top", "tree")
+    __slots__ = ("as_is", "decided", "local", "main", "root", "tier", "top", "tree")
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class Store:
         as_is: bool = False,
     ) -> None:
         self.as_is = as_is
+        self.decided: bool | None = None
         self.root = root
         self.main = main or root
         self.top = os.path.dirname(root)
@@ -72,6 +74,13 @@ class Store:
     @property
     def private(self) -> bool:
         return self.tier != labels.PROJECT
+
+    @property
+    def trusted(self) -> bool:
+        """Whether this user trusts it; decided once, where it is first asked."""
+        if self.decided is None:
+            self.decided = self.private or is_trusted(self)
+        return self.decided
 
     def session(self, session: str) -> str:
         """Return the folder of one session's scratch."""

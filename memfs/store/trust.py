@@ -118,12 +118,14 @@ def grant_trust(store: "Store") -> None:
         token = local_folder.claim_folder(store)
         files.make_folder(store_paths.trust_folder(store), private=True)
         atomic.write(f"{store_paths.trust_folder(store)}/token", token, private=True)
+    store.decided = True
 
 
 def revoke_trust(store: "Store") -> bool:
     """Trust a store no more, in none of its worktrees; tell whether it was trusted."""
     folder = store_paths.trust_folder(store)
     gone = files.remove(f"{folder}/token")
+    store.decided = False
     if gone:
         files.sync_folder(folder)
     return gone

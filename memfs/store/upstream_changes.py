@@ -65,7 +65,7 @@ def review_changes(place: Place, *, note: bool) -> UpstreamReview:
     the commits. Elsewhere this user's own commits, made on another machine, say nothing.
     """
     store = place.project
-    if store is None or not store_paths.is_trusted(store) or not trust.is_behind(store):
+    if store is None or not store.trusted or not trust.is_behind(store):
         return NOTHING
     hold = config.load(place).get("trust.pulled") == HOLD
     try:

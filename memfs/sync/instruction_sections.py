@@ -145,7 +145,7 @@ def find_sections(store: Store) -> list[InstructionFile]:
 
 def check_allowed(store: Store) -> None:
     """Raise `StoreError` for a store that is not trusted or has quarantined files."""
-    if not store_paths.is_trusted(store):
+    if not store.trusted:
         raise StoreError(
             "you have not trusted this store: nothing of it is given to an assistant",
             "look at it, and decide: memfs trust",

@@ -21,9 +21,9 @@ from memfs.core.errors import UNREADABLE, StoreError
 from memfs.files import atomic
 from memfs.store import lock
 from memfs.store.store_paths import Store
+from memfs.team import FOLDER
 
 T = TypeVar("T")
-FOLDER = "team"  # below the user's local folder
 Base = Literal["nothing", "solved", "all"]  # what is shared of every session
 _PROJECTS, _SERVERS, _NEVER, _LOCK = "projects", "servers", "never.json", "lock"
 _ASIDE = ".damaged"

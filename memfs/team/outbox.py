@@ -23,7 +23,7 @@ from memfs.core.errors import UNREADABLE
 from memfs.files import atomic, logs, trees
 from memfs.store import store_paths
 from memfs.store.store_paths import Store
-from memfs.team import membership
+from memfs.team import FOLDER, membership
 
 T = TypeVar("T")
 SessionName = tuple[str, str]  # host and session
@@ -85,7 +85,7 @@ class TeamOutbox:
     """The ids that the server of one joined project has, or may have. One process writes it."""
 
     def __init__(self, user: Store, key: str) -> None:
-        self.lock = f"{membership.FOLDER}/{_SENT}/{key}.lock"
+        self.lock = f"{FOLDER}/{_SENT}/{key}.lock"
         self._above = f"{membership.get_folder(user)}/{_SENT}"
         self._folder = f"{self._above}/{key}"
         found = _load(f"{self._folder}/flight.json", _Flight) or _Flight()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memfs.ops.doctor.finding import Finding
+from memfs import files
 from memfs.store import clock
 from memfs.store.blocks import Place
+from memfs.team import FOLDER
+
+if TYPE_CHECKING:
+    from memfs.ops.doctor.finding import Finding
 
 
 class Background:
@@ -44,6 +48,8 @@ def has_joined(place: Place) -> bool:
 
 def describe_status(place: Place) -> str:
     """Return a line on the team of a project, "" where it has joined none. Asks no server."""
+    if place.user is None or not files.is_folder(f"{place.user.local}/{FOLDER}"):
+        return ""
     from memfs.team import status  # only where it is asked for
 
     found = status.load_status(place)
@@ -52,7 +58,8 @@ def describe_status(place: Place) -> str:
 
 def check(place: Place) -> Iterator[Finding]:
     """Check a joined team: our files, what waits, and how the server was. Asks no server."""
-    from memfs.team import membership, status  # only where it is asked for
+    from memfs.ops.doctor.finding import Finding  # only where it is asked for
+    from memfs.team import membership, status  # likewise
 
     found = status.load_status(place)
     if found is not None:

@@ -130,7 +130,7 @@ def find_store(project: JoinedProject) -> Store | None:
     if not files.is_folder(root):
         return None
     store = store_paths.find(top)
-    if store is None or store.local != project.local or not store_paths.is_trusted(store):
+    if store is None or store.local != project.local or not store.trusted:
         return None
     return None if blocks.find_off_switch(Place(store, store_paths.user_store())) else store
 

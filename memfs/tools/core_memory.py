@@ -23,8 +23,9 @@ from memfs.core.body_edits import (
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.records import JournalEntry
-from memfs.ops import edit, history, show, status
+from memfs.ops import edit, show, status
 from memfs.ops.edit import Edited, Unchanged
+from memfs.ops.undo import undo_edit
 from memfs.store import blocks
 from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
@@ -114,7 +115,7 @@ def plan_rename(_: ToolContext, arguments: Arguments) -> list[Edit]:
 
 def undo(context: ToolContext, arguments: Arguments) -> str:
     """Undo the last edit of a block; return the version undone, and a line on the block."""
-    done = history.undo(
+    done = undo_edit(
         context.place(), _get_label(arguments), context.with_reason(arguments.get("reason"))
     )
     return "\n".join([f"undone: version {done.undone.version}", *_describe(context, done.entries)])

@@ -80,6 +80,6 @@ def _list_folders(folders: tuple[str, ...], *, everything: bool) -> list[str]:
     if everything:
         for top in local_folder.list_projects():
             store = store_paths.find(top)
-            if store is not None and store_paths.is_trusted(store):
+            if store is not None and store.trusted:
                 tops.append(store.top)
     return list(dict.fromkeys(tops))

@@ -265,9 +265,10 @@ class Project:
         return blocks.find_place(self.folder)
 
     def open_index(self) -> OpenStore:
-        """Return the index of the place, kept open between searches."""
-        if self.index is None:
-            self.index = OpenStore(self.find_place())
+        """Return the index of the place, kept open between searches while its trust is the same."""
+        place = self.find_place()
+        if self.index is None or self.index.place.home.trusted != place.home.trusted:
+            self.index = OpenStore(place)
         return self.index
 
 

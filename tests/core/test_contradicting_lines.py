@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.core.block_problems import Contradiction, find_contradictions
+from memfs.core.block_states import Contradiction, find_contradictions
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from memfs.core import label as labels
 from memfs.core.body_edits import Append
 from memfs.core.records import JournalEntry
-from memfs.ops import history
+from memfs.ops import undo
 from memfs.store import journal, journal_query, writer
 from memfs.store.store_paths import Store
 from tests.faults.harness import ERRORS, FAILED, FULL
@@ -86,7 +86,7 @@ def go_on(world: World, now: Texts, changed: set[str]) -> None:
     for key in {min(changed & now.keys(), default="project:persona"), "user:human"} & now.keys():
         world.edit(Append(key, "after the fault"))
         assert (world.texts()[key] or "").rstrip().endswith("after the fault")
-        history.undo(world.place(), key, ORIGIN)
+        undo.undo_edit(world.place(), key, ORIGIN)
         assert world.texts() == now
     for store in _stores(world):
         check_journal(world, store)

@@ -21,6 +21,7 @@ from memfs.core.body_edits import (
     Rethink,
 )
 from memfs.ops import history
+from memfs.ops.undo import restore_version, undo_edit
 from tests.faults.checks import check_blocks
 from tests.faults.harness import EIO, ERRORS, KILLS
 from tests.faults.world import ORIGIN, World, exercise
@@ -73,7 +74,7 @@ def test_one_edit_after_the_other(world: World) -> None:
 
 
 def undo(world: World, label: str) -> None:
-    history.undo(world.place(), label, ORIGIN)
+    undo_edit(world.place(), label, ORIGIN)
 
 
 def test_undo(world: World) -> None:
@@ -92,7 +93,7 @@ def test_undo_of_a_rename(world: World) -> None:
 def test_restore(world: World) -> None:
     world.edit(Append("notes", "four"))
     world.edit(Delete("notes"))
-    step = partial(lambda: history.restore(world.place(), "notes", "1", ORIGIN))
+    step = partial(lambda: restore_version(world.place(), "notes", "1", ORIGIN))
     assert exercise(world, [step], world.texts, partial(check_blocks, world))
 
 

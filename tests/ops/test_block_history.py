@@ -8,7 +8,7 @@ import pytest
 from memfs.core.body_edits import Append, Create, Replace
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
-from memfs.ops import edit, history, show
+from memfs.ops import edit, history, show, undo
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.tools import calls, registry
@@ -98,7 +98,7 @@ def test_what_a_teammate_committed_can_be_compared_shown_and_restored(
     text = history.diff(place, "system_rules", ids[1][:7]).text
     assert [line for line in text.splitlines() if line[:1] in "+-"][2:] == ["+from Bob"]
     assert show.run(place, "system_rules", ids[1][:7]).block.value == "first, by Bob\nsecond\nmine"
-    history.restore(place, "system_rules", ids[1][:7], Origin())
+    undo.restore_version(place, "system_rules", ids[1][:7], Origin())
     assert blocks.get(place, "system_rules").value == "first, by Bob\nsecond\nmine"
     assert history.log(place, "system_rules")[0].reason == f"commit {ids[1][:7]}"
     assert history.log(place, "system_rules")[3].op == "append"
@@ -121,7 +121,7 @@ def test_blame_names_who_brought_each_line(shared: tuple[Place, Path]) -> None:
 def test_blame_gives_back_a_line_to_whoever_wrote_it_first(place: Place) -> None:
     edit.run(place, [Append("human", "Name: Alice")], Origin("agent", "claude"))
     edit.run(place, [Replace("human", "Alice", "Bob")], Origin("user"))
-    history.undo(place, "human", Origin("user"))
+    undo.undo_edit(place, "human", Origin("user"))
     [line] = history.blame(place, "human")
     assert line.source
     assert (line.text, line.source.actor, line.source.version) == ("Name: Alice", "agent", 2)

@@ -11,7 +11,7 @@ from memfs import files
 from memfs.core import frontmatter
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
-from memfs.ops import brief, doctor, edit, history
+from memfs.ops import brief, doctor, edit, undo
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.ops.mutations import broken
@@ -59,7 +59,7 @@ def check_edit(place: Place, label: str, path: Path, data: bytes) -> bool:
     if not head.lstrip(b"\xef\xbb\xbf-\r\n \t").startswith(b"{"):
         left = unmanaged(new_head)
         assert all(line in left for line in unmanaged(head))
-    history.undo(place, label, Origin())
+    undo.undo_edit(place, label, Origin())
     assert path.read_bytes() == data
     return True
 
@@ -79,7 +79,7 @@ def check_fix(place: Place, home: str, laid: dict[str, tuple[Path, str, bytes]])
         assert Path(note.hint.removeprefix("as it was: ")).read_bytes() == data, how
         if blocks.get(place, label).read_only:
             continue
-        history.undo(place, label, Origin())
+        undo.undo_edit(place, label, Origin())
         assert path.read_bytes() == data, how
     assert changed == len(fixed)
     return changed

@@ -14,7 +14,7 @@ import pytest
 from memfs.core.body_edits import Append, Create, Delete, Describe, Edit, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.ops import archive, brief, doctor, edit, history, install
+from memfs.ops import archive, brief, doctor, edit, history, install, undo
 from memfs.ops.doctor import Finding
 from memfs.store import blocks, sessions, spool
 from memfs.store.blocks import Place
@@ -128,7 +128,7 @@ def test_each_fault_is_named_where_it_is(
         return
     assert len(done) == 1
     assert wrong(place, home) == []
-    history.undo(place, "odd", Origin())
+    undo.undo_edit(place, "odd", Origin())
     assert path.read_bytes() == text.encode()
 
 
@@ -154,10 +154,10 @@ def test_utf16_is_read_refused_mended_and_given_back(
     assert path.read_text(encoding="utf-8") == text
     assert isinstance(edit.run(place, [Append("odd", "more")], Origin()), edit.Edited)
     for _ in range(2):
-        history.undo(place, "odd", Origin())
+        undo.undo_edit(place, "odd", Origin())
     assert path.read_bytes() == as_it_was
     assert isinstance(edit.run(place, [Delete("odd")], Origin()), edit.Edited)
-    history.undo(place, "odd", Origin())
+    undo.undo_edit(place, "odd", Origin())
     assert path.read_bytes() == as_it_was
 
 

@@ -22,7 +22,7 @@ from memfs.core.body_edits import (
 )
 from memfs.core.errors import MemfsError
 from memfs.core.records import Origin
-from memfs.ops import edit, history
+from memfs.ops import edit, history, undo
 from memfs.store import blocks
 from memfs.store.blocks import Place
 
@@ -99,7 +99,7 @@ def test_a_large_file_without_a_limit_is_not_locked(
 ) -> None:
     path = block_file("handbook", "line\n" * 2000)
     assert isinstance(run(place, Append("handbook", "one more")), edit.Edited)
-    history.undo(place, "handbook", ORIGIN)
+    undo.undo_edit(place, "handbook", ORIGIN)
     assert path.read_text() == "line\n" * 2000
 
 
@@ -141,7 +141,7 @@ def test_compare_and_swap(place: Place) -> None:
         "cannot append 'human': it is at version 2, not 1",
         "somebody changed it meanwhile; read it again: memfs show human",
     )
-    history.undo(place, "human", ORIGIN)
+    undo.undo_edit(place, "human", ORIGIN)
     assert isinstance(run(place, Append("human", "c"), expect=2), Rejected), "an undo counts"
 
 
@@ -194,7 +194,7 @@ def test_delete_and_undo(place: Place) -> None:
     before = path.read_bytes()
     run(place, Delete("persona"))
     assert not path.exists()
-    history.undo(place, "persona", ORIGIN)
+    undo.undo_edit(place, "persona", ORIGIN)
     assert path.read_bytes() == before
 
 
@@ -204,7 +204,7 @@ def test_rename_keeps_text_and_counts_on(place: Place) -> None:
     assert value(place, "new") == "text\nmore"
     with pytest.raises(MemfsError, match="there is no block 'old'"):
         blocks.get(place, "old")
-    history.undo(place, "new", ORIGIN)
+    undo.undo_edit(place, "new", ORIGIN)
     assert value(place, "old") == "text\nmore"
     assert isinstance(run(place, Rename("old", "persona")), Rejected)
 
@@ -240,7 +240,7 @@ def test_session_blocks_are_the_sessions_own(place: Place) -> None:
     with pytest.raises(MemfsError, match="there is no session tier here"):
         run(place, Create("session:notes", "x"))
     run(two, Create("session:notes", "x", "of two"))
-    history.undo(two, "notes", ORIGIN)
+    undo.undo_edit(two, "notes", ORIGIN)
     assert value(one, "notes") == "of one"
 
 
@@ -392,5 +392,5 @@ def test_in_a_linked_worktree_versions_are_its_own(place: Place, linked: Place) 
     assert "in linked" not in value(place, "persona")
     assert [entry.op for entry in history.log(place, "persona")] == ["append", "create"]
     assert [entry.op for entry in history.log(linked, "persona")] == ["append", "commit"]
-    history.undo(linked, "persona", ORIGIN)
+    undo.undo_edit(linked, "persona", ORIGIN)
     assert "in main" in value(place, "persona")

@@ -10,7 +10,7 @@ from memfs.core import events
 from memfs.core.body_edits import Append, Create, Describe, Edit, Rejected, Rename
 from memfs.core.events import Event
 from memfs.core.records import Origin
-from memfs.ops import brief, edit, history
+from memfs.ops import brief, edit, history, undo
 from memfs.store import blocks, clean_texts
 from memfs.store.blocks import Place
 
@@ -57,7 +57,7 @@ def test_a_secret_that_an_editor_wrote_is_not_journalled(place: Place) -> None:
         "adopt",
         "append",
     ]
-    history.undo(place, "human", Origin())
+    undo.undo_edit(place, "human", Origin())
     assert "three" not in path.read_text()
 
 

@@ -11,7 +11,7 @@ from memfs.core import events
 from memfs.core.errors import NotFoundError
 from memfs.core.events import Event, Reply
 from memfs.core.records import Origin
-from memfs.ops import file_guard, history
+from memfs.ops import file_guard, history, undo
 from memfs.store import journal, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import ShownState
@@ -45,7 +45,7 @@ def test_an_edit_is_journalled_as_the_sessions_with_what_was_there_before(
     assert (latest.actor, latest.host, latest.session) == ("agent", "claude", "s1")
     assert latest.before and latest.before.endswith("one\n")  # noqa: PT018 - one thing
     assert first.actor == "user"
-    assert history.undo(place, "notes", Origin()).entries
+    assert undo.undo_edit(place, "notes", Origin()).entries
     assert path.read_text().endswith("one\n")
 
 
@@ -143,12 +143,12 @@ def test_what_was_there_before_the_journal_knew_it_is_not_undone(
     path = block_file("notes", "one\n")
     before(repo, path)  # and then its user did not allow the tool to write
     with pytest.raises(NotFoundError, match="nothing to undo"):
-        history.undo(place, "notes", Origin())
+        undo.undo_edit(place, "notes", Origin())
     path.write_text("two\n")
     after(repo, path)
-    history.undo(place, "notes", Origin())
+    undo.undo_edit(place, "notes", Origin())
     with pytest.raises(NotFoundError, match="nothing to undo"):
-        history.undo(place, "notes", Origin())
+        undo.undo_edit(place, "notes", Origin())
     assert path.read_text() == "one\n"
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memfs.core.body_edits import Append, Create, Remove, Rename, Replace, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
-from memfs.ops import edit, history, show
+from memfs.ops import edit, history, show, undo
 from memfs.store import blocks
 from memfs.store.blocks import Place
 
@@ -32,17 +32,17 @@ def test_undo_goes_back_step_by_step_and_forward_again(place: Place) -> None:
     append(place, "two")
     second = data(place)
     append(place, "three")
-    history.undo(place, "human", ORIGIN)
+    undo.undo_edit(place, "human", ORIGIN)
     assert data(place) == second
-    history.undo(place, "human", ORIGIN)
+    undo.undo_edit(place, "human", ORIGIN)
     assert data(place) == first
     append(place, "other")
-    history.undo(place, "human", ORIGIN)
+    undo.undo_edit(place, "human", ORIGIN)
     assert data(place) == first
-    history.undo(place, "human", ORIGIN)
+    undo.undo_edit(place, "human", ORIGIN)
     assert blocks.get(place, "human").value == ""
     with pytest.raises(NotFoundError, match="there is nothing to undo in 'human'"):
-        history.undo(place, "human", ORIGIN)
+        undo.undo_edit(place, "human", ORIGIN)
     versions = [entry.version for entry in history.log(place, "human")]
     assert versions == sorted(versions, reverse=True)
     assert len(set(versions)) == len(versions), "no version is used twice"
@@ -68,7 +68,7 @@ def test_versions_count_back_from_the_newest(place: Place) -> None:
     found = history.diff(place, "human", "-2", "-1")
     assert (found.old, found.new) == ("1", "2")
     assert history.diff(place, "human", "-1").text == history.diff(place, "human").text
-    [entry] = history.restore(place, "human", "-1", ORIGIN).entries
+    [entry] = undo.restore_version(place, "human", "-1", ORIGIN).entries
     assert (entry.reason, blocks.get(place, "human").value) == ("version 2", "one")
     for version in ("-4", "-9"):
         with pytest.raises(NotFoundError, match=f"no version {version}: the oldest is -3"):
@@ -85,7 +85,7 @@ def test_the_version_before_the_journal_began_counts(
     assert show.run(place, "rules", "-1").block.value == "one"
     with pytest.raises(NotFoundError, match="no version -2: the oldest is -1"):
         show.run(place, "rules", "-2")
-    history.undo(place, "rules", ORIGIN)
+    undo.undo_edit(place, "rules", ORIGIN)
     edit.run(place, [Rename("rules", "laws")], ORIGIN)
     assert show.run(place, "laws", "-2").block.value == "one\ntwo"
     assert show.run(place, "laws", "-3").block.value == "one"
@@ -93,16 +93,16 @@ def test_the_version_before_the_journal_began_counts(
 
 def test_restore_is_a_new_version(place: Place) -> None:
     append(place, "one", "two")
-    [entry] = history.restore(place, "human", "2", ORIGIN).entries
+    [entry] = undo.restore_version(place, "human", "2", ORIGIN).entries
     block = blocks.get(place, "human")
     assert (block.value, block.version, entry.version) == ("one", 4, 4)
-    assert history.restore(place, "human", "2", ORIGIN).entries == ()
+    assert undo.restore_version(place, "human", "2", ORIGIN).entries == ()
 
 
 def test_restore_brings_a_deleted_block_back(place: Place) -> None:
     append(place, "one")
     Path(blocks.get(place, "human").path).unlink()
-    history.restore(place, "human", "2", ORIGIN)
+    undo.restore_version(place, "human", "2", ORIGIN)
     assert blocks.get(place, "human").value == "one"
 
 
@@ -139,8 +139,8 @@ def test_read_only_holds_for_undo_and_restore(
     text = path.read_text().replace("---\nversion", "---\nread_only: true\nversion")
     path.write_text(text)
     for wanted in (
-        lambda: history.undo(place, "rules", ORIGIN),
-        lambda: history.restore(place, "rules", "2", ORIGIN),
+        lambda: undo.undo_edit(place, "rules", ORIGIN),
+        lambda: undo.restore_version(place, "rules", "2", ORIGIN),
     ):
         with pytest.raises(RejectedError, match="'rules': it is read-only"):
             wanted()
@@ -152,14 +152,14 @@ def test_undoing_a_rename_does_not_cost_a_newer_block(place: Place) -> None:
     edit.run(place, [Rename("a", "b")], ORIGIN)
     edit.run(place, [Create("a", "A", "new")], ORIGIN)
     with pytest.raises(RejectedError, match="there is a newer 'a'"):
-        history.undo(place, "b", ORIGIN)
+        undo.undo_edit(place, "b", ORIGIN)
     assert (blocks.get(place, "a").value, blocks.get(place, "b").value) == ("new", "old")
 
 
 def test_undoing_a_rename_leaves_the_rest_of_its_patch(place: Place) -> None:
     edit.run(place, [Create("a", "A", "text")], ORIGIN)
     edit.run(place, [Rename("a", "b"), Append("persona", "stays")], ORIGIN)
-    history.undo(place, "b", ORIGIN)
+    undo.undo_edit(place, "b", ORIGIN)
     assert blocks.get(place, "a").value == "text"
     assert blocks.get(place, "persona").value.endswith("stays")
 
@@ -194,6 +194,6 @@ def test_undoing_every_edit_gives_the_bytes_back(
         ):
             done += isinstance(edit.run(place, [wanted], ORIGIN), edit.Edited)
     for _ in range(done):
-        history.undo(place, label, ORIGIN)
+        undo.undo_edit(place, label, ORIGIN)
     assert path.read_bytes() == raw
     path.unlink()

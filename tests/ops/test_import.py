@@ -11,7 +11,7 @@ import pytest
 from memfs.core.body_edits import Append, Create
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.ops import edit, history
+from memfs.ops import edit, history, undo
 from memfs.store import archive as passages
 from memfs.store import blocks
 from memfs.store.blocks import Place
@@ -66,7 +66,7 @@ def test_blocks_of_both_sides_are_merged_and_can_be_undone(
     assert "+retry twice\n" in next(item.detail for item in done.items if item.name == "api")
     assert set(outcomes(run(place, path)).values()) == {"same"}
     for label in ("api", "persona"):
-        history.undo(place, label, Origin())
+        undo.undo_edit(place, label, Origin())
     assert blocks.get(place, "api").value == "five seconds\nuse TLS"
     assert place.project
     replays(place, place.project)

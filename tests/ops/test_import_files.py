@@ -15,7 +15,7 @@ from memfs.hosts.marked_section import MARKS
 from memfs.importers import foreign_files, importing
 from memfs.importers.importing import Imported
 from memfs.importers.plan import ImportedFile
-from memfs.ops import edit, history
+from memfs.ops import edit, undo
 from memfs.store import archive, blocks
 from memfs.store.blocks import Place
 from tests.ops.imports import BY, everything, outcomes, refusals
@@ -110,7 +110,7 @@ def test_a_text_that_fits_becomes_a_block_that_is_not_pinned(place: Place, repo:
     assert (block.limit, block.meta["source"]) == (5000, "CLAUDE.md")
     assert [entry.reason for entry in done.entries] == [BY.reason]
     assert path.read_bytes() == before
-    history.undo(place, "claude", Origin())
+    undo.undo_edit(place, "claude", Origin())
     assert blocks.resolve_label(place, "claude") is None
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from memfs.core.body_edits import Append, Edit, Replace
 from memfs.core.records import Origin
-from memfs.ops import doctor, edit, history, init
+from memfs.ops import doctor, edit, history, init, undo
 from memfs.store import blocks, git
 from memfs.store.blocks import Place
 
@@ -92,7 +92,7 @@ def test_doctor_mends_what_git_left_without_it(clones: tuple[Place, Place], repo
     [fixed] = doctor.fix(ours, os.environ["HOME"])
     assert blocks.get(ours, "system_rules").value == MERGED
     assert Path(fixed.hint.removeprefix("as it was: ")).read_text() == text
-    history.undo(ours, "system_rules", Origin())
+    undo.undo_edit(ours, "system_rules", Origin())
     assert blocks.get(ours, "system_rules").raw == text
 
 

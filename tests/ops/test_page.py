@@ -9,12 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memfs.core import block_problems
+from memfs.core import block_states
 from memfs.core.body_edits import Append, Create, Delete, Insert, Remove, Rename, Rethink
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
-from memfs.ops import brief, edit, page, status
-from memfs.ops import history as history_op
+from memfs.ops import brief, edit, page, status, undo
 from memfs.store import archive, blocks, journal, journal_query
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
@@ -119,13 +118,13 @@ def test_what_was_written_meanwhile_stays(place: Place) -> None:
 def test_undo_takes_it_back_too(place: Place) -> None:
     path = write(place, BODY)
     page.page_out(place, "system_rules", AGENT, task=TASK)
-    history_op.undo(place, "system_rules", AGENT)
+    undo.undo_edit(place, "system_rules", AGENT)
     assert body_of(path).decode() == BODY
     with pytest.raises(NotFoundError):
         page.page_in(place, "system_rules", AGENT)
     page.page_out(place, "system_rules", AGENT, task=TASK)
     page.page_in(place, "system_rules", AGENT)
-    history_op.undo(place, "system_rules", AGENT)
+    undo.undo_edit(place, "system_rules", AGENT)
     assert page.page_in(place, "system_rules", AGENT).parts == 2
     assert body_of(path).decode() == BODY
 
@@ -204,11 +203,11 @@ def test_what_nobody_read_for_a_month_is_stale(
 
 def test_days_say_what_is_stale() -> None:
     then, now = "2026-05-01T10:00:00Z", "2026-05-08T10:00:00Z"
-    assert block_problems.freshness(then, now, 7) == "stale"
-    assert block_problems.freshness(then, now, 8) == "active"
-    assert block_problems.freshness(then, now, 0) == "active"
-    assert block_problems.freshness("nonsense", now, 7) == "active"
-    assert block_problems.freshness(then, now, 7, paged_out=True) == "archived"
+    assert block_states.freshness(then, now, 7) == "stale"
+    assert block_states.freshness(then, now, 8) == "active"
+    assert block_states.freshness(then, now, 0) == "active"
+    assert block_states.freshness("nonsense", now, 7) == "active"
+    assert block_states.freshness(then, now, 7, paged_out=True) == "archived"
 
 
 def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
@@ -319,7 +318,7 @@ def test_a_passage_is_used_again(place: Place) -> None:
     write(place, BODY)
     for _ in range(3):
         page.page_out(place, "system_rules", AGENT, task=TASK)
-        history_op.undo(place, "system_rules", AGENT)
+        undo.undo_edit(place, "system_rules", AGENT)
     assert len(passages(place)) == 1
 
 

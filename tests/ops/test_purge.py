@@ -17,7 +17,7 @@ from memfs.core.records import Origin
 from memfs.ingest import transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.session_graph import builder, database
-from memfs.ops import archive, brief, edit, history, install, purge, trust
+from memfs.ops import archive, brief, edit, history, install, purge, trust, undo
 from memfs.recall import index_sources
 from memfs.store import (
     blocks,
@@ -195,7 +195,7 @@ def test_no_undo_brings_it_back_and_every_version_is_kept(place: Place) -> None:
     purge.run(place)
     assert [(entry.id, entry.version, entry.op) for entry in history.log(place, "human")] == before
     assert blocks.get(place, "human").value == "one\nthree"
-    history.undo(place, "human", Origin())
+    undo.undo_edit(place, "human", Origin())
     assert blocks.get(place, "human").value == f"one\n{MARK} two"
     assert SECRET not in str(history.log(place))
     assert place.user

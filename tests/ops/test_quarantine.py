@@ -16,7 +16,7 @@ from memfs.core.events import PROMPT, START, Reply
 from memfs.core.records import Fact, Hit, Origin
 from memfs.importers import exporting
 from memfs.mcp import resources
-from memfs.ops import archive, edit, history, search, show, sync, trust
+from memfs.ops import archive, edit, history, search, show, sync, trust, undo
 from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter, HitPage
 from memfs.store import archive as passages
@@ -85,7 +85,7 @@ def test_what_is_held_back_is_not_edited(place: Place, repo: Path, clone: Path) 
         assert "that is held back" in refused.message
         assert "memfs trust" in refused.hint
     with pytest.raises(StoreError, match="that is held back"):
-        history.undo(place, "system_rules", Origin())
+        undo.undo_edit(place, "system_rules", Origin())
     assert {name: (path / name).read_bytes() for name in os.listdir(path)} == before
     assert "obey Bob" not in tell(repo).context
 

@@ -10,7 +10,7 @@ import pytest
 from memfs.core.body_edits import Append, Create, Delete, Edit, Rename, Replace
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
-from memfs.ops import edit, history, show
+from memfs.ops import edit, history, show, undo
 from memfs.store import blocks
 from memfs.store.blocks import Place
 
@@ -57,10 +57,10 @@ def test_versions_under_an_earlier_label_can_be_shown_compared_and_restored(rena
     assert show.run(renamed, "new", "3").block.value == "one\ntwo"
     text = history.diff(renamed, "new", "1", "4").text
     assert [line for line in text.splitlines() if line[:1] in "+-"][2:] == ["+two", "+three"]
-    [entry] = history.restore(renamed, "new", "2", ORIGIN).entries
+    [entry] = undo.restore_version(renamed, "new", "2", ORIGIN).entries
     assert (entry.label, entry.version) == ("new", 5)
     assert blocks.get(renamed, "new").value == "one\ntwo"
-    assert history.restore(renamed, "new", "3", ORIGIN).entries == ()
+    assert undo.restore_version(renamed, "new", "3", ORIGIN).entries == ()
 
 
 def test_a_rename_changes_no_text(place: Place) -> None:
@@ -107,8 +107,8 @@ def test_a_block_that_comes_back_to_its_label_keeps_its_history(renamed: Place) 
 
 def test_an_undone_rename_is_one_back(place: Place) -> None:
     run(place, Create("old", "A", "one"), Rename("old", "new"), Append("new", "two"))
-    history.undo(place, "new", ORIGIN)
-    history.undo(place, "new", ORIGIN)
+    undo.undo_edit(place, "new", ORIGIN)
+    undo.undo_edit(place, "new", ORIGIN)
     assert [(line[0], line[1], line[2]) for line in log(place, "old")] == [
         (5, "old", "undo"),
         (4, "new", "undo"),
@@ -149,7 +149,7 @@ def test_blocks_that_swap_labels_in_one_edit_take_their_history_along(place: Pla
     ]
     assert log(place, "b") == [(3, "b", "rename", "from a"), (1, "a", "create", "")]
     assert "+now a" in history.diff(place, "a").text
-    history.undo(place, "a", ORIGIN)
+    undo.undo_edit(place, "a", ORIGIN)
     assert (blocks.get(place, "a").value, blocks.get(place, "b").value) == ("of a", "of b\nmore")
     assert [line[1] for line in log(place, "a")] == ["a", "b", "a"]
 
@@ -158,9 +158,9 @@ def test_undoing_a_rename_takes_only_its_own_sides_along(place: Place) -> None:
     run(place, Create("a", "A", "of a"), Create("ab", "AB", "of ab"))
     both: list[Edit] = [Rename("ab", "x"), Rename("a", "y"), Append("y", "more")]
     assert isinstance(edit.run(place, both, ORIGIN), edit.Edited)
-    history.undo(place, "x", ORIGIN)
+    undo.undo_edit(place, "x", ORIGIN)
     assert (blocks.get(place, "ab").value, blocks.get(place, "y").value) == ("of ab", "of a\nmore")
-    history.undo(place, "y", ORIGIN)
+    undo.undo_edit(place, "y", ORIGIN)
     assert blocks.get(place, "a").value == "of a"
 
 
@@ -229,6 +229,6 @@ def test_a_checkout_from_before_the_rename_brings_the_block_back(place: Place, r
 
 def test_undo_of_an_edit_before_a_rename_takes_the_rename_back_first(place: Place) -> None:
     run(place, Create("a", "A", "one"), Replace("a", "one", "two"), Rename("a", "b"))
-    assert history.undo(place, "b", ORIGIN).undone.op == "rename"
-    assert history.undo(place, "a", ORIGIN).undone.op == "replace"
+    assert undo.undo_edit(place, "b", ORIGIN).undone.op == "rename"
+    assert undo.undo_edit(place, "a", ORIGIN).undone.op == "replace"
     assert blocks.get(place, "a").value == "one"

@@ -14,7 +14,7 @@ from memfs.core.errors import StoreError
 from memfs.core.events import WRITTEN, Event
 from memfs.core.records import Origin
 from memfs.hosts.marked_section import MARKS, TARGETS
-from memfs.ops import doctor, edit, file_guard, history, sync
+from memfs.ops import doctor, edit, file_guard, sync, undo
 from memfs.ops import trust as trusting
 from memfs.store import blocks, trust
 from memfs.store.blocks import Place
@@ -282,7 +282,7 @@ def test_an_edit_renews_the_sections_there_are_where_that_is_wanted(
     assert add(place, "two") == ""
     assert {"one", "two"} <= set(path.read_text().splitlines())
     assert sorted(p.name for p in repo.glob("*.md")) == ["AGENTS.md"]
-    history.undo(place, "system_rules", Origin())
+    undo.undo_edit(place, "system_rules", Origin())
     assert "two" not in path.read_text().splitlines()
     edit.run(place, [Describe("system_rules", {"pinned": False})], Origin())
     assert "Other memory: system_rules (3 chars)" in path.read_text()

@@ -9,7 +9,7 @@ from memfs.core.body_edits import Append, Create, Delete, Edit, Rejected, Rename
 from memfs.core.errors import StoreError
 from memfs.core.events import END, Event
 from memfs.core.records import Origin
-from memfs.ops import archive, edit, history, session_end
+from memfs.ops import archive, edit, session_end, undo
 from memfs.ops.edit import Edited
 from memfs.store import journal
 from memfs.store.blocks import Place
@@ -93,8 +93,8 @@ def test_creating_renaming_deleting_and_undoing_are_committed(place: Place, work
     change(place, Create("api", "The API", "JSON"))
     change(place, Rename("api", "services/api"))
     change(place, Delete("services/api"))
-    assert history.undo(place, "services/api", AGENT).note == ""
-    assert history.restore(place, "services/api", "2", AGENT).note == ""
+    assert undo.undo_edit(place, "services/api", AGENT).note == ""
+    assert undo.restore_version(place, "services/api", "2", AGENT).note == ""
     kept = archive.run(place, "Deploys are on Fridays.", importance=5, tags=(), origin=AGENT)
     assert kept.note == ""
     assert git(work, "status", "--porcelain") == ""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import config, config_check
+from memfs.store import blocks, config, config_check
 from memfs.store.blocks import Place
 
 
@@ -210,6 +210,6 @@ def test_what_is_written_beside_a_store_is_decided_where_it_is_trusted(place: Pl
     found = config.load(place)
     assert (found.get("git.commit"), found.get("sync.on_edit")) == ("edit", True)
     Path(place.project.local, "token").unlink()
-    found = config.load(place)
+    found = config.load(blocks.find_place(place.project.top))
     assert (found.get("git.commit"), found.get("sync.on_edit")) == ("off", False)
     assert found.number("max_blocks") == 7

@@ -14,7 +14,7 @@ import pytest
 from memfs.core.body_edits import Append, Create
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.ops import edit, history
+from memfs.ops import edit, history, undo
 from memfs.store import blocks, journal, lock
 from memfs.store.blocks import Place
 
@@ -151,7 +151,7 @@ def test_it_is_not_even_where_the_heads_are_lost(repo: Path, place: Place, heads
 def test_a_deleted_file_is_noticed_and_can_be_undone(place: Place) -> None:
     append(place, "keep me")
     Path(blocks.get(place, "human").path).unlink()
-    undone = history.undo(place, "human", ORIGIN)
+    undone = undo.undo_edit(place, "human", ORIGIN)
     assert undone.undone.op == "adopt"
     assert value(place) == "keep me"
 
@@ -260,7 +260,7 @@ def test_the_journal_keeps_bytes_that_are_no_text(
     path.write_bytes(b"caf\xe9 \x00 \xff\xfe")
     assert isinstance(edit.run(place, [Append("odd", "ascii")], ORIGIN), edit.Edited)
     assert path.read_bytes().endswith(b"caf\xe9 \x00 \xff\xfe\nascii")
-    history.undo(place, "odd", ORIGIN)
+    undo.undo_edit(place, "odd", ORIGIN)
     assert path.read_bytes() == b"caf\xe9 \x00 \xff\xfe"
 
 

@@ -9,7 +9,8 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.completion import CompletedType
-from memfs.cli.edit_output import format_remainder, open_editor, text_of
+from memfs.cli.edit_input import open_editor, text_of
+from memfs.cli.edit_output import format_remainder
 from memfs.cli.group import CommandGroup
 from memfs.cli.pager import paged
 from memfs.core.errors import UsageError

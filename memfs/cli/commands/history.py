@@ -1,4 +1,4 @@
-"""`memfs log`, `diff`, `blame`, `undo` and `restore`."""
+"""`memfs log`, `diff` and `blame`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.completion import LABEL
-from memfs.cli.edit_output import format_entry, format_remainder
 from memfs.cli.layout import format_age
 from memfs.cli.layout import print_diff as show
 from memfs.cli.options import split_version
@@ -138,45 +137,3 @@ def _build_record(entry: JournalEntry | None) -> dict[str, object]:
         "actor": entry.actor,
         "reason": entry.reason,
     }
-
-
-@click.command("undo")
-@click.argument("label", type=LABEL)
-@options.reason_option
-@options.session_option
-def undo_command(label: str, reason: str, session: str) -> None:
-    """Take back the last edit of a block; again takes back the one before it.
-
-    The file gets back the very bytes it had. An undo is an edit like others: `memfs log` shows
-    it, and `memfs restore` brings any version back.
-    """
-    undone = history.undo(options.place(session), label, options.get_origin(reason, session))
-    for entry in undone.entries:
-        console.print_done(
-            f"{format_entry(entry)} (took back {undone.undone.op}, version {undone.undone.version})"
-        )
-    format_remainder(undone.note)
-
-
-@click.command("restore")
-@click.argument("label", type=LABEL)
-@click.argument("version", required=False, default="")
-@options.reason_option
-@options.session_option
-def restore_command(label: str, version: str, reason: str, session: str) -> None:
-    """Make an earlier version of a block current again, as a new version.
-
-    VERSION is a number or the id of a commit, as memfs log shows them. LABEL@VERSION does as well:
-    LABEL@-1 is the version before the current one.
-    """
-    label, at = split_version(label)
-    if bool(at) == bool(version):
-        raise click.UsageError("name one version: LABEL VERSION, or LABEL@VERSION")
-    version = at or version
-    place = options.place(session)
-    restored = history.restore(place, label, version, options.get_origin(reason, session))
-    for entry in restored.entries:
-        console.print_done(format_entry(entry))
-    format_remainder(restored.note)
-    if not restored.entries:
-        console.print_done(f"{label} is as it was in version {version} already")

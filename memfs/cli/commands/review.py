@@ -10,7 +10,8 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options, progress
-from memfs.cli.edit_output import format_entry, format_remainder, open_editor, report
+from memfs.cli.edit_input import open_editor
+from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.cli.group import CommandGroup
 from memfs.cli.layout import print_diff as show
 from memfs.core import changes, parts

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,13 +18,12 @@ from memfs.core import parts
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_day
-from memfs.core.records import Hit, SessionHit
-from memfs.ops import search as op
-from memfs.ops import sessions
-from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter, HitPage, Mode
+from memfs.core.records import KINDS, Hit, SessionHit
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.search.engine import HitPage, Mode
 
 _MOST = 100  # hits on a page
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
@@ -38,7 +38,7 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
     "--in",
     "places",
     multiple=True,
-    type=click.Choice(sorted(op.KINDS)),
+    type=click.Choice(sorted(KINDS)),
     help="Only in recall (past sessions), the archive, data sources, and so on.",
 )
 @click.option(
@@ -102,8 +102,12 @@ def command(
     as_json: bool,
 ) -> None:
     """Search past sessions, the archive, blocks, facts, static entries and data sources."""
+    from memfs.ops import search as op  # with all that searches, which --help needs not
+    from memfs.recall.open_store import OpenStore  # likewise
+    from memfs.search.engine import Filter  # likewise
+
     only = Filter(
-        kinds=tuple(op.KINDS[name] for name in places),
+        kinds=tuple(KINDS[name] for name in places),
         roles=role,
         speakers=speaker,
         hosts=host,
@@ -147,6 +151,8 @@ def _choose_search(
     """Return the op for a search. Raises `UsageError` for what does not go together."""
     if team and whole:
         raise UsageError("--team finds hits, not whole sessions", "leave --sessions out")
+    from memfs.ops import search as op  # likewise
+
     if team:
         return partial(parts.load("team.seam").search, nearest=nearest)
     return op.search_sessions if whole else op.run
@@ -186,6 +192,8 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
         else:
             console.data(hit.text)
         return
+    from memfs.ops import sessions  # with what forgets them
+
     said = sessions.number_turns(sessions.read_session(place, hit.session))
     ident = hit.id.removeprefix(f"{hit.host}/{hit.session}/")
     at = next((place for place, each in enumerate(said) if each.message.id == ident), 0)

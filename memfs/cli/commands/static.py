@@ -8,7 +8,7 @@ import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.completion import CompletedType
-from memfs.cli.edit_output import text_of
+from memfs.cli.edit_input import text_of
 from memfs.cli.group import CommandGroup
 from memfs.cli.pager import paged
 from memfs.core.errors import RejectedError

@@ -17,6 +17,7 @@ from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import status
 from memfs.ops.status import SourceStatus, Status
+from memfs.store import config
 from memfs.store.blocks import Place
 
 _VALUES = 15  # cells before a value
@@ -72,7 +73,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
     facts += [("team", found.team)] if found.team else []
     facts += [("service", line) for line in of_service(found.service)]
-    agent = parts.find("agent.configured_model")
+    agent = parts.find("agent.configured_model") if config.names_model() else None
     if agent and (model := agent.format_model()):
         facts.append(("model", model))
     for name, path in found.wired:

@@ -16,7 +16,7 @@ from memfs.hosts.base import Host
 from memfs.ops.doctor import temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.install import commands
-from memfs.store import sessions, store_paths
+from memfs.store import sessions
 from memfs.store.blocks import Place
 
 _DAY = 24 * 3600  # seconds: a session that began before the install has no hooks
@@ -150,7 +150,7 @@ def check_activity(place: Place, host: Host, version: str) -> Finding:
 def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> Iterator[Finding]:
     """Warn if later sessions of a host with our hooks in `settings` ran none in this project."""
     store = place.project
-    if store is None or not store_paths.is_trusted(store):
+    if store is None or not store.trusted:
         return
     last = sessions.last_run(store, host.NAME)
     since = last[1] if last else max(map(_get_mtime, settings), default=0.0)

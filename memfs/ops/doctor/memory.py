@@ -9,7 +9,7 @@ from memfs import files
 from memfs.core import block_problems, frontmatter
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.block_problems import find_contradictions
+from memfs.core.block_states import find_contradictions
 from memfs.core.errors import MemfsError
 from memfs.files import trees
 from memfs.ingest.source_files import HIDDEN, IGNORED, UNMATCHED

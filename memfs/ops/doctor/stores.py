@@ -34,7 +34,7 @@ def check_stores(place: Place) -> Iterator[Finding]:
         if tier == labels.SESSION:
             continue
         yield Finding("ok", f"{tier} store: {store.root}")
-        if tier == labels.PROJECT and not store_paths.is_trusted(store):
+        if tier == labels.PROJECT and not store.trusted:
             yield Finding(
                 "warning",
                 "you have not trusted it: hooks use nothing of it",

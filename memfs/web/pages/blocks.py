@@ -10,9 +10,8 @@ from memfs.core import changes
 from memfs.core import label as labels
 from memfs.core.body_edits import Create, Delete, Describe, Edit, Rejected, Rethink
 from memfs.core.errors import NotFoundError, UsageError
-from memfs.ops import edit, history, show
+from memfs.ops import edit, history, show, undo
 from memfs.ops.show import ShownBlock
-from memfs.store import store_paths
 from memfs.store.blocks import Place
 from memfs.web.rendering import (
     get_form,
@@ -37,7 +36,7 @@ def list_blocks(request: Request) -> Response:
     """Show all blocks by tier."""
     place = get_project(request).find_place()
     shown = show.show_all(place)
-    held = place.project is not None and not store_paths.is_trusted(place.project)
+    held = place.project is not None and not place.project.trusted
     tiers = [
         (name, about, [each for each in shown if each.block.tier == tier])
         for tier, name, about in _TIERS
@@ -194,7 +193,7 @@ def show_blame(request: Request) -> Response:
 def undo_edit(request: Request) -> Response:
     """Undo the last edit of a block."""
     label = request.path_params["label"]
-    done = history.undo(get_project(request).find_place(), label, make_origin())
+    done = undo.undo_edit(get_project(request).find_place(), label, make_origin())
     get_site(request).say(
         f"{label}: {done.undone.op}, version {done.undone.version}, is taken back"
     )
@@ -205,7 +204,7 @@ def undo_edit(request: Request) -> Response:
 def restore_version(request: Request) -> Response:
     """Make an earlier version of a block the current one."""
     label, version = request.path_params["label"], get_form(request).get("version", "")
-    done = history.restore(get_project(request).find_place(), label, version, make_origin())
+    done = undo.restore_version(get_project(request).find_place(), label, version, make_origin())
     what = f"{label} is as it was at {version}" if done.entries else f"{label} is like that already"
     get_site(request).say(what)
     return redirect(request, f"blocks/{label}/history")

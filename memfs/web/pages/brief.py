@@ -7,7 +7,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from memfs import hosts
-from memfs.ops import context, recent_prompts, show
+from memfs.context import window_usage
+from memfs.ops import recent_prompts, show
 from memfs.web.rendering import get_project, render, show_errors
 
 _PROMPTS = 50  # the last ones that are listed
@@ -19,7 +20,7 @@ def show_brief(request: Request) -> Response:
     place = get_project(request).find_place()
     host = request.query_params.get("host", "")
     host = host if host in hosts.NAMES else ""
-    usage = context.run(place, hosts.get(host).WINDOW if host else 0, host)
+    usage = window_usage.measure_window(place, hosts.get(host).WINDOW if host else 0, host)
     return render(
         request,
         "brief.html",

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from memfs import hosts
 from memfs.core import parts
 from memfs.core.errors import UsageError
-from memfs.core.records import Hit
+from memfs.core.records import KINDS, Hit
 from memfs.ops import search
 from memfs.search.engine import Filter, HitPage
 from memfs.web.rendering import get_project, render, show_errors
@@ -49,7 +49,7 @@ def show_results(request: Request) -> Response:
         number=number,
         facets=_count_facets(hits, given),
         given=given,
-        kinds=search.KINDS,
+        kinds=KINDS,
         roles=_ROLES,
         hosts=hosts.RECORDED,
         link=lambda **changes: _make_query(given, changes),
@@ -62,7 +62,7 @@ def _find(request: Request, query: str) -> tuple[HitPage[Hit] | None, str]:
     given = request.query_params
     try:
         only = Filter(
-            kinds=tuple(search.KINDS[name] for name in given.getlist("in") if name in search.KINDS),
+            kinds=tuple(KINDS[name] for name in given.getlist("in") if name in KINDS),
             roles=tuple(name for name in given.getlist("role") if name in _ROLES),
             hosts=tuple(name for name in given.getlist("host") if name in hosts.RECORDED),
             speakers=tuple(filter(None, given.getlist("speaker"))),
@@ -122,7 +122,7 @@ def _count_facets(
     hits: Iterable[Hit], given: QueryParams
 ) -> list[tuple[str, str, list[tuple[str, int, bool]]]]:
     """Return (name, field, values with their counts and whether they are chosen)."""
-    names = {kind: name for name, kind in search.KINDS.items()}
+    names = {kind: name for name, kind in KINDS.items()}
     counters: dict[str, Counter[str]] = {"in": Counter(), "host": Counter(), "role": Counter()}
     for hit in hits:
         counters["in"][names.get(hit.kind, hit.kind)] += 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.core import block_problems
+from memfs.core import block_states
 
 NOW = "2026-05-03T10:00:00Z"
 
@@ -28,7 +28,7 @@ NOW = "2026-05-03T10:00:00Z"
     ],
 )
 def test_content(value: str, operation: str, state: str) -> None:
-    assert block_problems.describe_content(value, operation) == state
+    assert block_states.describe_content(value, operation) == state
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_content(value: str, operation: str, state: str) -> None:
     ],
 )
 def test_freshness(updated_at: str, state: str) -> None:
-    assert block_problems.freshness(updated_at, NOW, 30) == state
+    assert block_states.freshness(updated_at, NOW, 30) == state
 
 
 @given(st.text() | st.datetimes(timezones=st.timezones()).map(str))
 def test_freshness_never_fails(updated_at: str) -> None:
-    assert block_problems.freshness(updated_at, NOW, 30) in {"active", "stale"}
-    assert block_problems.freshness(NOW, updated_at, 30) in {"active", "stale"}
+    assert block_states.freshness(updated_at, NOW, 30) in {"active", "stale"}
+    assert block_states.freshness(NOW, updated_at, 30) in {"active", "stale"}
