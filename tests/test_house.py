@@ -165,7 +165,7 @@ ELSEWHERE = {
     "service/throttle.py": {"open"},  # the system's counters
     "service/worker.py": {"os.stat", "os.walk"},  # transcripts
     "store/git.py": {"os.scandir"},  # git's own folder
-    "store/store_paths.py": {"os.stat"},  # git's index
+    "store/worktrees.py": {"os.stat"},  # git's index
     "store/host_sessions.py": {"open"},  # the system's processes
     "store/resources.py": {"open"},  # what came with memfs
 }
@@ -322,6 +322,7 @@ QUIET = {
     "memfs.files",
     "memfs.files.account",
     "memfs.store.store_paths",
+    "memfs.store.worktrees",
     "memfs.ipc",
     "memfs.ipc.service_client",
     "memfs.store.sessions",

@@ -167,7 +167,7 @@ def _commit(store: Store, place: Place, paths: list[str]) -> str:
 
 
 def _purge_store(store: Store, place: Place) -> None:
-    worktrees = [store, *inventory.worktrees(store)]
+    worktrees = [store, *inventory.list_worktrees(store)]
     stored = _list_files(store, worktrees)
     leaking = [each for each in stored if each.kind != "foreign" and _find_in_file(each)]
     if not leaking:
@@ -225,7 +225,7 @@ def _find_all(place: Place, unread: list[str], stage: Stage = _silent) -> list[S
     listed = [
         each
         for store in place.stores()
-        for each in _list_files(store, [store, *inventory.worktrees(store)])
+        for each in _list_files(store, [store, *inventory.list_worktrees(store)])
     ]
     tick = stage("looking through files", len(listed))
     for each in listed:

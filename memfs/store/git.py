@@ -23,7 +23,7 @@ from typing import IO, NamedTuple
 from memfs import files
 from memfs.core.errors import StoreError
 from memfs.files import account
-from memfs.store import store_paths
+from memfs.store import worktrees
 
 _DRIVER = "merge.memfs.driver"
 
@@ -251,7 +251,7 @@ def _build_environment(top: str) -> dict[str, str]:
 
     Nor does it name a file in the working tree at `top`, or in the main one, as the user's.
     """
-    trees = {os.path.realpath(tree) for tree in (top, store_paths.git_folder(top)[0])}
+    trees = {os.path.realpath(tree) for tree in (top, worktrees.git_folder(top)[0])}
     env = {
         key: value
         for key, value in os.environ.items()

@@ -21,7 +21,17 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, StoreError
 from memfs.core.records import block_key
 from memfs.files import atomic, logs, outside, signatures, trees
-from memfs.store import commits, git, journal, local_folder, lock, store_paths, tracked_files, trust
+from memfs.store import (
+    commits,
+    git,
+    journal,
+    local_folder,
+    lock,
+    store_paths,
+    tracked_files,
+    trust,
+    worktrees,
+)
 from memfs.store.store_paths import Store
 from memfs.store.trust import AcceptedTexts, GitReview
 
@@ -133,9 +143,9 @@ def is_clean(store: Store) -> bool:
     is told to have come.
     """
     main, local = store.main, os.path.basename(store.local)
-    sign = store_paths.index_sign(main)
+    sign = worktrees.index_sign(main)
     try:
-        came = any(_has_tracked_files(main, local, each) for each in store_paths.repositories(main))
+        came = any(_has_tracked_files(main, local, each) for each in worktrees.repositories(main))
     except _NoGitError:
         return True
     if came:
@@ -206,7 +216,7 @@ def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bo
 def _read_index(store: Store) -> dict[str, str]:
     """Map the files in git's index to the ids of their texts; `_CONFLICT` for a conflict."""
     found = {}
-    for repository in store_paths.repositories(store.root)[:1]:
+    for repository in worktrees.repositories(store.root)[:1]:
         for head, name in _list_index(store.root, repository):
             mode, ident, stage = head.split(" ")
             if mode != _LINKED and not store_paths.is_local(name):
@@ -220,7 +230,7 @@ def tracked_around(store: Store) -> set[str]:
     Whoever pulls there has them written into the store: nobody adds them there by hand, as git
     takes a repository in another for one thing. Raises `StoreError`.
     """
-    around = store_paths.repositories(store.root)[1:]
+    around = worktrees.repositories(store.root)[1:]
     return {name for each in around for _, name in _list_index(store.root, each)}
 
 
@@ -263,7 +273,7 @@ def _list_index(root: str, repository: str, below: str = "") -> list[tuple[str, 
 
     With `below`, only those below that path of the store. Raises `StoreError`.
     """
-    if not store_paths.index_sign_of(repository):
+    if not worktrees.index_sign_of(repository):
         return []  # nothing was ever added to it
     before = _get_prefix(root, repository)
     paths = [f"{before}{below}" or "."]
@@ -294,7 +304,7 @@ def _accept_commits(store: Store, known: AcceptedTexts, since: str | None) -> st
     A commit on top of a text of others is not accepted, nor is a text of another author. `since`
     None: there was no review yet, and all of that log came with the repository.
     """
-    folder = store_paths.git_dir(store.root)
+    folder = worktrees.git_dir(store.root)
     text = (outside.read(f"{folder}/logs/HEAD", cap=_LONGEST_LOG) or "") if folder else ""
     lines = text.splitlines()
     if since in lines:

@@ -47,7 +47,7 @@ def local(store: Store) -> list[StoreFile]:
     return [file for each in listed if (file := _classify_local(each.path, each.name))]
 
 
-def worktrees(store: Store) -> list[Store]:
+def list_worktrees(store: Store) -> list[Store]:
     """List the stores of the other worktrees that share this one's journal."""
     trees = {entry.tree for entry in journal.read(store)} - {store.tree}
     roots = [(tree, store_paths.root_of_tree(store, tree)) for tree in sorted(trees)]

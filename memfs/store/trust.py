@@ -9,7 +9,7 @@ import json
 
 from memfs import files
 from memfs.files import atomic, stamps
-from memfs.store import local_folder, store_paths
+from memfs.store import local_folder, store_paths, worktrees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def is_behind(store: "Store") -> bool:
 def sign_store(store: "Store") -> str:
     """Return a cheap signature of git's state and a store's files."""
     stamp = stamps.compute_stamp(store.root, (store_paths.LOCAL,), ("archive",))
-    return f"{store_paths.index_sign(store.root)} {stamp}"
+    return f"{worktrees.index_sign(store.root)} {stamp}"
 
 
 def save(store: "Store", known: AcceptedTexts, how_far: GitReview) -> None:

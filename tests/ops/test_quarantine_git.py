@@ -12,7 +12,7 @@ from memfs.core.errors import StoreError
 from memfs.core.events import START
 from memfs.importers import exporting
 from memfs.ops import trust
-from memfs.store import blocks, config, proposals, sessions, spool, store_paths
+from memfs.store import blocks, config, proposals, sessions, spool, store_paths, worktrees
 from memfs.store.blocks import Place
 from memfs.store.proposals import StoreDraft
 from tests.ops.clones import BOB, by_bob, committed, git, tell
@@ -249,7 +249,7 @@ def test_without_git_a_store_is_used(
 def test_a_long_sign_of_git_is_read_whole(place: Place, repo: Path) -> None:
     assert place.project
     tell(repo, session="s2")
-    assert len(store_paths.index_sign(place.project.root)) > 100
+    assert len(worktrees.index_sign(place.project.root)) > 100
     assert store_paths.is_checked(place.project)
 
 

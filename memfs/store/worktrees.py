@@ -1,0 +1,78 @@
+"""Git's working trees around a store, and what tells that git changed. Hot path."""
+
+import os
+
+from memfs import files
+
+
+def git_folder(top: str) -> tuple[str, str]:
+    """Return (the main worktree's folder, the linked worktree's name or "") for a git top level.
+
+    Of a bare repository, which has no main worktree, it is the repository's own folder. Only what
+    the repository knows as its own is a linked one: whoever wrote `.git` says less.
+    """
+    git = f"{top}/.git"
+    pointed = _read_git_file(top)
+    main, middle, name = pointed.replace("\\", "/").rpartition("/worktrees/")
+    if not middle:
+        return top, ""
+    back = (files.read(f"{pointed}/gitdir", cap=4096) or "").strip()
+    if "\0" in back or os.path.realpath(os.path.join(pointed, back)) != os.path.realpath(git):
+        return top, ""
+    return os.path.realpath(main.removesuffix("/.git")), name
+
+
+def index_sign(root: str) -> str:
+    """Return a cheap signature of git's state for a store's folder, "" outside git.
+
+    It has a part for each repository that the folder is in.
+    """
+    return " ".join(filter(None, map(index_sign_of, repositories(root))))
+
+
+def repositories(root: str) -> list[str]:
+    """List the working trees that a store's folder is in, the innermost first: its own.
+
+    git writes into a folder that is a repository of its own, too, if one around it has files there.
+    """
+    found = []
+    folder, below = root, ""
+    while folder != below:
+        if os.path.lexists(f"{folder}/.git"):
+            found.append(folder)
+        folder, below = os.path.dirname(folder), folder
+    return found
+
+
+def index_sign_of(top: str) -> str:
+    """Return the signature of one working tree's git, "" if nothing was ever added.
+
+    It covers the index, the log of HEAD, and the last fetch.
+    """
+    folder = git_dir(top)
+    parts = []
+    for name in ("index", "logs/HEAD", "FETCH_HEAD") if folder else ():
+        try:
+            found = os.stat(f"{folder}/{name}")
+        except OSError:
+            continue
+        parts.append(f"{found.st_mtime_ns} {found.st_size} {found.st_ino}")
+    return " ".join(parts)
+
+
+def git_dir(root: str) -> str:
+    """Return the folder in which git keeps what is of a store's working tree, "" outside git."""
+    top = root  # a store can be a repository of its own
+    while not os.path.lexists(f"{top}/.git"):
+        if os.path.dirname(top) == top:
+            return ""
+        top = os.path.dirname(top)
+    return _read_git_file(top) or f"{top}/.git"
+
+
+def _read_git_file(top: str) -> str:
+    """Return the folder named by the `.git` file of a worktree or submodule, "" for none."""
+    line = (files.read(f"{top}/.git", cap=4096) or "").strip()
+    if not line or "\0" in line:
+        return ""
+    return os.path.realpath(os.path.join(top, line.removeprefix("gitdir:").strip()))
