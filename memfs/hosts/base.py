@@ -40,8 +40,8 @@ class Host(Protocol):
 
     `WINDOW` is the context of its usual model, in tokens.
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
-    tells of a session start after it compacted its context. `STRICT`: it ignores a whole settings
-    file for one comment or trailing comma. `PLUGIN_VERB` is the word of its
+    tells of a session start after it compacted its context. `IGNORES`: it ignores a whole settings
+    file for one of these, named as by `jsonc_edit.list_extras`. `PLUGIN_VERB` is the word of its
     `plugin` command that takes one from a marketplace ("": it has none). `CALLS_TOOLS` is the
     version from which its prompt hooks can call a tool of a server that runs already ("": none).
     """
@@ -53,7 +53,7 @@ class Host(Protocol):
     HOME: str
     PLUGIN_VERB: str
     RESTARTS: bool
-    STRICT: bool
+    IGNORES: tuple[str, ...]
     CALLS_TOOLS: str
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:

@@ -16,7 +16,7 @@ COMMAND = "copilot"
 HOME = ".copilot"
 PLUGIN_VERB = "install"
 RESTARTS = False
-STRICT = True
+IGNORES = ("a byte order mark", "a comment", "a trailing comma")
 CALLS_TOOLS = ""
 
 _KINDS = {

@@ -21,7 +21,7 @@ COMMAND = "cursor"
 HOME = ".cursor"
 PLUGIN_VERB = ""  # its command takes no plugins
 RESTARTS = False
-STRICT = False
+IGNORES: tuple[str, ...] = ()
 CALLS_TOOLS = ""
 
 _KINDS = {

@@ -15,7 +15,7 @@ COMMAND = "gemini"
 HOME = ".gemini"
 PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = False
-STRICT = False
+IGNORES = ("a byte order mark", "a trailing comma")  # it does not even start
 CALLS_TOOLS = ""
 
 _KINDS = {

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _BESIDE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)?")  # a comment behind a value
-_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|(//|/\*)', re.DOTALL)  # a comment that is in no text
+_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|(//[^\n]*|/\*.*?\*/)', re.DOTALL)  # one in no text
 _REST = re.compile(r"[ \t]*\r?\n")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"', re.DOTALL)
 _WORD = re.compile(r"[-+.\w]+")
 _DEEPEST = 100
+# What plain JSON has not.
+EXTRAS = MARK, COMMENT, COMMA = "a byte order mark", "a comment", "a trailing comma"
 
 
 class _Item(NamedTuple):
@@ -49,6 +51,18 @@ def blank(text: str) -> bool:
     """Return whether a text has only white space and comments."""
     found = _SPACE.match(text)
     return found is not None and found.end() == len(text)
+
+
+def list_extras(text: str) -> list[str]:
+    """List what a text that can be read has, and plain JSON has not."""
+    bare = text.removeprefix("\ufeff")
+    plain = _COMMENT.sub(lambda found: " " if found[1] else found[0], bare)
+    extras = {MARK: bare != text, COMMENT: plain != bare, COMMA: False}
+    try:
+        json.loads(plain or "{}")
+    except ValueError:
+        extras[COMMA] = bool(plain.strip())
+    return [name for name, there in extras.items() if there]
 
 
 def find_containers(text: str, *, with_comments: bool = False) -> set[tuple[str, ...]]:

@@ -19,7 +19,7 @@ COMMAND = "opencode"
 HOME = ".config/opencode"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
 RESTARTS = True
-STRICT = False
+IGNORES: tuple[str, ...] = ()
 CALLS_TOOLS = ""
 
 _KINDS = {

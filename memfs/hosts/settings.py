@@ -5,7 +5,6 @@ A file that cannot be read back exactly is refused, not mended.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -102,15 +101,11 @@ def _read_files(
 
 
 def find_ignored(host: Host, text: str, path: str) -> str:
-    """Return why a host ignores a settings file that can be read, "" if it does not."""
-    bare = text.removeprefix("\ufeff")
+    """Return why a host cannot read a settings file that we can, "" if it does."""
     parse(text, path)
-    if host.STRICT and path.endswith(".json") and bare.strip():
-        try:
-            json.loads(bare)
-        except ValueError:
-            return f"{host.TITLE} ignores all of it, for a comment or a trailing comma is in it"
-    return ""
+    extras = jsonc_edit.list_extras(text) if path.endswith(".json") else []
+    wrong = [each for each in extras if each in host.IGNORES]
+    return f"{host.TITLE} cannot read it: {' and '.join(wrong)} is in it" if wrong else ""
 
 
 def is_switched_off(text: str, path: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tests.hosts.installed import CLAUDE
@@ -30,6 +31,13 @@ class StreamJson:
             if event.get("type") == "result":
                 return str(event.get("result"))
         raise RuntimeError("Claude Code ended in the middle of a turn")
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        """Wait until something is so, which the session does by itself; ten seconds at most."""
+        deadline = time.monotonic() + 10
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 class ClaudeCode(Program):

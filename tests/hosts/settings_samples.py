@@ -48,10 +48,10 @@ SAMPLES = {
     ),
     "comment behind the last member": Sample(*GEMINI_HERE, '{\n  "model": "opus" // big\n}\n'),
     "comment behind a trailing comma": Sample(
-        *GEMINI_HERE, '{\n  "model": "opus", // big\n  // end\n}\n'
+        *OPENCODE, '{\n  "model": "opus", // big\n  // end\n}\n'
     ),
     "comment for each of two lists": Sample(
-        *GEMINI_HERE,
+        *OPENCODE,
         '{\n  "permissions": {\n    // asks\n    "allow": [\n      // git\n      "Bash(git:*)", // all\n'
         "    ],\n  },\n}\n",
     ),
@@ -72,9 +72,9 @@ SAMPLES = {
     "only comments": Sample(*OPENCODE_USER, "// nothing here yet\n/* or ever */\n"),
     "only a comment without a line end": Sample(*CURSOR_USER, "// nothing here yet"),
     "trailing commas everywhere": Sample(
-        *GEMINI, '{\n  "mcpServers": {"x": {"args": ["a", "b",],},},\n}\n'
+        *OPENCODE, '{\n  "mcpServers": {"x": {"args": ["a", "b",],},},\n}\n'
     ),
-    "a comma alone on its line": Sample(*GEMINI_HERE, '{\n  "a": 1\n  ,\n  "b": 2\n  ,\n}\n'),
+    "a comma alone on its line": Sample(*OPENCODE, '{\n  "a": 1\n  ,\n  "b": 2\n  ,\n}\n'),
     "commas that lead": Sample(*OPENCODE, '{\n    "theme": "x"\n  , "model": "a/b"\n}\n'),
     # White space.
     "tabs": Sample(*CLAUDE, '{\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{"hooks": []}\n\t\t]\n\t}\n}\n'),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -12,7 +13,7 @@ from typing import Final
 import pytest
 
 from memfs import hosts
-from memfs.hosts import settings
+from memfs.hosts import jsonc_edit, settings
 from tests.hosts.assistants import ALL, CLAUDE, CODEX, COPILOT, GEMINI, HEAD, Assistant
 from tests.hosts.codex_cli import AppServer
 from tests.hosts.project import Project
@@ -251,8 +252,8 @@ class Faults:
         self._project.python.works()
 
 
-@pytest.mark.parametrize("host", [CLAUDE, CODEX], ids=lambda host: host.name)
-@pytest.mark.parametrize("broken", ["comment", "comma"])
+@pytest.mark.parametrize("host", [CLAUDE, CODEX, COPILOT, GEMINI], ids=lambda host: host.name)
+@pytest.mark.parametrize("broken", ["", *jsonc_edit.EXTRAS])
 def test_a_file_that_we_say_is_ignored_is_ignored(
     tmp_path: Path, host: Assistant, broken: str
 ) -> None:
@@ -260,9 +261,47 @@ def test_a_file_that_we_say_is_ignored_is_ignored(
     host.install(project, "--user")
     path = Path(hosts.get(host.name).wiring("user", str(project.home), "")[0][0])
     text = path.read_text().strip()
-    written = f"// mine\n{text}" if broken == "comment" else f"{text[:-1].rstrip()},\n}}\n"
+    spoilt = {
+        jsonc_edit.MARK: f"\ufeff{text}",
+        jsonc_edit.COMMENT: f"// mine\n{text}",
+        jsonc_edit.COMMA: f"{text[:-1].rstrip()},\n}}\n",
+    }
+    written = spoilt.get(broken, text)
     path.write_text(written)
     with ScriptedModel(["One."] * 3) as model:
-        assert host.start(project, model).run("hello", *host.args).code == 0
-    assert HEAD not in json.dumps(model.requests, ensure_ascii=False)
-    assert settings.find_ignored(hosts.get(host.name), written, str(path))
+        host.start(project, model).run("hello", *host.args)
+    is_read = HEAD in json.dumps(model.requests, ensure_ascii=False)
+    assert is_read != bool(settings.find_ignored(hosts.get(host.name), written, str(path)))
+    assert is_read == (broken not in hosts.get(host.name).IGNORES)
+
+
+def move(project: Project, there: Path, host: Assistant, model: ScriptedModel) -> None:
+    """Begin a session in the project, and go on with it in another folder."""
+    one = host.start(project, model)
+    if host is CLAUDE:  # its shell moves, and its hooks name the folder of the shell
+        args = ("--add-dir", str(there), "--allowedTools", "Bash")
+        assert one.run("where is the zeppelin?", *args).code == 0
+        return
+    assert one.run("where is the zeppelin?", *host.args).code == 0
+    resumed = (*host.args, "resume", one.sessions()[0])
+    assert replace(one, cwd=there).run("and the next zeppelin?", *resumed).code == 0
+
+
+@pytest.mark.parametrize("host", [CLAUDE, CODEX], ids=lambda host: host.name)
+def test_a_session_that_moves_is_of_the_project_it_began_in(
+    project: Project, host: Assistant
+) -> None:
+    there = project.home / "there"
+    subprocess.run(["git", "init", "-q", str(there)], check=True)
+    project.memfs("init", cwd=there)
+    host.install(project, "--user")
+    goes = {"command": f"cd {there} && pwd", "description": "Go there"}
+    script: list[Scripted] = [ToolUse("Bash", goes)] if host is CLAUDE else []
+    with ScriptedModel([*script, "The zeppelin is there.", "The next zeppelin, too."]) as model:
+        move(project, there, host, model)
+    said = {text for role, text, _ in found(project, "zeppelin") if role != "tool"}
+    assert {"where is the zeppelin?", "The zeppelin is there."} <= said
+    assert host is CLAUDE or {"and the next zeppelin?", "The next zeppelin, too."} <= said
+    elsewhere = json.loads(project.memfs("search", "zeppelin", "--json", cwd=there))["hits"]
+    assert not [hit for hit in elsewhere if hit["kind"] == "message"]
+    assert project.log() == ""

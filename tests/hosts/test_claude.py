@@ -296,3 +296,21 @@ def test_what_the_user_typed_stays_whatever_it_looks_like(project: Wired) -> Non
     said = {hit["text"] for hit in found if hit["role"] == "user"}
     assert {*typed} <= said
     assert not any("Say what a zeppelin is" in text for text in said)
+
+
+def test_what_a_background_task_reports_is_nobodys_words(project: Wired) -> None:
+    sleep = {"command": "sleep 1; echo zeppelin landed", "description": "Wait for the zeppelin"}
+    task = ToolUse("Bash", {**sleep, "run_in_background": True})
+    with ScriptedModel([task, "The zeppelin flies.", "A zeppelin landed.", "Yes."]) as model:
+        with project.claude(model).conversation() as session:
+            session.say("send the zeppelin")
+            session.wait_for(lambda: len(model.requests) > 2)
+            session.say("is the zeppelin back?")
+    assert "task-notification" in "".join(
+        path.read_text() for path in project.claude(model).transcripts()
+    )
+    found = json.loads(project.memfs("search", "zeppelin", "--json", "-n", "50"))["hits"]
+    assert {hit["text"] for hit in found if hit["role"] == "user"} == {
+        "send the zeppelin",
+        "is the zeppelin back?",
+    }
