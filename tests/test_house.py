@@ -247,6 +247,17 @@ def test_git_is_started_in_one_place() -> None:
     assert found == {"memfs/store/git.py"}
 
 
+def test_our_own_python_is_started_in_one_place() -> None:
+    """Its environment is decided there. The demonstration runs commands as a person does."""
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "memfs").rglob("*.py")
+        for code in [ast.unparse(ast.parse(path.read_text(encoding="utf-8")))]
+        if "sys.executable" in code and any(f"{start}(" in code for start in STARTING)
+    }
+    assert found == {"memfs/files/child_process.py", "memfs/cli/commands/demo.py"}
+
+
 def test_every_command_has_help() -> None:
     root = group()
     for name in COMMANDS:
@@ -324,7 +335,6 @@ QUIET = {
     "memfs.store.store_paths",
     "memfs.store.worktrees",
     "memfs.ipc",
-    "memfs.ipc.service_client",
     "memfs.store.sessions",
 }
 HEAVY = {"typing", "dataclasses", "subprocess", "click", "numpy", "ruamel.yaml"}

@@ -34,8 +34,8 @@ from memfs.core.privacy import storable
 from memfs.core.records import Origin
 from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
+from memfs.files import child_process
 from memfs.hosts import OWN
-from memfs.ipc import spawn
 from memfs.ops import ingest, page
 from memfs.ops import review as session_review
 from memfs.store import archive, blocks, clock, config, lock, prompts, resources, sessions, spool
@@ -189,7 +189,7 @@ class AgentSession:
         folder = session_review.finish_session(self._build_event())
         if folder:
             words = [folder, OWN, self._place.session]
-            spawn.spawn_detached("memfs.agent.reviewer", words, folder, keys=True)
+            child_process.spawn_detached("memfs.agent.reviewer", words, folder, keys=True)
 
     def _write_note(self) -> None:
         """Note in the spool that the queue grew: the next search ingests it."""

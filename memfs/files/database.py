@@ -16,8 +16,6 @@ import errno
 import json
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import threading
 from collections import deque
@@ -26,18 +24,19 @@ from typing import cast
 from urllib.parse import quote
 
 from memfs import files
-from memfs.files import outside
+from memfs.files import child_process, outside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from subprocess import Popen
     from typing import BinaryIO
 
 MAGIC = b"SQLite format 3\0"
 PATIENCE = 10.0  # seconds without a row; SQLite itself gives up in half of them
 _READER = os.path.join(os.path.dirname(__file__), "database_reader.py")
 _ORDINARY = "CREATE TABLE "  # as SQLite itself begins what it writes of a table
-_idle: list[tuple[int, subprocess.Popen[bytes]]] = []  # at most one, by the process it is of
+_idle: list[tuple[int, Popen[bytes]]] = []  # at most one, by the process it is of
 _WAL_FORMAT = b"\2\2"  # of bytes 18 and 19
 _PARTS = ("", "-wal", "-journal")
 
@@ -86,7 +85,7 @@ class Database:
                 _Answer(self).read_all()
                 _idle.append((os.getpid(), self._process))
                 return
-        _end(self._process)
+        child_process.end_child(self._process)
 
     def list_tables(self) -> list[str]:
         """List the ordinary tables: views and virtual tables run what their author wrote."""
@@ -169,28 +168,14 @@ class Database:
         return OSError(errno.EIO, f"the database cannot be read: {why}", self._path)
 
 
-def _take_process() -> subprocess.Popen[bytes]:
+def _take_process() -> Popen[bytes]:
     """Return the process that waits, or a new one."""
     while _idle:
         owner, process = _idle.pop()
         if owner == os.getpid() and process.poll() is None:
             return process
     atexit.register(_end_idle)
-    return subprocess.Popen(  # noqa: S603 - a file of ours
-        [sys.executable, "-I", "-S", _READER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is for us, and we end it
-    )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
-    for stream in (process.stdin, process.stdout):
-        with suppress(BrokenPipeError):
-            cast("BinaryIO", stream).close()
+    return child_process.start_script(_READER)
 
 
 def _end_idle() -> None:
@@ -198,7 +183,7 @@ def _end_idle() -> None:
     while _idle:
         owner, process = _idle.pop()
         if owner == os.getpid():
-            _end(process)
+            child_process.end_child(process)
 
 
 class _Answer:

@@ -26,10 +26,10 @@ def main(call: HookCall) -> int:
             return 0
         data = call.read()
         if not call.asked:
-            from memfs.ipc import service_client
+            from memfs.ipc import client
 
             call.asked = True
-            if service_client.ask("hook", call.list_words(), data, deliver=write) is not None:
+            if client.ask("hook", call.list_words(), data, deliver=write) is not None:
                 return 0
         host_event.run(call, source, write, set_clock)
     except KeyboardInterrupt:

@@ -10,8 +10,6 @@ import functools
 import gc
 import os
 import pickle
-import signal
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -22,7 +20,7 @@ from memfs import hosts
 from memfs.core.events import REVIEW
 from memfs.core.privacy import redact_names, storable
 from memfs.core.records import Identity, Message, Transcript
-from memfs.files import outside
+from memfs.files import child_process, outside
 from memfs.hosts.base import BEFORE
 from memfs.search import doc_json
 from memfs.store import checkpoint, recall, store_paths
@@ -34,12 +32,6 @@ _AHEAD = 4 * PART  # bytes that are given to each worker before the first part i
 _PARTS_AHEAD = 50  # likewise, of small files
 _MOST_WORKERS = 8
 _PIPE = 1 << 20  # bytes that a worker may be ahead of who takes them
-_SERVE = """
-import sys
-sys.path[:] = sys.argv[1:]
-from memfs.ingest import workers
-workers.serve()
-"""
 
 
 class TranscriptPart(NamedTuple):
@@ -175,14 +167,7 @@ class _Worker:
     """
 
     def __init__(self) -> None:
-        ours = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        path = [ours, *(folder for folder in sys.path if folder)]
-        self.process = subprocess.Popen(  # noqa: S603 - this Python, and nobody's words
-            [sys.executable, "-I", "-S", "-c", _SERVE, *path],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        self.process = child_process.start_child(__name__)
         _widen(self.process.stdout)
 
     def send(self, part: TranscriptPart) -> None:
@@ -197,21 +182,12 @@ class _Worker:
         return found
 
     def close(self) -> None:
-        for pipe in (self.process.stdin, self.process.stdout):
-            with suppress(OSError):
-                _require_pipe(pipe).close()
-        try:
-            self.process.wait(5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        child_process.end_child(self.process)
 
 
-def serve() -> None:
+def main() -> None:
     """Run as a worker: read the parts sent on stdin until it ends."""
     gc.disable()  # what is read holds no cycles; looking for them takes a tenth of the time
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that reads is told, and ends us
     with suppress(EOFError, OSError):
         while True:
             _send(sys.stdout.buffer, read(_receive(sys.stdin.buffer)))

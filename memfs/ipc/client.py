@@ -1,7 +1,8 @@
-"""The client of a user's service. Hot path: by itself it answers most hooks.
+"""The client of a user's service: asks it, and starts it. Hot path: by itself it answers hooks.
 
 The launcher of hooks loads this file before anything else of memfs, and nothing of memfs after it
-if the service answers: nothing but built-in modules is imported here, `os` neither (1 ms).
+if the service answers: nothing but built-in modules is imported here, `os` neither (1 ms). What
+other processes need imports the rest where it is used.
 
 A question is one frame: its length in four bytes; lines with the protocol, `-`, the client's
 version and environment, the kind of question and its words; an empty line; a body. An answer is a
@@ -23,6 +24,8 @@ PROTOCOL = "memfs-1"
 MINE, YOURS, LEAVING = b"+", b"-", b"!"  # the service did it; the client has to; other version
 TAKEN = b"k"
 NAME = "/local/service.sock"  # below the user's store
+LOCK = "service.lock"
+_NO_START = ("status", "stop")  # questions that do not start it
 QUICK = 0.1  # seconds that a prompt waits for an answer
 LARGEST = 64 << 20  # bytes of a frame
 LONGEST_PATH = 100  # bytes; systems allow 104 or 108
@@ -153,13 +156,17 @@ def ask_hook(call: HookCall) -> bool:
     """
     if is_inside():
         return True
-    connection = None if call.asked else _connect(call)
-    if connection is None:
+    path = _find_usual_path()
+    if not path:
         return False
+    connection = None
     try:
+        connection = _connect(path, QUICK)
+        call.asked = True
+        if connection is None:
+            return False
         set_clock(TIMEOUT)
         data = call.read()
-        call.asked = True
         question = format_question("hook", call.list_words(), data, system.environ)
         return exchange_frames(connection, question, write) is not None
     except GoneError:
@@ -168,7 +175,8 @@ def ask_hook(call: HookCall) -> bool:
     except (OSError, ValueError, OutOfTimeError):
         return False
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()
 
 
 def is_inside() -> bool:
@@ -195,17 +203,21 @@ def exchange_frames(
 
 
 def format_question(
-    kind: str, words: list[str], body: bytes, environ: "Mapping[bytes, bytes]"
+    kind: str, words: list[str], body: bytes, environ: "Mapping[bytes, bytes] | None" = None
 ) -> bytes:
-    """Return the frame of a question."""
+    """Return the frame of a question; its environment is that of this process by default."""
     lines = [each.encode("utf-8", "surrogateescape") for each in (PROTOCOL, "-", VERSION)]
     lines += [encode_environment(environ), kind.encode()]
     lines += [word.encode("utf-8", "surrogateescape") for word in words]
     return b"\n".join(line.replace(b"\n", b"\r") or b" " for line in lines) + b"\n\n" + body
 
 
-def encode_environment(environ: "Mapping[bytes, bytes]") -> bytes:
+def encode_environment(environ: "Mapping[bytes, bytes] | None" = None) -> bytes:
     """Return the variables that must be equal for one process to answer for another."""
+    if environ is None:
+        import os
+
+        environ = {os.fsencode(name): os.fsencode(value) for name, value in os.environ.items()}
     found = [
         name + b"=" + value
         for name, value in environ.items()
@@ -214,25 +226,148 @@ def encode_environment(environ: "Mapping[bytes, bytes]") -> bytes:
     return b"\0".join(sorted(found)).replace(b"\n", b"\r") or b" "
 
 
-def is_private_folder(folder: "bytes | str") -> bool:
-    """Tell whether a folder is one that only this user can write to."""
-    try:
-        status = system.lstat(folder)
-    except OSError:
-        return False
-    return status.st_uid == system.getuid() and status.st_mode & _KIND_AND_OTHERS == _FOLDER
+def ask(
+    kind: str,
+    words: list[str],
+    body: bytes = b"",
+    wait: float = QUICK,
+    deliver: "Callable[[bytes], object] | None" = None,
+    *,
+    long_lived: bool = False,
+) -> bytes | None:
+    """Ask the service; None if there is none, it is too slow, or it leaves the work to the client.
 
-
-def is_socket(path: "bytes | str") -> bool:
-    """Tell whether a path is a socket of this user, and no link to one.
-
-    A link comes with a repository or an archive, a socket does not.
+    `deliver` is called with the answer before it is confirmed. A service that died is restarted,
+    but not for `status` or `stop`. `long_lived`: this process does not end soon.
     """
     try:
-        status = system.lstat(path)
+        connection = connect(wait)
+        if connection is None:
+            return None
+        try:
+            return exchange_frames(connection, format_question(kind, words, body), deliver)
+        finally:
+            connection.close()
+    except GoneError:
+        if kind not in _NO_START:
+            _revive(words[0] if kind == "hold" and words else "", long_lived=long_lived)
+        return None
     except OSError:
+        return None
+
+
+class PersistentClient:
+    """A connection to the service that stays open between questions. For one thread.
+
+    Each answer has `wait` seconds.
+    """
+
+    def __init__(self, kind: str, wait: float = QUICK) -> None:
+        self._kind, self._wait = kind, wait
+        self._connection: Connection | None = None
+        self._heads: dict[tuple[str, ...], bytes] = {}  # of questions, by their words
+
+    def ask(
+        self, words: list[str], body: bytes, deliver: "Callable[[bytes], object]"
+    ) -> bytes | None:
+        """Return the answer, once delivered; None if there is no service or it leaves the work.
+
+        Raises `OSError` if none comes in time.
+        """
+        if self._connection is not None:
+            try:
+                return self._exchange(words, body, deliver)
+            except GoneError:
+                pass  # another one may be there by now
+        return self._exchange(words, body, deliver)
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        self._heads = {}
+        if connection is not None:
+            connection.close()
+
+    def _exchange(
+        self, words: list[str], body: bytes, deliver: "Callable[[bytes], object]"
+    ) -> bytes | None:
+        try:
+            if self._connection is None:
+                self._connection = connect(self._wait)
+                if self._connection is None:
+                    return None
+            head = self._heads.get(tuple(words))
+            if head is None:
+                head = self._heads[tuple(words)] = format_question(self._kind, words, b"")
+            self._connection.allow(self._wait)
+            return exchange_frames(self._connection, head + body, deliver)
+        except BaseException:  # a late answer must not be read as that to the next question
+            self.close()
+            raise
+
+
+def is_listening() -> bool:
+    """Tell whether a service listens, or has listened, where no other user can."""
+    return _is_private_socket(_encode_address())
+
+
+def connect(wait: float) -> Connection | None:
+    """Connect to the service; None if there is none.
+
+    Raises `OSError` if it does not listen just now, `GoneError` if it died.
+    """
+    return _connect(_encode_address(), wait)
+
+
+def address() -> str:
+    """Return the address of this user's service: a socket's path."""
+    import os
+
+    from memfs.store import store_paths
+
+    path = store_paths.user_root() + NAME
+    if len(os.fsencode(path)) <= LONGEST_PATH:
+        return path
+    from hashlib import sha256  # for a long path alone
+
+    return f"/tmp/memfs-{os.getuid()}/{sha256(os.fsencode(path)).hexdigest()[:24]}.sock"  # noqa: S108
+
+
+def start_service(folder: str = "", *, wait: bool = False) -> bool:
+    """Start the service of this user; False if it is disabled, or its files cannot be written.
+
+    It begins with the store that serves `folder`, if one is given. One that runs already, or was
+    just started by another process, is left alone. `wait`: this process does not end soon.
+    """
+    import os
+
+    from memfs.files import child_process
+    from memfs.store import blocks, config, store_paths
+
+    user = store_paths.user_store()
+    place = blocks.Place(None, user)
+    if user is None or blocks.find_off_switch(place):
         return False
-    return status.st_uid == system.getuid() and status.st_mode & _KIND == _SOCKET
+    if config.load(place).get("service.mode") != "auto":
+        return False
+    module = "memfs.service.server"
+    if not hasattr(os, "posix_spawn"):  # pragma: no cover - Windows: the second ends at once
+        return child_process.spawn_detached(module, ["", folder], user.local, wait=wait)
+    from memfs.core.errors import MemfsError  # it is running, mostly
+    from memfs.store import lock  # likewise
+
+    try:
+        claimed = lock.claim_lock(user, LOCK, child_process.FIRST_FILE)
+    except (MemfsError, OSError):  # it cannot be written, or leads out of the store
+        return False
+    if claimed is None:
+        return True
+    try:
+        words = [str(child_process.FIRST_FILE), folder]
+        return child_process.spawn_detached(
+            module, words, user.local, wait=wait, given=claimed, worked=folder
+        )
+    finally:
+        os.close(claimed)
 
 
 def set_clock(seconds: int) -> None:
@@ -256,36 +391,14 @@ def write(data: bytes) -> None:
         rest = rest[system.write(1, rest) :]
 
 
-def _connect(call: HookCall) -> Connection | None:
-    """Connect to the service at its usual path; None if it is not there.
-
-    Without a socket no service runs, and `call.asked` is set. A link is not followed: it may lead
-    to another program of this user.
-    """
+def _find_usual_path() -> bytes:
+    """Return the path of the socket as the environment has it; b"" if it is not a usual one."""
     if not hasattr(system, "getuid"):
-        return None
+        return b""
     environ: Mapping[bytes, bytes] = system.environ
     root = environ.get(b"MEMFS_HOME") or environ.get(b"HOME", b"") + b"/.agent-memory"
     path = root + NAME.encode()
-    if (
-        root[:1] != b"/"
-        or len(path) > LONGEST_PATH
-        or not is_private_folder(path.rpartition(b"/")[0])
-    ):
-        return None
-    if not is_socket(path):
-        call.asked = True
-        return None
-    import _socket
-
-    connected = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    try:
-        connected.settimeout(QUICK)
-        connected.connect(path)
-    except OSError:
-        connected.close()
-        return None
-    return Connection(connected, QUICK)  # type: ignore[arg-type]  # it is what `socket.socket` wraps
+    return path if path[:1] == b"/" and len(path) <= LONGEST_PATH else b""
 
 
 def _read_stdin() -> bytes:
@@ -302,3 +415,70 @@ def _read_stdin() -> bytes:
 
 def _raise_timeout(_signal: int, _frame: object) -> None:
     raise OutOfTimeError("out of time; nothing was added to the prompt")
+
+
+def _is_private_socket(path: bytes) -> bool:
+    """Tell whether a path is a socket of this user, in a folder that nobody else can write to.
+
+    A link is not followed: it may lead to another program of this user, and comes with a repository
+    or an archive, which a socket does not.
+    """
+    try:
+        folder, status = system.lstat(path.rpartition(b"/")[0]), system.lstat(path)
+    except OSError:
+        return False
+    return (
+        {folder.st_uid, status.st_uid} == {system.getuid()}
+        and folder.st_mode & _KIND_AND_OTHERS == _FOLDER
+        and status.st_mode & _KIND == _SOCKET
+    )
+
+
+def _encode_address() -> bytes:
+    import os
+
+    return os.fsencode(address())
+
+
+def _connect(path: bytes, wait: float) -> Connection | None:
+    """Connect to the socket at a path; None if there is none. Raises as `connect`."""
+    if not _is_private_socket(path):
+        return None
+    import _socket  # where there is a service
+
+    began = time.monotonic()
+    connected = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connected.settimeout(wait)
+        connected.connect(path)
+    except ConnectionRefusedError:
+        connected.close()
+        raise GoneError("nobody listens") from None
+    except BaseException:
+        connected.close()
+        raise
+    left = wait + began - time.monotonic()
+    return Connection(connected, left)  # type: ignore[arg-type]  # it is what `socket.socket` wraps
+
+
+def _revive(folder: str, *, long_lived: bool) -> None:
+    """Restart the service if it died: not if it was stopped, or closed only this connection.
+
+    It begins with the store of `folder`; "": of the current directory, as hooks do.
+    """
+    try:
+        connection = connect(QUICK)
+    except GoneError:
+        start_service(folder or _get_cwd(), wait=long_lived)
+    except OSError:
+        return
+    else:
+        if connection is not None:
+            connection.close()
+
+
+def _get_cwd() -> str:
+    try:
+        return system.getcwd()
+    except OSError:  # the folder was removed
+        return ""

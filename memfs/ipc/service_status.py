@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from memfs.ipc import service_client, spawn
+from memfs.ipc import client
 
 LOG = "service.log"
 ASKED = 2.0  # seconds for an answer
@@ -40,7 +40,7 @@ class ServiceStatus:
 
 def load_status() -> ServiceStatus | None:
     """Return the status of the service; None if none answers."""
-    data = service_client.ask("status", [], wait=ASKED)
+    data = client.ask("status", [], wait=ASKED)
     if data is None:
         return None
     fields = json.loads(data)
@@ -53,8 +53,5 @@ def wake_service(folder: str) -> None:
 
     For a process that does not end soon, and will ask it.
     """
-    if (
-        service_client.ask("hold", [folder], wait=ASKED) is None
-        and not service_client.is_listening()
-    ):
-        spawn.start_service(folder, wait=True)
+    if client.ask("hold", [folder], wait=ASKED) is None and not client.is_listening():
+        client.start_service(folder, wait=True)

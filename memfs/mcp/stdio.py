@@ -25,9 +25,8 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from pydantic import ValidationError
 
 from memfs import hosts
-from memfs.ipc import service_client
-from memfs.ipc.client import QUICK, HookCall
-from memfs.ipc.service_client import PersistentClient
+from memfs.ipc import client
+from memfs.ipc.client import QUICK, HookCall, PersistentClient
 from memfs.ops import host_event
 from memfs.store import hook_log
 
@@ -52,7 +51,7 @@ def answer_hook(arguments: dict[str, object]) -> str:
     output: list[bytes] = []
     try:
         call = _build_call(arguments)
-        found = service_client.ask("hook", call.list_words(), call.read(), QUICK, long_lived=True)
+        found = client.ask("hook", call.list_words(), call.read(), QUICK, long_lived=True)
         if found is not None:
             return decode_answer(found)
         host_event.run(call, source, output.append, lambda _: None)

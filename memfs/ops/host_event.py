@@ -58,10 +58,10 @@ def _answer(
             brief.forget_shown(event)
             raise
     if event.kind == events.START and event.local:  # none: nothing serves here
-        from memfs.ipc import service_client, spawn
+        from memfs.ipc import client
 
-        if not service_client.is_listening():
-            spawn.start_service(event.cwd)
+        if not client.is_listening():
+            client.start_service(event.cwd)
 
 
 def note_run(event: Event, milliseconds: float) -> None:
@@ -129,10 +129,10 @@ def _start_review(event: Event) -> None:
 
     store = review.finish_session(event)
     if store:
-        from memfs.ipc import spawn
+        from memfs.files import child_process
 
         _add_site()  # it inherits the import path of this process
-        spawn.spawn_detached(
+        child_process.spawn_detached(
             "memfs.agent.reviewer", [store, event.host, event.session], store, keys=True
         )
 

@@ -14,7 +14,7 @@ import msgspec
 from memfs import hosts
 from memfs.core.errors import DamagedError, MemfsError, UsageError
 from memfs.core.records import KINDS, Hit, SessionHit
-from memfs.ipc import service_client
+from memfs.ipc import client
 from memfs.search import federated_search
 from memfs.search.engine import AnyHit, Engine, Filter, HitPage, Mode
 from memfs.search.federated_search import IndexSearch
@@ -158,11 +158,11 @@ def _ask_service(
     store: OpenStore, kind: str, request: SearchRequest, form: type[SearchAnswer[AnyHit]]
 ) -> HitPage[AnyHit] | None:
     """Return the hits that the service finds; None if this process is to search itself."""
-    if not service_client.is_listening():
+    if not client.is_listening():
         return None
     query = request.query.encode("utf-8", "replace").decode()  # no lone surrogates
     body = msgspec.json.encode(replace(request, query=query))
-    data = service_client.ask("search", [kind], body, _WAIT, long_lived=True)
+    data = client.ask("search", [kind], body, _WAIT, long_lived=True)
     try:
         found = msgspec.json.decode(data, type=form) if data else None
     except (ValueError, msgspec.MsgspecError):  # of another version: search here

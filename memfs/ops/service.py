@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from memfs import files
 from memfs.core.errors import LockedError, StoreError
-from memfs.ipc import service_client, service_status, spawn
+from memfs.ipc import client, service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.store import config, lock, store_paths
 from memfs.store.blocks import Place, find_off_switch
@@ -45,7 +45,7 @@ def start() -> tuple[ServiceStatus, bool]:
         raise StoreError(
             "the service is turned off", f"service.mode in {user.root}/{store_paths.CONFIG} says so"
         )
-    found = _poll_until(_retry_start) if spawn.start_service(wait=True) else None
+    found = _poll_until(_retry_start) if client.start_service(wait=True) else None
     if found is None:
         raise StoreError("the service did not start", f"see {user.local}/{service_status.LOG}")
     return found, True
@@ -56,7 +56,7 @@ def _retry_start() -> ServiceStatus | None:
     found = service_status.load_status()
     if found is None:
         time.sleep(_AGAIN)
-        spawn.start_service(wait=True)
+        client.start_service(wait=True)
     return found
 
 
@@ -66,10 +66,10 @@ def stop() -> bool:
     if not _send_stop() and _is_lock_free(user):
         return False
     if not _poll_until(lambda: _try_stop(user)):
-        owner = files.read(f"{user.local}/{spawn.LOCK}") or "its process"
+        owner = files.read(f"{user.local}/{client.LOCK}") or "its process"
         raise StoreError("the service does not stop", f"end it yourself: {owner}")
     with suppress(OSError):  # a killed service leaves its socket
-        os.remove(service_client.address())
+        os.remove(client.address())
     return True
 
 
@@ -92,13 +92,13 @@ def _try_stop(user: Store) -> bool:
 
 
 def _send_stop() -> bool:
-    return service_client.ask("stop", [], wait=service_status.ASKED) is not None
+    return client.ask("stop", [], wait=service_status.ASKED) is not None
 
 
 def _is_lock_free(user: Store) -> bool:
     """Return whether no process holds the lock of a user's service."""
     try:
-        with lock.hold_lock(user, 0, spawn.LOCK):
+        with lock.hold_lock(user, 0, client.LOCK):
             return True
     except LockedError:
         return False

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memfs import files
+from memfs.core.errors import StoppedError
 from memfs.files import atomic, signatures
 from memfs.search import exact_search
 from memfs.search.active_model import GRAPH
@@ -41,7 +42,7 @@ _GROWN = 0.1  # share of new rows that are scanned; more are added to the graph
 # 400. Half precision takes 1.6 times the space and finds no more.
 _CONNECTIVITY, _EXPANSION = 16, 128
 _LEAST_EXPANSION, _ROOT = 64, 5  # a fifth of the root of the rows: 64 of 100,000, 200 of a million
-_BATCH = 10_000  # rows added between two ticks
+_BATCH = 1_000  # rows added between two ticks: under a second on a busy machine
 _MOST_EQUAL = 100  # of equal rows that are found together
 _LONGEST = 4096  # bytes of a stamp
 _NAME, _SUFFIX = "graph", ".usearch"
@@ -147,7 +148,8 @@ def open_graph(
     """Open or build the graph of `rows` in `folder`; None: scan the rows instead.
 
     A graph is rebuilt when many rows are newer than it; with `build=False` the one on disk is used.
-    `tick` is called with the number of added rows: a million take some minutes of all cores.
+    `tick` is called with the number of added rows: a million take some minutes of all cores. If it
+    raises `StoppedError`, what was added is saved, and the next call continues there.
     """
     if len(rows) < FEWEST or rows.shape[1] % _WORD:
         return None
@@ -195,13 +197,24 @@ def _build(
         some = vectors.any(axis=1)  # a row of zeros is near to nothing
         if some.any():
             index.add(keys[some].astype(np.uint64), vectors[some])
-        if tick:
-            tick(len(keys))
+        try:
+            if tick:
+                tick(len(keys))
+        except StoppedError:
+            left = fresh[start + _BATCH :]
+            _save_part(folder, model, rows[: left[0]] if len(left) else rows, index)
+            raise
     try:
         mapped = _save(folder, GraphStamp(model, len(rows), equal.checksum), index)
     except (OSError, ValueError, RuntimeError):  # full disk, missing folder: it stays in memory
         return HnswGraph(index, equal)
     return _open_view(mapped, equal)
+
+
+def _save_part(folder: str, model: str, rows: NDArray[np.int8], index: Index) -> None:
+    """Save a graph of the first rows, for the next call to continue from."""
+    with suppress(OSError, ValueError, RuntimeError):  # full disk: the next one begins anew
+        _save(folder, GraphStamp(model, len(rows), EqualRows(rows).checksum), index)
 
 
 def _save(folder: str, stamp: GraphStamp, index: Index) -> memoryview:

@@ -21,7 +21,7 @@ from memfs.ipc.client import QUICK, VERSION
 from memfs.ops import brief, host_event, review
 from memfs.recall.open_store import OpenStore
 from memfs.service import job_queue, throttle
-from memfs.service.job_queue import WorkScheduler
+from memfs.service.job_queue import JobQueue
 from memfs.service.store_pool import StorePool
 from memfs.service.watch import FolderWatch, SourceWatch, WatchedSource
 from memfs.store import blocks, chunk_log, sessions, spool
@@ -40,7 +40,7 @@ class Service:
         self._lull, self._longest = lull, longest
         self.stores = StorePool(self._add_store, self._remove_store)
         self._watch = FolderWatch(self._queue_changes)
-        self.work = WorkScheduler(self._publish)
+        self.work = JobQueue(self._publish)
         team = parts.find("team.seam")
         self.team: Any = team.Background() if team else None
         self._sources = SourceWatch(
@@ -239,7 +239,7 @@ class RequestHandlers:
     def __init__(
         self,
         stores: StorePool,
-        work: WorkScheduler,
+        work: JobQueue,
         team: brief.TeamAsker | None,
         queue_refresh: Callable[[OpenStore], object],
     ) -> None:

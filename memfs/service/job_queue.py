@@ -1,51 +1,38 @@
-"""Queues of jobs, the worker process that runs them one at a time, and the service's log."""
+"""The queue of jobs, the worker process that runs them one at a time, and the service's log."""
 
 from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
+import os
 import threading
 import time
-from collections import deque
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from memfs.recall.open_store import OpenStore
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from memfs.recall.open_store import OpenStore
-import os
-import traceback
-
 from memfs import files
+from memfs.files import child_process
 
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+    from memfs.recall.open_store import OpenStore
+
+NICE = 10  # added to the niceness of processes that do heavy work
 _SIZE = 256 << 10  # bytes, above which the log is emptied
 _STDERR = 2
-
-
-# Why a job stopped early and is queued again: another process has the lock, or shorter jobs wait.
+# Why a job stopped early and is queued again: another process has the lock, or other jobs wait.
 BUSY, LATER = "busy", "later"
 _TRIES = 3  # of a job during which the process ended
 _ATTEMPTS = 7  # of a job that failed: about an hour, with growing pauses
-CODE = """
-import os, sys
-if hasattr(os, "nice"):
-    os.nice(10)
-sys.path[:] = sys.argv[2:]
-from importlib import import_module
-import_module(sys.argv[1]).main()
-"""
 
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """How a queue runs its jobs: by the `main` of a module, in a process of its own.
+    """How jobs are run: by the `main` of a module, in a process of its own.
 
     `idle`: seconds that the process stays alive without a job; `retry`: seconds before a job that
     found a lock, or failed once, is retried.
@@ -61,16 +48,17 @@ WORKER = WorkerSettings()
 
 @dataclass
 class Job:
-    """Work on one store.
+    """Work on one store: to read its changes, or to `finish` what takes long (see `worker`).
 
     `paths`: changed transcripts, and folders that may contain some; `all`: other files of the
     store changed, too; `sources`: files of its data sources did.
     """
 
-    held: OpenStore
+    store: OpenStore
     paths: set[str] = field(default_factory=set)
     all: bool = False
     sources: bool = False
+    finish: bool = False
     not_before: float = 0.0
     failed: int = 0  # times that it failed, or the process ended during it
 
@@ -81,64 +69,57 @@ class Job:
         self.sources |= other.sources
         self.not_before = min(self.not_before, other.not_before)
 
+    def yields_to(self, other: Job) -> bool:
+        """Tell whether this running job stops for another one.
+
+        It does for what is to be read, and for another store: a store that finishes is not put off
+        for itself.
+        """
+        return not other.finish or (self.finish and self.store is not other.store)
+
 
 class JobQueue:
-    """Runs one job at a time. `published` is called with a store whose index changed.
+    """Runs one job at a time: what is to be read first, then what takes long.
 
-    `finish`: jobs do the slow part (vectors, graphs); else they read changes (see `worker`).
+    `published` is called with a store whose index changed.
     """
 
     def __init__(
-        self,
-        published: Callable[[OpenStore], object],
-        *,
-        finish: bool = False,
-        worker: WorkerSettings = WORKER,
+        self, published: Callable[[OpenStore], object], worker: WorkerSettings = WORKER
     ) -> None:
-        self._published = published
-        self._finish, self._worker = finish, worker
-        self._jobs: deque[Job] = deque()
+        self._published, self._worker = published, worker
+        self._jobs: list[Job] = []
         self._now: Job | None = None
         self._progress: dict[str, object] = {}
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Popen[bytes] | None = None
         self._ended = False
         self._changed = threading.Condition()
-        name = "finish" if finish else "read"
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
 
     def start(self) -> None:
         """Begin to run what is queued, and will be."""
         self._thread.start()
 
-    def add(self, job: Job) -> None:
-        """Queue a job, merged with one that waits for the same store.
-
-        A running job of another store is asked to yield; a read yields to its own store, too.
-        """
-        with self._changed:
-            waiting = self._find_waiting(job.held)
-            if waiting is None:
-                self._jobs.append(job)
-            else:
-                waiting.merge(job)
-            self._changed.notify()
-            if self._now and not (self._finish and self._now.held is job.held):
-                self._signal_waiting()
+    def add(
+        self, store: OpenStore, paths: set[str], *, everything: bool = False, sources: bool = False
+    ) -> None:
+        """Queue a read of the changes of a store (or of its data sources), then its slow part."""
+        self._add(Job(store, set(paths), everything, sources))
 
     def is_busy(self, store: OpenStore) -> bool:
         """Return whether a job of a store is running."""
         now = self._now
-        return now is not None and now.held is store
+        return now is not None and now.store is store
 
     def describe_jobs(self) -> list[dict[str, object]]:
         """Return the running job with its progress, then the waiting ones, with their failures."""
         with self._changed:
             now, waiting = self._now, list(self._jobs)
         progress = self._progress or {"stage": "looking"}
-        found = [{"store": now.held.place.home.root, **progress}] if now else []
+        found = [{"store": now.store.place.home.root, **progress}] if now else []
         for job in waiting:
             failed = {"failed": job.failed} if job.failed else {}
-            found.append({"store": job.held.place.home.root, "stage": "waiting", **failed})
+            found.append({"store": job.store.place.home.root, "stage": "waiting", **failed})
         return found
 
     def stop(self) -> None:
@@ -149,11 +130,20 @@ class JobQueue:
             if self._process is not None:
                 self._process.kill()
             self._changed.notify()
-
-    def wait_for_end(self) -> None:
-        """Wait a moment for the thread to end, after `stop`."""
         if self._thread.is_alive():
             self._thread.join(1)
+
+    def _add(self, job: Job) -> None:
+        """Queue a job, merged with one that waits for the same; ask the running one to yield."""
+        with self._changed:
+            waiting = self._find_waiting(job)
+            if waiting is None:
+                self._jobs.append(job)
+            else:
+                waiting.merge(job)
+            self._changed.notify()
+            if self._now and self._now.yields_to(job):
+                self._signal_waiting()
 
     def _run(self) -> None:
         while True:
@@ -168,7 +158,7 @@ class JobQueue:
                 retry = job.failed < _TRIES
                 self._end_process()
                 if not self._ended:
-                    write_line(f"a job failed ({error!r}): {job.held.place.home.root}")
+                    write_line(f"a job failed ({error!r}): {job.store.place.home.root}")
             with self._changed:
                 self._now, self._progress = None, {}
                 if retry and not self._ended:
@@ -176,7 +166,7 @@ class JobQueue:
 
     def _requeue(self, job: Job) -> None:
         """Queue a job again, behind those that wait. The caller has the lock."""
-        waiting = self._find_waiting(job.held)
+        waiting = self._find_waiting(job)
         if waiting is None:
             job.not_before = time.monotonic() + self._worker.retry * 4**job.failed
             self._jobs.append(job)
@@ -185,8 +175,9 @@ class JobQueue:
             self._jobs.remove(waiting)
             self._jobs.append(waiting)
 
-    def _find_waiting(self, store: OpenStore) -> Job | None:
-        return next((job for job in self._jobs if job.held is store), None)
+    def _find_waiting(self, job: Job) -> Job | None:
+        same = (job.store, job.finish)
+        return next((each for each in self._jobs if (each.store, each.finish) == same), None)
 
     def _wait_for_job(self) -> Job | None:
         """Wait for the next job; end the process after some time without one."""
@@ -195,11 +186,11 @@ class JobQueue:
                 if self._ended:
                     return None
                 now = time.monotonic()
-                ready = next((each for each in self._jobs if each.not_before <= now), None)
+                ready = [each for each in self._jobs if each.not_before <= now]
                 if ready:
-                    self._jobs.remove(ready)
-                    self._now = ready
-                    return ready
+                    self._now = min(ready, key=lambda each: each.finish)  # the first of its kind
+                    self._jobs.remove(self._now)
+                    return self._now
                 pause = min((each.not_before - now for each in self._jobs), default=math.inf)
                 idle = self._worker.idle
                 most = pause if self._process is None else min(pause, idle)
@@ -208,27 +199,29 @@ class JobQueue:
 
     def _run_job(self, job: Job) -> bool:
         """Run one job in the process; return whether to retry it. Raises `OSError`."""
-        place = job.held.place
+        place = job.store.place
         request = {
             "project": place.project.root if place.project else "",
             "user": place.user.root if place.user else "",
             "paths": sorted(job.paths),
             "all": job.all,
             "sources": job.sources,
-            "finish": self._finish,
+            "finish": job.finish,
         }
         process = self._ensure_process()
         if process.stdin is None or process.stdout is None:
             return False
         with self._changed:
-            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
         for line in process.stdout:
             message = json.loads(line)
             if "stage" in message:
                 self._progress = message
             if message.get("published"):
-                self._published(job.held)
+                self._published(job.store)
+                if not job.finish:
+                    self._add(Job(job.store, finish=True))
             if message.get("end"):
                 if message["wrong"] not in ("", BUSY, LATER):  # a full disk, say
                     job.failed += 1
@@ -237,82 +230,28 @@ class JobQueue:
                 return bool(message["wrong"])
         raise OSError("the worker ended")
 
-    def _ensure_process(self) -> subprocess.Popen[str]:
+    def _ensure_process(self) -> Popen[bytes]:
         with self._changed:
             if self._ended:
                 raise OSError("the service leaves")
             if self._process is None or self._process.poll() is not None:
                 self._end_process()
-                self._process = subprocess.Popen(  # noqa: S603 - this Python, our code
-                    [sys.executable, "-I", "-S", "-c", CODE, self._worker.module, *sys.path],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    encoding="utf-8",
-                )
+                self._process = child_process.start_child(self._worker.module, nice=NICE, log=True)
             return self._process
 
     def _signal_waiting(self) -> None:
         """Ask the running job to yield to one that waits. The caller has the lock."""
         if self._process and self._process.stdin:
             with suppress(OSError, ValueError):  # it has just ended
-                self._process.stdin.write("\n")
+                self._process.stdin.write(b"\n")
                 self._process.stdin.flush()
 
     def _end_process(self) -> None:
         """End the process. Only the queue's own thread, which reads its output, calls this."""
         with self._changed:
             process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):  # from flushing unwritten data
-                    pipe.close()
-        process.wait()
-
-
-class WorkScheduler:
-    """The two job queues. `published` is called with a store whose index changed."""
-
-    def __init__(
-        self, published: Callable[[OpenStore], object], worker: WorkerSettings = WORKER
-    ) -> None:
-        self._published = published
-        self._finishing = JobQueue(published, finish=True, worker=worker)
-        self._reading = JobQueue(self._finish_later, worker=worker)
-        self._queues = (self._reading, self._finishing)
-
-    def start(self) -> None:
-        """Begin to run what is queued, and will be."""
-        for queue in self._queues:
-            queue.start()
-
-    def add(
-        self, store: OpenStore, paths: set[str], *, everything: bool = False, sources: bool = False
-    ) -> None:
-        """Queue a read of the changes of a store (or of its data sources), then its slow part."""
-        self._reading.add(Job(store, set(paths), everything, sources))
-
-    def is_busy(self, store: OpenStore) -> bool:
-        """Return whether a job of a store is running."""
-        return any(queue.is_busy(store) for queue in self._queues)
-
-    def describe_jobs(self) -> list[dict[str, object]]:
-        """Return the running and the waiting jobs of both queues."""
-        return [each for queue in self._queues for each in queue.describe_jobs()]
-
-    def stop(self) -> None:
-        """Kill the processes. Their jobs continue where they were when queued again."""
-        for queue in self._queues:
-            queue.stop()
-        for queue in self._queues:
-            queue.wait_for_end()
-
-    def _finish_later(self, store: OpenStore) -> None:
-        self._published(store)
-        self._finishing.add(Job(store))
+        if process is not None:
+            child_process.end_child(process)
 
 
 def redirect_output(path: str) -> None:

@@ -19,7 +19,7 @@ from memfs import files
 from memfs.core.errors import LockedError, MemfsError, StoreError
 from memfs.files import atomic
 from memfs.files.signatures import Signature
-from memfs.ipc import client, service_client, service_status, spawn
+from memfs.ipc import client, service_status
 from memfs.ipc.client import VERSION
 from memfs.service import job_queue
 from memfs.service.app import Service
@@ -54,7 +54,7 @@ def run_detached(claimed: str = "", folder: str = "") -> None:
     os.umask(0o077)
     host_folders.use_folders(user)
     given = int(claimed) if claimed else None
-    with suppress(LockedError, OSError), lock.hold_lock(user, 0, spawn.LOCK, given):
+    with suppress(LockedError, OSError), lock.hold_lock(user, 0, client.LOCK, given):
         job_queue.redirect_output(f"{user.local}/{service_status.LOG}")
         try:
             _allow_files()
@@ -74,7 +74,7 @@ class Server:
     def __init__(self, idle: float, folder: str = "") -> None:
         self._idle = idle
         self._first = folder  # its store is loaded first
-        self._environment = os.fsdecode(service_client.encode_environment())
+        self._environment = os.fsdecode(client.encode_environment())
         self._code = _get_code_signature()
         self._used = time.monotonic()
         self._leave = ""  # why it ends
@@ -242,7 +242,7 @@ class Listener:
     """The listening socket. The caller holds the lock of the service."""
 
     def __init__(self) -> None:
-        self.address = service_client.address()
+        self.address = client.address()
         self._awake = socket.socketpair()
         self._socket = _listen(self.address)
         self._inode = os.stat(self.address).st_ino

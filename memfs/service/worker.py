@@ -2,9 +2,9 @@
 
 A job either reads the changes of a store and of its data sources into the text indexes, or makes
 the slow rest: vectors, their graphs, the graph of sessions. Jobs come as lines of JSON on standard
-input, and progress goes out the same way. An empty line means that another job waits: a slow one
-yields to it. The process ends with its input. It may be killed at any moment: a repeated job
-continues where it was.
+input, and progress goes out the same way. An empty line means that another job waits: this one
+stops within about a second, once something of it is done for good. The process ends with its input.
+It may be killed at any moment: a repeated job continues where it was.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from memfs.knowledge.kinds.graph import Graph
 from memfs.recall import index_sources
 from memfs.recall.open_store import LOCK as GRAPH_LOCK
 from memfs.recall.open_store import OpenStore
-from memfs.search import hnsw, vector_layout
+from memfs.search import hnsw, indexer, vector_layout
 from memfs.service import throttle
 from memfs.service.job_queue import BUSY, LATER
 from memfs.store import data_sources, lock, store_paths
@@ -42,10 +42,6 @@ BATCH = 32 << 20  # bytes of transcripts, after which other jobs have their turn
 PATIENCE = 2.0  # seconds to wait for a lock
 _OF_LATE = 2 * 86400.0  # seconds: older messages were read before the service could be killed
 _CHECK = 2.0  # seconds between two checks whether heavy work may go on
-
-
-class _LaterError(Exception):
-    """Other jobs wait."""
 
 
 _lines: deque[str] = deque()  # of input, not handled yet
@@ -92,7 +88,7 @@ def _run_job(job: dict[str, object]) -> str:
         raise
     except LockedError:
         return BUSY
-    except (_LaterError, StoppedError):
+    except StoppedError:
         return LATER
     except (MemfsError, OSError) as error:
         return str(error) or type(error).__name__
@@ -143,13 +139,14 @@ def finish_sources(place: Place, wait: Callable[[], object]) -> None:
     for source in sources:
         wait()
         if source_index.count_missing_vectors(place, source):
-            source_index.sync(place, source, embed=True, wait=PATIENCE, stage=_report_progress)
+            stage = partial(_report_or_stop, least=indexer.BATCH)
+            source_index.sync(place, source, embed=True, wait=PATIENCE, stage=stage)
             _send({"published": True})
     others = OpenStore(place).list_sources("hybrid")
     for vectors in filter(None, (engine.vectors for _, engine in others)):
         if vectors.extent.rows >= hnsw.FEWEST:
             with lock.hold_lock(place.home, 0, GRAPH_LOCK):
-                vectors.warm(tick=_report_progress("load_graph", 0))
+                vectors.warm(tick=_report_or_stop("load_graph", 0))
             _send({"published": True})
 
 
@@ -160,19 +157,18 @@ def finish_store(place: Place, wait: Callable[[], object]) -> None:
             _send({"published": True})
         served = vector_layout.load_active_extent(place.home.index)
         if served and served.rows >= hnsw.FEWEST:
-            OpenStore(place).load_graph(_report_progress("load_graph", 0))
+            OpenStore(place).load_graph(_report_or_stop("load_graph", 0))
             _send({"published": True})
         finish_sources(place, wait)
         wait()
-        if Graph(place).update_all(_report_progress("flow", 0), wait=PATIENCE):
+        if Graph(place).update_all(_report_or_stop("flow", 0), wait=PATIENCE):
             _send({"published": True})
 
 
 def _wait_for_room(until: float) -> None:
-    """Wait until heavy work may go on (see `throttle`). Raises `_LaterError` if jobs wait."""
+    """Wait until heavy work may go on (see `throttle`). Raises `StoppedError` if jobs wait."""
     throttle.wait_for_room(_pause, until)
-    if _lines:
-        raise _LaterError
+    _stop_if_others_wait()
 
 
 def _pause(why: str) -> None:
@@ -180,8 +176,12 @@ def _pause(why: str) -> None:
     with _input:
         if not _lines:
             _input.wait(_CHECK)
+    _stop_if_others_wait()
+
+
+def _stop_if_others_wait() -> None:
     if _lines:
-        raise _LaterError
+        raise StoppedError
 
 
 def _find_place(project: str, user: str) -> Place | None:
@@ -242,14 +242,19 @@ def _report_progress(name: str, total: int) -> Callable[[int], object]:
     return advance
 
 
-def _report_or_stop(name: str, total: int) -> Callable[[int], object]:
-    """Do what `_report_progress` does; what it returns stops once another job waits."""
-    report = _report_progress(name, total)
+def _report_or_stop(name: str, total: int, least: int = 0) -> Callable[[int], object]:
+    """Do what `_report_progress` does; what it returns stops once another job waits.
+
+    It does not stop before more than `least` steps are finished.
+    """
+    report, done = _report_progress(name, total), 0
 
     def advance(more: int) -> None:
+        nonlocal done
         report(more)
-        if _lines:
-            raise StoppedError
+        done += more
+        if done > least:
+            _stop_if_others_wait()
 
     return advance
 

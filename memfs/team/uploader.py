@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass
+from subprocess import Popen
 
+from memfs.files import child_process
 from memfs.service import job_queue
-from memfs.service.job_queue import CODE
 from memfs.store import store_paths
 from memfs.store.store_paths import Store
 from memfs.team import membership, status
@@ -59,7 +57,7 @@ class TeamUploads:
         self._due: dict[str, float] = {}  # when an upload is to run, by local folder
         self._failures: dict[str, int] = {}
         self._errors: dict[str, str] = {}  # the last one, which is not logged again
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Popen[bytes] | None = None
         self._ended = False
         self._thread = threading.Thread(target=self._run, name="team", daemon=True)
 
@@ -148,18 +146,12 @@ class TeamUploads:
         with self._changed:
             if self._ended:
                 return {}
-            process = subprocess.Popen(  # noqa: S603 - this Python, our code
-                [sys.executable, "-I", "-S", "-c", CODE, self._module, *sys.path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-            )
+            process = child_process.start_child(self._module, nice=job_queue.NICE, log=True)
             self._process = process
         try:
             if process.stdin is None or process.stdout is None:
                 return {}
-            process.stdin.write(json.dumps({"local": local}) + "\n")
+            process.stdin.write(json.dumps({"local": local}).encode() + b"\n")
             process.stdin.flush()
             line = process.stdout.readline()
             return dict(json.loads(line)) if line else {"error": "its process ended"}
@@ -168,12 +160,7 @@ class TeamUploads:
         finally:
             with self._changed:
                 self._process = None
-            process.kill()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with suppress(OSError):  # from flushing unwritten data
-                        pipe.close()
-            process.wait()
+            child_process.end_child(process)
 
 
 def _is_joined(user: Store, local: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import StoreError
-from memfs.ipc import spawn
+from memfs.ipc import client
 from memfs.ops import service
 from memfs.store import store_paths
 from memfs.store.blocks import Place
@@ -74,7 +74,7 @@ def test_no_service_starts(place: Place, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("MEMFS_SERVICE_MODE", "auto")
     path = Path(place.user.root, "config.yaml")
     path.write_text("memfs: 1\nenabled: false\n")
-    assert not spawn.start_service()
+    assert not client.start_service()
     with pytest.raises(StoreError, match="memory is turned off") as caught:
         service.start()
     assert caught.value.hint == f"{store_paths.user_root()}/config.yaml says enabled: false"

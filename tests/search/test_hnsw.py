@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from memfs.core.errors import StoppedError
 from memfs.search import exact_search, hnsw
 from memfs.search.hnsw import HnswGraph
 
@@ -109,6 +110,32 @@ def test_adding_takes_over_what_was_built(tmp_path: Path) -> None:
     assert sum(added) == 200, "of the 400 new rows half are known"
     assert found
     assert recall(found, rows, made(20, 1)) > 0.9
+
+
+def test_who_is_asked_to_stop_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker of the service stops for what is to be read: a large graph is made all the same."""
+    monkeypatch.setattr(hnsw, "_BATCH", 300)
+    rows = made(1000)
+    rows[290:310] = rows[:20]  # a batch ends where rows are equal to earlier ones
+
+    def stop(_: int) -> None:
+        raise StoppedError
+
+    saved = []
+    for _ in range(4):
+        with pytest.raises(StoppedError):
+            hnsw.open_graph(str(tmp_path), MODEL, rows, tick=stop)
+        part = kept(tmp_path, rows)
+        assert part
+        assert recall(part, rows, made(5, 1)) > 0.9, "what is not in it yet is scanned"
+        saved.append(part.rows)
+        if part.rows >= 900:
+            break
+    assert saved == [320, 620, 920]
+    assert built(tmp_path, rows).rows == 920, "few rows are newer"
+    assert len(list(tmp_path.glob("graph-*"))) == 1
 
 
 @pytest.mark.parametrize("share", [0.5, 0.95])

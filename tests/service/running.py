@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from memfs.ipc import service_client, service_status, spawn
+from memfs.ipc import client, service_status
 from memfs.ipc.client import HookCall
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import host_event
@@ -37,14 +37,14 @@ def until(found: Callable[[], T | None], wait: float = LONG) -> T:
 
 def begin() -> ServiceStatus:
     """Start the service of this home; return how it is once it answers."""
-    until(lambda: service_status.load_status() or (spawn.start_service(wait=True) and None))
+    until(lambda: service_status.load_status() or (client.start_service(wait=True) and None))
     return until(service_status.load_status)
 
 
 def over() -> bool:
     """Tell whether no process has the lock: one that was killed loses it last, after its name."""
     user = store_paths.user_store()
-    claimed = user and lock.claim_lock(user, spawn.LOCK, 3)
+    claimed = user and lock.claim_lock(user, client.LOCK, 3)
     if claimed:
         os.close(claimed)
     return bool(claimed)
@@ -72,7 +72,7 @@ def end_all(home: Path) -> None:
             os.kill(process, signal.SIGKILL)
         except ProcessLookupError:
             continue
-    where = service_client.address()
+    where = client.address()
     if isinstance(where, str) and os.path.exists(where):
         os.remove(where)
 
@@ -100,14 +100,14 @@ def hook(data: bytes) -> str:
     """Answer a hook call as the hook does, but with time for the service; return what it prints."""
     out: list[bytes] = []
     call = HookCall(["claude"], data)
-    if service_client.ask("hook", call.list_words(), data, LONG, out.append) is None:
+    if client.ask("hook", call.list_words(), data, LONG, out.append) is None:
         host_event.run(call, [".", ""], out.append, lambda _: None)
     return context(b"".join(out))
 
 
 def asked(data: bytes) -> str | None:
     """Return what the service answers to a hook call; None if it leaves it to the hook."""
-    found = service_client.ask("hook", HookCall(["claude"], data).list_words(), data, LONG)
+    found = client.ask("hook", HookCall(["claude"], data).list_words(), data, LONG)
     return None if found is None else context(found)
 
 

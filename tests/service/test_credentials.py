@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from memfs.ipc import service_client, service_status
+from memfs.ipc import client, service_status
 from memfs.service import server
 from tests.service import running
 
@@ -46,12 +46,12 @@ def test_a_second_user_who_gets_to_the_socket_is_not_answered(
     with running.inside():
         assert running.until(service_status.load_status)
         made = socket.socket(socket.AF_UNIX)
-        where = service_client.address()
+        where = client.address()
         assert isinstance(where, str)
         # Root's folders are closed to the other: it is given the folder, open.
         folder = os.open(os.path.dirname(where), os.O_RDONLY)
         os.chmod(where, 0o666)  # noqa: S103 - that is what is tested
-        asked = service_client.format_question("status", [], b"")
+        asked = client.format_question("status", [], b"")
         child = os.fork()
         if child == 0:
             code = 1

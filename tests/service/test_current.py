@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ipc import service_client, service_status
+from memfs.ipc import client, service_status
 from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store.blocks import Place
@@ -31,7 +31,7 @@ def found(place: Place, word: str) -> int:
 def held(place: Place, repo: Path) -> Place:
     """A place that the service holds, with all that is in it indexed."""
     running.begin()
-    assert service_client.ask("hold", [str(repo)], wait=running.LONG) is not None
+    assert client.ask("hold", [str(repo)], wait=running.LONG) is not None
     (repo / ".agent-memory/blocks/first.md").write_text("The word is begonia.")
     until(lambda: found(place, "begonia"))
     return place

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core import label as labels
-from memfs.ipc import service_client, service_status
+from memfs.ipc import client, service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.recall.open_store import OpenStore
 from memfs.search.vector_layout import DOCUMENTS
@@ -125,4 +125,4 @@ def test_many_who_ask_at_once_are_all_answered(repo: Path) -> None:
     for thread in threads:
         thread.join()
     assert answers == [""] * 300
-    assert service_client.is_listening()
+    assert client.is_listening()

@@ -17,7 +17,7 @@ import pytest
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
-from memfs.ipc import service_client, service_status
+from memfs.ipc import client, service_status
 from memfs.ipc.client import HookCall
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import edit
@@ -73,13 +73,9 @@ def test_who_dies_before_the_answer_was_taken_gets_it_again(place: Place, repo: 
     changed(place, "Timeouts are 5 seconds.")
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
     for received in (False, True):
-        line = service_client.connect(running.LONG)
+        line = client.connect(running.LONG)
         assert line
-        line.send(
-            service_client.format_question(
-                "hook", HookCall(["claude"], prompt).list_words(), prompt
-            )
-        )
+        line.send(client.format_question("hook", HookCall(["claude"], prompt).list_words(), prompt))
         if received:
             assert b"Timeouts" in line.receive()
         line.close()
@@ -149,7 +145,7 @@ def test_a_service_that_dies_over_a_question_is_there_again(
     running.end_all(home)
     running.until(running.over)
     changed(place, "Timeouts are 5 seconds.")
-    where = service_client.address()
+    where = client.address()
     with socket.socket(socket.AF_UNIX) as dying:
         dying.bind(str(where))
         dying.listen()
@@ -217,7 +213,7 @@ def test_killed_at_any_moment_it_loses_and_doubles_nothing(
     told.append(running.process(payload(repo, "UserPromptSubmit", "go on with it"), by=by))
     assert all(any(f"Rule {number:03}." in text for text in told) for number in range(6))
     running.begin()
-    service_client.ask("hold", [str(repo)], wait=running.LONG)
+    client.ask("hold", [str(repo)], wait=running.LONG)
     recall = place.home.local + "/recall/claude"
 
     def said() -> str:

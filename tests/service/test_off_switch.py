@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memfs.ipc import service_client
+from memfs.ipc import client
 from memfs.ops import init
 from memfs.store import blocks
 from memfs.store.blocks import Place
@@ -35,7 +35,7 @@ def index_other(home: Path, folder: Path) -> None:
     """Have the service index a later change of another store, and all else that waits."""
     init.run(str(folder), str(home))
     other = blocks.find_place(str(folder))
-    assert service_client.ask("hold", [str(folder)], wait=running.LONG) is not None
+    assert client.ask("hold", [str(folder)], wait=running.LONG) is not None
     write_block(folder, "first", "dahlia")
     until(lambda: found(other, "dahlia"))
     until(lambda: not running.begin().work)
@@ -66,7 +66,7 @@ def test_it_says_nothing_and_holds_no_store(
     switch(place, "false")
     before = running.begin()
     write_block(repo, "second", "petunia")
-    assert service_client.ask("hold", [str(repo)], wait=running.LONG) is not None
+    assert client.ask("hold", [str(repo)], wait=running.LONG) is not None
     assert asked(payload(repo, "UserPromptSubmit", "where is the petunia?")) == ""
     index_other(home, tmp_path / "other")
     status = running.begin()

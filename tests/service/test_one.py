@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ipc import client, service_client, service_status, spawn
+from memfs.ipc import client, service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import init
 from memfs.ops import service as op
@@ -25,7 +25,7 @@ from tests.service.running import asked, hook, payload
 
 
 def listening() -> str:
-    where = service_client.address()
+    where = client.address()
     assert isinstance(where, str)
     return where
 
@@ -33,7 +33,7 @@ def listening() -> str:
 def test_a_socket_that_nobody_listens_on_is_taken_over(warm: ServiceStatus) -> None:
     os.kill(warm.process, signal.SIGKILL)
     began = time.monotonic()
-    running.until(lambda: service_client.ask("hold", [os.getcwd()]) is not None)
+    running.until(lambda: client.ask("hold", [os.getcwd()]) is not None)
     found = running.until(service_status.load_status)
     assert found.process != warm.process
     assert time.monotonic() - began < 5
@@ -85,7 +85,7 @@ def test_a_folder_that_others_write_to_is_no_place_for_it(
             folder = os.path.dirname(listening())
             assert folder == os.path.realpath(f"{short}/local")
             os.chmod(folder, 0o777)  # noqa: S103 - that is what is tested
-            assert not service_client.is_listening()
+            assert not client.is_listening()
             assert service_status.load_status() is None
             os.chmod(folder, 0o700)
             assert service_status.load_status()
@@ -122,7 +122,7 @@ def test_a_local_folder_that_cannot_be_written_leaves_hooks_alone(home: Path, na
     """A folder stands where it would have a file: root may write to all that is read-only."""
     path = listening() if name == "service.sock" else f"{home}/.agent-memory/local/{name}"
     os.makedirs(path, 0o700)
-    assert spawn.start_service(wait=True) is (name != "service.lock")
+    assert client.start_service(wait=True) is (name != "service.lock")
     if name == "service.log":
         assert running.until(service_status.load_status)
     else:
@@ -174,16 +174,14 @@ def test_what_is_no_question_is_not_answered_and_harms_nobody(
             one.close()
             assert service_status.load_status()
         for words in (["hook"], ["hook", ""], ["search", "x"], ["hold"], ["what"], ["hook", "no"]):
-            line = service_client.connect(running.LONG)
+            line = client.connect(running.LONG)
             assert line
-            line.send(service_client.format_question(words[0], words[1:], b"\xff{["))
+            line.send(client.format_question(words[0], words[1:], b"\xff{["))
             assert line.receive()[:1] in (client.YOURS, client.MINE)
             line.close()
-        line = service_client.connect(running.LONG)
+        line = client.connect(running.LONG)
         assert line
-        odd = service_client.format_question("status", [], b"").replace(
-            b"0.1.0", b"\xb2.9" + b"9" * 9000
-        )
+        odd = client.format_question("status", [], b"").replace(b"0.1.0", b"\xb2.9" + b"9" * 9000)
         line.send(odd.replace(b"memfs-1\n-", b"memfs-1\n\xff"))
         with pytest.raises(OSError, match="ended"):
             line.receive()
@@ -232,14 +230,14 @@ def test_where_too_many_ask_the_last_do_their_own_work(monkeypatch: pytest.Monke
         assert running.until(service_status.load_status)
         monkeypatch.setattr(server, "_MOST", 4)
         idle = [connected() for _ in range(8)]
-        running.until(lambda: service_client.ask("hold", ["."], wait=1.0) is None)
+        running.until(lambda: client.ask("hold", ["."], wait=1.0) is None)
         for one in idle:
             one.close()
         assert running.until(service_status.load_status)
 
 
 def test_a_user_without_a_store_has_no_service(home: Path) -> None:
-    assert not spawn.start_service(wait=True)
-    assert not service_client.is_listening()
+    assert not client.start_service(wait=True)
+    assert not client.is_listening()
     init.run(str(home), str(home))
     assert running.begin()

@@ -13,8 +13,8 @@ import pytest
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
-from memfs.ipc import service_client
-from memfs.ipc.service_client import PersistentClient
+from memfs.ipc import client
+from memfs.ipc.client import PersistentClient
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import edit
 from memfs.service import server
@@ -106,7 +106,7 @@ def test_a_service_that_keeps_few_lines_open_answers_on_new_ones(
     assert place.project
     monkeypatch.setattr(server, name, value)
     with running.inside() as found, ExitStack() as open_ones:
-        running.until(service_client.is_listening)
+        running.until(client.is_listening)
         for session in ("s1", "s2"):
             hook(payload(repo, "SessionStart", session=session))
         changed(place, "Name: Alice")

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
-from memfs.ipc import service_client, service_status
+from memfs.ipc import client, service_status
 from memfs.ops import archive, brief, edit, init
 from memfs.recall import index_sources
 from memfs.store import blocks
@@ -169,7 +169,7 @@ def test_what_words_find_is_told_by_the_service_too_and_nothing_twice(worlds: li
 
     both(worlds, fill)
     worlds[0].enter("auto")
-    assert service_client.ask("hold", [str(worlds[0].repo(0))], wait=running.LONG) is not None
+    assert client.ask("hold", [str(worlds[0].repo(0))], wait=running.LONG) is not None
     running.until(lambda: not (service_status.load_status() or running.begin()).work)
     seen: list[set[str]] = [set(), set()]
     for prompt in PROMPTS:

@@ -22,7 +22,7 @@ from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
 from memfs.search import vector_layout
 from memfs.search.engine import Filter
-from memfs.service.job_queue import WORKER, Job, JobQueue, WorkScheduler
+from memfs.service.job_queue import WORKER, Job, JobQueue
 from memfs.store import blocks, lock, spool
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
@@ -36,13 +36,13 @@ def published() -> list[OpenStore]:
 
 
 @pytest.fixture
-def begun(published: list[OpenStore]) -> Iterator[Callable[..., WorkScheduler]]:
-    """Make a scheduler, started, by the name of its worker and its pauses."""
-    made: list[WorkScheduler] = []
+def begun(published: list[OpenStore]) -> Iterator[Callable[..., JobQueue]]:
+    """Make a queue, started, by the name of its worker and its pauses."""
+    made: list[JobQueue] = []
 
-    def begin(module: str = "", *, started: bool = True, **pauses: float) -> WorkScheduler:
+    def begin(module: str = "", *, started: bool = True, **pauses: float) -> JobQueue:
         name = f"tests.service.workers.{module}" if module else WORKER.module
-        made.append(WorkScheduler(published.append, replace(WORKER, module=name, **pauses)))
+        made.append(JobQueue(published.append, replace(WORKER, module=name, **pauses)))
         if started:
             made[-1].start()
         return made[-1]
@@ -53,7 +53,7 @@ def begun(published: list[OpenStore]) -> Iterator[Callable[..., WorkScheduler]]:
 
 
 @pytest.fixture
-def work(begun: Callable[..., WorkScheduler]) -> WorkScheduler:
+def work(begun: Callable[..., JobQueue]) -> JobQueue:
     return begun()
 
 
@@ -85,7 +85,7 @@ def another(folder: Path, repo: Path, home: Path) -> OpenStore:
 
 
 def test_a_job_is_done_and_its_process_goes_when_there_is_none(
-    begun: Callable[..., WorkScheduler], published: list[OpenStore], place: Place, home: Path
+    begun: Callable[..., JobQueue], published: list[OpenStore], place: Place, home: Path
 ) -> None:
     work, held = begun(idle=0.2), OpenStore(place)
     work.add(held, set(), everything=True)
@@ -95,7 +95,7 @@ def test_a_job_is_done_and_its_process_goes_when_there_is_none(
 
 
 def test_what_waits_for_a_store_is_one_job(
-    work: WorkScheduler, published: list[OpenStore], place: Place, repo: Path, tmp_path: Path
+    work: JobQueue, published: list[OpenStore], place: Place, repo: Path, tmp_path: Path
 ) -> None:
     held, other = OpenStore(place), OpenStore(place)
     home = Path(os.environ["HOME"])
@@ -119,7 +119,7 @@ def test_what_waits_for_a_store_is_one_job(
 
 
 def test_a_job_that_meets_another_process_is_done_again(
-    begun: Callable[..., WorkScheduler], published: list[OpenStore], place: Place
+    begun: Callable[..., JobQueue], published: list[OpenStore], place: Place
 ) -> None:
     work, held = begun("hasty", retry=0.3), OpenStore(place)
     with lock.hold_lock(place.home, name=index_sources.LOCK):
@@ -131,7 +131,7 @@ def test_a_job_that_meets_another_process_is_done_again(
 
 
 def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
-    begun: Callable[..., WorkScheduler], place: Place, capfd: pytest.CaptureFixture[str]
+    begun: Callable[..., JobQueue], place: Place, capfd: pytest.CaptureFixture[str]
 ) -> None:
     work = begun("dying", retry=0.01)
     work.add(OpenStore(place), set(), everything=True)
@@ -140,7 +140,7 @@ def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
 
 
 def test_a_store_that_is_gone_is_no_job(
-    work: WorkScheduler, published: list[OpenStore], place: Place, repo: Path
+    work: JobQueue, published: list[OpenStore], place: Place, repo: Path
 ) -> None:
     held = OpenStore(place)
     (repo / ".agent-memory").rename(repo / "away")
@@ -179,7 +179,7 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
 
 
 def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
-    begun: Callable[..., WorkScheduler],
+    begun: Callable[..., JobQueue],
     published: list[OpenStore],
     place: Place,
     repo: Path,
@@ -204,7 +204,7 @@ def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
 
 
 def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
-    begun: Callable[..., WorkScheduler],
+    begun: Callable[..., JobQueue],
     published: list[OpenStore],
     place: Place,
     repo: Path,
@@ -237,7 +237,7 @@ def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
 
 
 def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
-    begun: Callable[..., WorkScheduler],
+    begun: Callable[..., JobQueue],
     published: list[OpenStore],
     place: Place,
     repo: Path,
@@ -271,47 +271,42 @@ def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
 
 
 def test_what_is_said_is_found_while_what_was_said_before_is_finished(
-    begun: Callable[..., WorkScheduler],
+    begun: Callable[..., JobQueue],
     published: list[OpenStore],
     place: Place,
     repo: Path,
     tmp_path: Path,
 ) -> None:
-    """Nothing puts off what a graph of many vectors takes: reading does not wait for it."""
-    held, work = OpenStore(place), begun("endless")
+    """What takes long, and here never ends, is put off for what is to be read."""
+    store, work = OpenStore(place), begun("resting", retry=0.01)
     for number in (1, 2):
         path = large(tmp_path / f"{number}.jsonl", repo, number)
         spool.write_note(place.home, "claude", str(path))
-        work.add(held, set())
+        work.add(store, set())
         until(lambda: published)
         published.clear()
         found = OpenStore(place).update_engine("text").list_by_time(Filter(kinds=("message",)))
         assert found.total >= number
-        until(lambda: work.is_busy(held))
+        until(lambda: work.is_busy(store) and len(work.describe_jobs()) == 1)
     work.stop()
-    assert not work.is_busy(held)
+    assert not work.is_busy(store)
 
 
-def test_a_store_is_not_put_off_for_itself_but_for_others(
-    published: list[OpenStore], place: Place, repo: Path, home: Path, tmp_path: Path
+def test_a_job_is_put_off_for_reading_and_for_what_another_store_has_to_finish(
+    place: Place,
 ) -> None:
-    """A session that goes on saying things lets what it said before be finished."""
-    worker = replace(WORKER, module="tests.service.workers.resting")
-    queue = JobQueue(published.append, finish=True, worker=worker)
-    queue.start()
-    one, two = another(tmp_path, repo, home), OpenStore(place)
-    queue.add(Job(one))
-    until(lambda: queue.is_busy(one))
-    queue.add(Job(one))
-    time.sleep(0.3)
-    assert queue.is_busy(one)
-    queue.add(Job(two))
-    until(lambda: queue.is_busy(two))
-    queue.stop()
+    """A store that goes on with what takes long is not put off for itself."""
+    one, two = OpenStore(place), OpenStore(place)
+    for store in (one, two):
+        assert Job(one).yields_to(Job(store))
+        assert Job(one, finish=True).yields_to(Job(store))
+        assert not Job(one).yields_to(Job(store, finish=True))
+    assert Job(one, finish=True).yields_to(Job(two, finish=True))
+    assert not Job(one, finish=True).yields_to(Job(one, finish=True))
 
 
 def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
-    begun: Callable[..., WorkScheduler],
+    begun: Callable[..., JobQueue],
     published: list[OpenStore],
     place: Place,
     monkeypatch: pytest.MonkeyPatch,
@@ -330,7 +325,7 @@ def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
 
 
 def test_what_comes_anew_does_not_wait_with_what_failed_and_no_process_does(
-    begun: Callable[..., WorkScheduler],
+    begun: Callable[..., JobQueue],
     published: list[OpenStore],
     place: Place,
     home: Path,

@@ -12,7 +12,7 @@ import pytest
 
 from memfs.core.errors import MemfsError
 from memfs.core.records import Message, Origin
-from memfs.ipc import service_client
+from memfs.ipc import client
 from memfs.ops import archive, search
 from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
@@ -61,25 +61,23 @@ def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.Monkey
             search.run(kept, "animals", **{**asked, "only": Filter(tags=("animals",))}),  # type: ignore[arg-type]
         )
 
-    running.until(
-        lambda: service_client.ask("hold", [told.home.top], wait=running.LONG) is not None
-    )
+    running.until(lambda: client.ask("hold", [told.home.top], wait=running.LONG) is not None)
     asked: list[str] = []
-    ask = service_client.ask
+    ask = client.ask
 
     def noted(kind: str, *given: object, **more: object) -> bytes | None:
         answer = ask(kind, *given, **more)  # type: ignore[arg-type]
         asked.append(f"{kind} {answer is not None}")
         return answer
 
-    monkeypatch.setattr(service_client, "ask", noted)
+    monkeypatch.setattr(client, "ask", noted)
     by_service = found()
     while asked[-3:] != ["search True"] * 3:  # while it reads what is new, it leaves searches to us
         assert len(asked) < 300
         time.sleep(0.1)
         by_service = found()
     assert "Traceback" not in running.log(Path.home())
-    monkeypatch.setattr(service_client, "is_listening", lambda: False)
+    monkeypatch.setattr(client, "is_listening", lambda: False)
     assert found() == by_service
 
 
@@ -90,8 +88,8 @@ def test_the_command_line_says_the_same(told: Place) -> None:
     for _ in range(2):
         done = subprocess.run(command, cwd=told.home.top, capture_output=True, check=True)
         outputs.append(json.loads(done.stdout))
-        service_client.ask("stop", [], wait=running.LONG)
-        running.until(lambda: not service_client.is_listening())
+        client.ask("stop", [], wait=running.LONG)
+        running.until(lambda: not client.is_listening())
     assert outputs[0] == outputs[1]
     assert outputs[0]["hits"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ipc import service_client
+from memfs.ipc import client
 from memfs.ops import search
 from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
@@ -29,7 +29,7 @@ def held(place: Place, repo: Path) -> Place:
     write(repo / "docs/ledger.md", LEDGER)
     configure(repo, "guide: {paths: [docs]}")
     running.begin()
-    assert service_client.ask("hold", [str(repo)], wait=running.LONG) is not None
+    assert client.ask("hold", [str(repo)], wait=running.LONG) is not None
     until(lambda: found(place, "ledger"))
     return place
 

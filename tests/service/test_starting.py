@@ -17,8 +17,8 @@ import pytest
 
 from memfs import files
 from memfs.core.errors import StoreError
-from memfs.ipc import service_status
-from memfs.ipc import spawn as ipc_spawn
+from memfs.files import child_process
+from memfs.ipc import client, service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import service as op
 from memfs.store import host_folders, local_folder, lock, store_paths
@@ -26,7 +26,7 @@ from memfs.store.blocks import Place
 from tests.service import running
 from tests.service.running import asked, hook, payload
 
-_START = "from memfs.ipc import spawn; spawn.start_service(wait=True)"
+_START = "from memfs.ipc import client; client.start_service(wait=True)"
 
 
 @pytest.mark.usefixtures("place")
@@ -76,9 +76,9 @@ def test_who_comes_while_one_starts_starts_none(monkeypatch: pytest.MonkeyPatch)
         return spawned[-1]
 
     monkeypatch.setattr(os, "posix_spawn", count)
-    assert all(ipc_spawn.start_service(wait=True) for _ in range(5))
+    assert all(client.start_service(wait=True) for _ in range(5))
     assert running.until(service_status.load_status)
-    assert ipc_spawn.start_service(wait=True)
+    assert client.start_service(wait=True)
     assert len(spawned) == 1
 
 
@@ -87,8 +87,8 @@ def test_one_that_dies_before_it_listens_keeps_nobody_out(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(ipc_spawn, "_CODE", "raise SystemExit(1)")
-        assert ipc_spawn.start_service(wait=True)
+        broken.setattr(child_process, "_DETACH", "raise SystemExit(1)")
+        assert client.start_service(wait=True)
     assert service_status.load_status() is None
     assert running.begin().process in running.ours(home)
 
@@ -99,23 +99,23 @@ def test_what_it_runs_has_no_part_in_its_lock() -> None:
     user = store_paths.user_store()
     assert user
     local_folder.make(user)
-    Path(user.local, ipc_spawn.LOCK).write_text("process 4242")
-    claimed = lock.claim_lock(user, ipc_spawn.LOCK, 3)
+    Path(user.local, client.LOCK).write_text("process 4242")
+    claimed = lock.claim_lock(user, client.LOCK, 3)
     assert claimed is not None
-    assert lock.claim_lock(user, ipc_spawn.LOCK, 3) is None
+    assert lock.claim_lock(user, client.LOCK, 3) is None
     os.set_inheritable(claimed, True)  # as it comes to the service
-    assert files.read(f"{user.local}/{ipc_spawn.LOCK}") == ""  # its last owner's name is gone
-    with lock.hold_lock(user, 0, ipc_spawn.LOCK, claimed):
+    assert files.read(f"{user.local}/{client.LOCK}") == ""  # its last owner's name is gone
+    with lock.hold_lock(user, 0, client.LOCK, claimed):
         assert not os.get_inheritable(claimed)
-        assert files.read(f"{user.local}/{ipc_spawn.LOCK}") == f"process {os.getpid()}"
-    again = lock.claim_lock(user, ipc_spawn.LOCK, 3)
+        assert files.read(f"{user.local}/{client.LOCK}") == f"process {os.getpid()}"
+    again = lock.claim_lock(user, client.LOCK, 3)
     assert again is not None
     os.close(again)
 
 
 @pytest.mark.usefixtures("place")
 def test_a_folder_that_cannot_be_looked_at_ends_nothing(home: Path) -> None:
-    assert ipc_spawn.start_service("/" + "x" * 5000, wait=True)
+    assert client.start_service("/" + "x" * 5000, wait=True)
     assert running.until(service_status.load_status).stores == ()
     assert running.until(lambda: "File name too long" in running.log(home))
 
@@ -151,16 +151,16 @@ def test_a_starter_without_standard_streams_gives_it_its_lock(home: Path, closed
     command = f"{sys.executable} -c '{_START}' {closed}"
     subprocess.run(["/bin/sh", "-c", command], check=True, stdin=subprocess.DEVNULL)
     found = running.until(service_status.load_status)
-    lock_file = f"{home}/.agent-memory/local/{ipc_spawn.LOCK}"
+    lock_file = f"{home}/.agent-memory/local/{client.LOCK}"
     assert files.read(lock_file) == f"process {found.process}"
-    assert ipc_spawn.start_service(wait=True)
+    assert client.start_service(wait=True)
     assert running.ours(home) == [found.process]
 
 
 @pytest.mark.usefixtures("place")
 def test_one_is_started_when_the_last_has_ended() -> None:
     user = store_paths.user_store()
-    claimed = user and lock.claim_lock(user, ipc_spawn.LOCK, 3)
+    claimed = user and lock.claim_lock(user, client.LOCK, 3)
     assert claimed
     ending = threading.Timer(0.3, os.close, [claimed])
     ending.start()
@@ -172,7 +172,7 @@ def test_one_is_started_when_the_last_has_ended() -> None:
 
 @pytest.mark.usefixtures("place")
 def test_one_that_is_stopped_before_it_listens_stops() -> None:
-    assert ipc_spawn.start_service(wait=True)
+    assert client.start_service(wait=True)
     assert op.stop()
     assert service_status.load_status() is None
     assert not op.stop()
@@ -184,7 +184,7 @@ def test_a_local_folder_that_leads_elsewhere_is_no_place_for_it(
     assert place.user
     shutil.move(place.user.local, tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", place.user.local)
-    assert not ipc_spawn.start_service(wait=True)
+    assert not client.start_service(wait=True)
     service_status.wake_service(str(repo))
     with pytest.raises(StoreError, match="did not start"):
         op.start()
@@ -198,7 +198,7 @@ def test_a_lock_that_cannot_be_had_leaves_no_file_open(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-    assert not any(ipc_spawn.start_service(wait=True) for _ in range(5))
+    assert not any(client.start_service(wait=True) for _ in range(5))
     if before:
         assert len(os.listdir("/proc/self/fd")) == before
 

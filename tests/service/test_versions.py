@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ipc import client, service_client, service_status
+from memfs.ipc import client, service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import service as op
 from memfs.service import server
@@ -27,12 +27,12 @@ def test_a_newer_asker_makes_it_leave_and_the_next_starts_another(
     assert service_status.load_status() is None
     running.until(lambda: not running.ours(home))
     running.until(running.over)
-    assert service_client.is_listening()  # where it was listened: who asks next starts one
+    assert client.is_listening()  # where it was listened: who asks next starts one
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("MEMFS_SERVICE_MODE", "auto")
     assert service_status.load_status() is None
-    assert service_client.ask("hold", ["."]) is None
+    assert client.ask("hold", ["."]) is None
     assert running.until(service_status.load_status).process != warm.process
 
 
@@ -41,7 +41,7 @@ def test_an_older_asker_does_its_own_work(
 ) -> None:
     with monkeypatch.context() as older:
         as_version("0.0.1", older)
-        assert service_client.ask("hold", ["."], wait=2) is None
+        assert client.ask("hold", ["."], wait=2) is None
         assert running.begins(hook(payload(repo, "UserPromptSubmit", "go on")))
     found = service_status.load_status()
     assert found
@@ -95,11 +95,11 @@ def test_other_code_on_the_disk_makes_it_leave_also_while_it_is_asked(
         monkeypatch.setattr(server, "_get_code_signature", lambda: "another")
 
         def left() -> str:
-            service_client.ask("hold", ["."], wait=0.5)
+            client.ask("hold", ["."], wait=0.5)
             return inside._leave
 
         assert running.until(left) == "memfs is another one now"
-    assert service_client.is_listening()
+    assert client.is_listening()
 
 
 def test_code_that_changed_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_stopped_it_stays_away_until_the_next_session(
     running.until(lambda: not running.ours(home), 2)
     assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
     running.until(lambda: not running.ours(home))
-    assert not service_client.is_listening()
+    assert not client.is_listening()
     running.process(payload(repo, "SessionStart", session="s2"))
     assert running.until(service_status.load_status).process != warm.process
 

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from memfs.service.job_queue import CODE
+from memfs.files.child_process import CALL
 from memfs.team import membership
 from tests.team.developers import Developer
 from tests.team.server_process import ServerProcess
@@ -115,7 +115,7 @@ class KilledUploads:
         is_worker = not words and self._draw.random() < 0.5
         started = ["-m", "memfs", *(words or PUSH)]
         if is_worker:
-            started = ["-I", "-S", "-c", CODE, "memfs.team.upload", *sys.path]
+            started = ["-I", "-S", "-c", CALL, "memfs.team.upload", "10", *sys.path]
         process = subprocess.Popen(
             [sys.executable, *started],
             cwd=self._developer.repo,

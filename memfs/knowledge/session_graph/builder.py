@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from memfs import files
-from memfs.core.errors import is_damage
+from memfs.core.errors import StoppedError, is_damage
 from memfs.core.records import Message
 from memfs.files import logs, signatures
 from memfs.knowledge.session_graph import database, intents, topics, turns
@@ -44,8 +44,10 @@ def update(
 ) -> int:
     """Read new messages from recall; return their number. Raises `LockedError`, `StoreError`.
 
-    Calls `tick` with numbers of messages. Without an encoder turns have no vectors, and are found
-    by their topics. A damaged graph is rebuilt; a new one leaves out what was archived.
+    Calls `tick` with numbers of messages; if it raises `StoppedError`, the sessions that were read
+    are saved, and the next update continues with the others. Without an encoder turns have no
+    vectors, and are found by their topics. A damaged graph is rebuilt; a new one leaves out what
+    was archived.
     """
     with lock.hold_lock(store, wait, database.LOCK):
         files.make_folder(store.index, private=True)
@@ -123,13 +125,7 @@ class _Run:
         [(last,)] = db.execute("SELECT coalesce(max(id), 0) FROM turn")
         self._next = int(last) + 1
         db.execute("BEGIN")
-        seen = set()
-        for path in recall.sources(self._store):
-            name = os.path.relpath(path, self._store.local)
-            seen.add(name)
-            self._update_session(path, name, known.get(name))
-        for name in known.keys() - seen:
-            self._gone += database.delete_session(db, known[name].ident)
+        stopped = self._update_sessions(known)
         self._write_vectors()
         if self._messages:
             # Archived turns that were read again with their file.
@@ -142,7 +138,26 @@ class _Run:
         if self._gone:
             database.delete_turns(db, self._store.index, self._gone)
         db.execute("COMMIT")
+        if stopped is not None:
+            raise stopped
         return self._messages
+
+    def _update_sessions(self, known: dict[str, _Known]) -> StoppedError | None:
+        """Read what changed, and remove what is gone; return what stopped it before the end."""
+        seen = set()
+        for path in recall.sources(self._store):
+            name = os.path.relpath(path, self._store.local)
+            seen.add(name)
+            before = self._messages
+            self._update_session(path, name, known.get(name))
+            try:
+                if self._messages > before:
+                    self._tick(self._messages - before)
+            except StoppedError as stopped:
+                return stopped
+        for name in known.keys() - seen:
+            self._gone += database.delete_session(self._db, known[name].ident)
+        return None
 
     def _update_session(self, path: str, name: str, known: _Known | None) -> None:
         sign = signatures.sign_file(path)
@@ -192,7 +207,6 @@ class _Run:
         if len(self._waiting) >= _TOGETHER:
             self._write_vectors()
         self._messages += len(rows)
-        self._tick(len(rows))
         mark, state = catalog.hash_ends(path, end), json.dumps(vars(turn)) if turn else ""
         self._db.execute(
             "UPDATE session SET messages = ?, consumed = ?, signature = ?, mark = ?, turn = ?, "

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import msgspec
 
-from memfs.ipc import client, service_client
+from memfs.ipc import client
 from memfs.ops import search
 from memfs.search.engine import Filter
 from memfs.service import app, server, store_pool
@@ -22,7 +22,7 @@ def begin(world: World) -> Target:
     stores = store_pool.StorePool(lambda _: None, lambda _: None)
     serving = server.Server.__new__(server.Server)
     serving.__dict__.update(
-        _environment=service_client.encode_environment().decode(),
+        _environment=client.encode_environment().decode(),
         _leave="",
         _used=0.0,
         _listener=SimpleNamespace(wake=lambda: None),
@@ -66,12 +66,12 @@ def _samples(world: World) -> list[Case]:
         root, str(world.home / ".agent-memory"), "gophers", "text", Filter(), 5, 1
     )
     questions = [
-        service_client.format_question("hook", ["0.5", "claude"], msgspec.json.encode(payload)),
-        service_client.format_question("hook", ["0.5", "auto", "mcp"], msgspec.json.encode(stop)),
-        service_client.format_question("search", ["hits"], msgspec.json.encode(asked)),
-        service_client.format_question("search", ["sessions"], msgspec.json.encode(asked)),
-        service_client.format_question("hold", [str(world.repo)], b""),
-        service_client.format_question("status", [], b""),
+        client.format_question("hook", ["0.5", "claude"], msgspec.json.encode(payload)),
+        client.format_question("hook", ["0.5", "auto", "mcp"], msgspec.json.encode(stop)),
+        client.format_question("search", ["hits"], msgspec.json.encode(asked)),
+        client.format_question("search", ["sessions"], msgspec.json.encode(asked)),
+        client.format_question("hold", [str(world.repo)], b""),
+        client.format_question("status", [], b""),
     ]
     framed = [Case("question", len(each).to_bytes(4, "big") + each) for each in questions]
     return [*framed, Case("answer", b"\0\0\0\5+text")]

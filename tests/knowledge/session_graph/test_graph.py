@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from memfs.core.errors import StoreError
+from memfs.core.errors import StoppedError, StoreError
 from memfs.knowledge.session_graph import builder, database
 from memfs.knowledge.session_graph.queries import SessionGraph, find_steps
 from memfs.knowledge.session_graph.turns import FAILED, UNKNOWN, WORKED
@@ -133,6 +133,26 @@ def test_only_what_is_new_is_read(place: Place) -> None:
         assert [f.__dict__ | {"id": 0} for f in graph.session("one")] == [
             f.__dict__ | {"id": 0} for f in grown
         ]
+
+
+def test_who_is_asked_to_stop_goes_on_where_it_was(place: Place) -> None:
+    """The worker of the service stops for what is to be read: nothing is read twice."""
+    model, read = encoder.load_bundled(), []
+
+    def stop(messages: int) -> None:
+        read.append(messages)
+        raise StoppedError
+
+    for session in ("one", "two", "three"):
+        say(place, session, *FIXED)
+    for _ in range(3):
+        with pytest.raises(StoppedError):
+            builder.update(place.home, model, stop)
+    assert read == [11] * 3
+    assert builder.update(place.home, model, stop) == 0
+    with built(place) as graph:
+        assert graph.count_rows()["session"] == 3
+        assert len(graph.find_similar("the retry test of the payment client times out", 9)) >= 3
 
 
 def test_a_session_that_is_gone_or_rewritten(place: Place) -> None:

@@ -1,5 +1,6 @@
 """A worker whose slow part is never done, and looks again and again whether others wait."""
 
+import time
 from collections.abc import Callable
 
 from memfs.service import worker
@@ -14,3 +15,4 @@ def main() -> None:
 def finish_store(place: Place, wait: Callable[[], object]) -> None:
     while True:
         wait()
+        time.sleep(0.01)
