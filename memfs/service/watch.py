@@ -10,35 +10,48 @@ import os
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
-
-from memfs.service import job_queue
-
-if TYPE_CHECKING:
-    from memfs.service.observers import ObservedFolder, Observers
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.files import signatures
+from memfs.service import job_queue
 from memfs.store import data_sources
 from memfs.store.data_sources import DataSource
 
 if TYPE_CHECKING:
+    from watchdog.events import FileSystemEvent
+    from watchdog.observers.api import BaseObserver, ObservedWatch
+
     from memfs.recall.open_store import OpenStore
 
 _RULE_FILES = (".gitignore", ".memfsignore")  # hidden, and they decide on other files
 
 _QUIET = 0.1  # seconds without a change, after which changes are reported
 _LONGEST = 0.5  # seconds that a change waits for that at most
+_POLL = 2.0  # seconds between two polls
 _TEMPORARY = (".tmp", ".swp", ".swx", "~", "4913")  # temporary files of ours and of editors
 
 
 class _Watched(NamedTuple):
     """A watched folder; `sign` differs if another folder has its name later."""
 
-    observed: ObservedFolder
+    observer: BaseObserver
+    watch: ObservedWatch
     sign: tuple[int, int]
+
+
+class _Handler:
+    """What an observer hands its events to: a handler of watchdog, which is imported late."""
+
+    def __init__(self, note: Callable[[str, str, bool], object], folder: str) -> None:
+        self._note, self._folder = note, folder
+
+    def dispatch(self, event: FileSystemEvent) -> None:
+        for path in (event.src_path, event.dest_path):
+            if path:
+                self._note(self._folder, os.fsdecode(path), event.is_directory)
 
 
 class FolderWatch:
@@ -49,7 +62,8 @@ class FolderWatch:
 
     def __init__(self, report: Callable[[Hashable, set[str]], object]) -> None:
         self._report = report
-        self._observers: Observers | None = None
+        self._observer: BaseObserver | None = None
+        self._polling: BaseObserver | None = None
         self._wanted: dict[Hashable, Callable[[], Iterable[str]]] = {}
         self._folders: dict[Hashable, list[str]] = {}  # of the keys whose folders were listed
         self._begun: set[Hashable] = set()  # keys that were reported once
@@ -90,8 +104,9 @@ class FolderWatch:
             self._ended = True
             self._news.notify()
         self._thread.join(1)
-        if self._observers is not None:
-            self._observers.stop()
+        for observer in (self._observer, self._polling):
+            if observer is not None:
+                observer.stop()
 
     @property
     def watched(self) -> int:
@@ -101,7 +116,7 @@ class FolderWatch:
     @property
     def polling(self) -> bool:
         """Return whether some folders are polled."""
-        return self._observers is not None and self._observers.polling
+        return self._polling is not None
 
     def note(self, folder: str, path: str, of_folder: bool) -> None:
         """Record a change of a path in a watched folder; `of_folder`: the path is a folder."""
@@ -186,7 +201,7 @@ class FolderWatch:
             self._open(*watch)
         for folder in came:
             for path in _walk_files(folder):  # files that were made before it was watched
-                self.note(folder, path, of_folder=False)
+                self.note(folder, path, False)
         self._missed = missing
         if any(map(os.path.isdir, missing)):
             self.check_folders()  # one was made meanwhile
@@ -195,18 +210,56 @@ class FolderWatch:
         sign = _get_sign(folder)
         if sign is None:
             return
-        if self._observers is None:
-            from memfs.service.observers import Observers  # with watchdog
-
-            self._observers = Observers(self.note)
         try:
-            observed = self._observers.observe(folder, below=below)
-            self._watched[folder, below] = _Watched(observed, sign)
+            self._watched[folder, below] = _Watched(*self._observe(folder, below), sign)
         except FileNotFoundError:  # it was just removed
             self.check_folders()
 
-    def _close(self, watch: tuple[str, bool]) -> None:
-        self._watched.pop(watch).observed.end()
+    def _observe(self, folder: str, below: bool) -> tuple[BaseObserver, ObservedWatch]:
+        """Watch all files `below` a folder, or only its own subfolders."""
+        from watchdog import observers  # once the service listens
+        from watchdog.observers import polling  # likewise
+
+        handler = _Handler(self.note, folder)
+        try:
+            if self._observer is None:
+                self._observer = observers.Observer()
+                self._observer.start()
+            watch = _schedule(self._observer, handler, folder, below)
+            if below:
+                # Folders below it may be left out silently: is one more watch possible?
+                try:
+                    probe = _schedule(self._observer, handler, os.sep, False, of_files=True)
+                    self._observer.unschedule(probe)
+                except OSError:
+                    self._observer.unschedule(watch)
+                    raise
+        except FileNotFoundError:
+            raise
+        except OSError:  # no more watches, or instances, for this user
+            if self._polling is None:
+                self._polling = polling.PollingObserver(timeout=_POLL)
+                self._polling.start()
+            return self._polling, _schedule(self._polling, handler, folder, below)
+        return self._observer, watch
+
+    def _close(self, key: tuple[str, bool]) -> None:
+        observer, watch, _ = self._watched.pop(key)
+        with suppress(KeyError, OSError):  # it ended by itself when the folder was removed
+            observer.unschedule(watch)
+
+
+def _schedule(
+    observer: BaseObserver, handler: _Handler, folder: str, below: bool, *, of_files: bool = False
+) -> ObservedWatch:
+    """Watch all `below` a folder, or its own subfolders, and with `of_files` its own files."""
+    from watchdog import events  # likewise
+
+    kinds = [events.DirCreatedEvent, events.DirMovedEvent, events.DirDeletedEvent]
+    if below or of_files:
+        kinds += [events.FileCreatedEvent, events.FileModifiedEvent]
+        kinds += [events.FileMovedEvent, events.FileDeletedEvent]
+    return observer.schedule(handler, folder, recursive=below, event_filter=kinds)  # type: ignore[arg-type]
 
 
 def _find_existing_parent(folder: str) -> str:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 
 import pytest
+from watchdog import observers
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
-from memfs.service import observers, watch
+from memfs.service import watch
 from memfs.service.watch import FolderWatch
 from tests.service.running import until
 
@@ -208,7 +209,7 @@ def test_what_tell_raises_ends_nothing(tmp_path: Path, capfd: pytest.CaptureFixt
 def test_where_nothing_more_can_be_watched_it_is_looked_at(
     told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observers, "_POLL", 0.1)
+    monkeypatch.setattr(watch, "_POLL", 0.1)
     real = BaseObserver.schedule
 
     def schedule(self: BaseObserver, handler: object, path: str, **more: object) -> object:
@@ -232,7 +233,7 @@ def test_what_is_below_a_folder_has_room_too_or_it_is_looked_at(
     told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The observer leaves out silently what it cannot watch below a folder."""
-    monkeypatch.setattr(observers, "_POLL", 0.1)
+    monkeypatch.setattr(watch, "_POLL", 0.1)
     real = BaseObserver.schedule
 
     def schedule(self: BaseObserver, handler: object, path: str, **more: object) -> object:
@@ -253,7 +254,7 @@ def test_what_is_below_a_folder_has_room_too_or_it_is_looked_at(
 def test_where_nothing_can_be_watched_at_all_everything_is_looked_at(
     told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(observers, "_POLL", 0.1)
+    monkeypatch.setattr(watch, "_POLL", 0.1)
 
     def none() -> object:
         raise OSError(errno.EMFILE, "inotify instance limit reached")
