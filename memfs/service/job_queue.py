@@ -218,6 +218,7 @@ class JobQueue:
             message = json.loads(line)
             if "stage" in message:
                 self._progress = message
+                self._signal_if_others_wait(job)
             if message.get("published"):
                 self._published(job.store)
                 if not job.finish:
@@ -238,6 +239,13 @@ class JobQueue:
                 self._end_process()
                 self._process = child_process.start_child(self._worker.module, nice=NICE, log=True)
             return self._process
+
+    def _signal_if_others_wait(self, job: Job) -> None:
+        """Ask for it again: one may wait since before this job began, or its pause is over."""
+        with self._changed:
+            now = time.monotonic()
+            if any(each.not_before <= now and job.yields_to(each) for each in self._jobs):
+                self._signal_waiting()
 
     def _signal_waiting(self) -> None:
         """Ask the running job to yield to one that waits. The caller has the lock."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memfs.search.encoder import Encoder
 
 _TOGETHER = 4096  # turns whose vectors are made in one batch
+_STEP = 2000  # messages of a session that are read between two ticks
 _COLUMNS = "number chain first last intent at prompt reply outcome why ident".split()
 _get_columns = attrgetter(*_COLUMNS)
 _WRITE_TURN = (
@@ -44,10 +45,9 @@ def update(
 ) -> int:
     """Read new messages from recall; return their number. Raises `LockedError`, `StoreError`.
 
-    Calls `tick` with numbers of messages; if it raises `StoppedError`, the sessions that were read
-    are saved, and the next update continues with the others. Without an encoder turns have no
-    vectors, and are found by their topics. A damaged graph is rebuilt; a new one leaves out what
-    was archived.
+    Calls `tick` with numbers of messages; if it raises `StoppedError`, what was read is saved, and
+    the next update continues there. Without an encoder turns have no vectors, and are found by
+    their topics. A damaged graph is rebuilt; a new one leaves out what was archived.
     """
     with lock.hold_lock(store, wait, database.LOCK):
         files.make_folder(store.index, private=True)
@@ -145,16 +145,13 @@ class _Run:
     def _update_sessions(self, known: dict[str, _Known]) -> StoppedError | None:
         """Read what changed, and remove what is gone; return what stopped it before the end."""
         seen = set()
-        for path in recall.sources(self._store):
-            name = os.path.relpath(path, self._store.local)
-            seen.add(name)
-            before = self._messages
-            self._update_session(path, name, known.get(name))
-            try:
-                if self._messages > before:
-                    self._tick(self._messages - before)
-            except StoppedError as stopped:
-                return stopped
+        try:
+            for path in recall.sources(self._store):
+                name = os.path.relpath(path, self._store.local)
+                seen.add(name)
+                self._update_session(path, name, known.get(name))
+        except StoppedError as stopped:
+            return stopped
         for name in known.keys() - seen:
             self._gone += database.delete_session(self._db, known[name].ident)
         return None
@@ -172,17 +169,29 @@ class _Run:
             known = _Known(self._next_session, "", 0, "", "", 0)
             self._next_session += 1
             self._db.execute("INSERT INTO session (id, path) VALUES (?, ?)", (known.ident, name))
-        self._read(path, known, str(sign))
+        is_whole = False
+        while not is_whole:
+            before = known.messages
+            known = self._read(path, known, str(sign))
+            is_whole = bool(known.signature)
+            if known.messages > before:
+                self._tick(known.messages - before)
 
-    def _read(self, path: str, known: _Known, sign: str) -> None:
-        """Read the new messages of a session, and write them."""
+    def _read(self, path: str, known: _Known, sign: str) -> _Known:
+        """Read new messages of a session, and write them; return how far it was read.
+
+        Its signature is "" if there may be more.
+        """
         turn = OpenTurn(**json.loads(known.turn)) if known.turn else None
         written = turn.number if turn else 0
         changed = [turn] if turn else []
         session, number, end = known.ident, known.messages, known.consumed
-        rows = []
+        rows: list[tuple[object, ...]] = []
         messages: list[Message] = []  # the first and the last one
         for found, here in recall.read_with_offsets(path, known.consumed):
+            if len(rows) == _STEP:
+                sign = ""
+                break
             number, end = number + 1, here
             message = _make_writable(found)
             messages[1:] = [message]
@@ -220,6 +229,7 @@ class _Run:
                 "WHERE id = ?",
                 (first.host, first.session, first.project, first.branch, first.at, session),
             )
+        return _Known(session, sign, end, mark, state, number)
 
     def _write_turn(self, session: int, turn: OpenTurn, *, known: bool) -> None:
         """Write a turn with its edges; a `known` one may be in the database already."""
