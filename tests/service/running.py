@@ -13,13 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from memfs.core.body_edits import Append
+from memfs.core.records import Origin
 from memfs.ipc import client, service_status
 from memfs.ipc.client import HookCall
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import host_event
+from memfs.ops import edit, host_event
 from memfs.ops.install import commands
+from memfs.recall.open_store import OpenStore
+from memfs.search.engine import Filter
 from memfs.service.server import Server
 from memfs.store import lock, store_paths
+from memfs.store.blocks import Place
 
 T = TypeVar("T")
 Command = Callable[..., str]  # of a hook, by its words
@@ -39,6 +44,20 @@ def begin() -> ServiceStatus:
     """Start the service of this home; return how it is once it answers."""
     until(lambda: service_status.load_status() or (client.start_service(wait=True) and None))
     return until(service_status.load_status)
+
+
+def suspend(process: int) -> None:
+    """Stop a process as Ctrl-Z does, until it is told to continue."""
+
+    def is_stopped() -> bool:
+        try:
+            tasks = [each.read_text() for each in Path(f"/proc/{process}/task").glob("*/stat")]
+        except FileNotFoundError:  # a thread ended just now
+            return False
+        return all(each.rpartition(") ")[2].startswith("T") for each in tasks)
+
+    os.kill(process, signal.SIGSTOP)
+    until(is_stopped)
 
 
 def over() -> bool:
@@ -124,6 +143,16 @@ def context(printed: bytes) -> str:
         return ""
     told: str = json.loads(printed)["hookSpecificOutput"]["additionalContext"]
     return told
+
+
+def changed(place: Place, text: str, label: str = "system_rules") -> None:
+    edit.run(place, [Append(label, text)], Origin())
+
+
+def count_found(place: Place, word: str) -> int:
+    """Count what the index as it is published holds of a word: nothing is read for that."""
+    engine = OpenStore(place).get_engine("text")
+    return len(engine.search(word, mode="text", only=Filter(), limit=9, offset=0).hits)
 
 
 def log(home: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,29 +14,26 @@ from tests.service import running
 
 
 @pytest.fixture
-def pair() -> tuple[socket.socket, socket.socket]:
-    return socket.socketpair(socket.AF_UNIX)
+def connection() -> Iterator[socket.socket]:
+    here, there = socket.socketpair(socket.AF_UNIX)
+    with here, there:
+        yield here
 
 
-def test_a_process_of_ours_is_ours(pair: tuple[socket.socket, socket.socket]) -> None:
-    assert server.is_same_user(pair[0])
-    for each in pair:
-        each.close()
+def test_a_process_of_ours_is_ours(connection: socket.socket) -> None:
+    assert server.is_same_user(connection)
 
 
 def test_one_of_another_user_is_not(
-    pair: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
+    connection: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 12345)
-    assert not server.is_same_user(pair[0])
-    for each in pair:
-        each.close()
+    assert not server.is_same_user(connection)
 
 
-def test_who_cannot_be_told_is_not(pair: tuple[socket.socket, socket.socket]) -> None:
-    for each in pair:
-        each.close()
-    assert not server.is_same_user(pair[0])
+def test_who_cannot_be_told_is_not(connection: socket.socket) -> None:
+    connection.close()
+    assert not server.is_same_user(connection)
 
 
 @pytest.mark.usefixtures("place")

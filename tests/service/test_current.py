@@ -10,42 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from memfs.ipc import client, service_status
-from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.ipc import service_status
 from memfs.store.blocks import Place
+from tests.hosts import transcript_lines
 from tests.service import running
-from tests.service.running import asked, hook, payload, until
+from tests.service.running import asked, count_found, hook, payload, until
 from tests.service.test_watch import vim
 
 HOSTS = Path(__file__).parent.parent / "hosts/fixtures"
 
 
-def found(place: Place, word: str) -> int:
-    """Count what the index as it is published holds of a word: nothing is read for that."""
-    engine = OpenStore(place).get_engine("text")
-    return len(engine.search(word, mode="text", only=Filter(), limit=9, offset=0).hits)
-
-
-@pytest.fixture
-def held(place: Place, repo: Path) -> Place:
-    """A place that the service holds, with all that is in it indexed."""
-    running.begin()
-    assert client.ask("hold", [str(repo)], wait=running.LONG) is not None
-    (repo / ".agent-memory/blocks/first.md").write_text("The word is begonia.")
-    until(lambda: found(place, "begonia"))
-    return place
-
-
 def test_blocks_and_passages_are_found_and_what_is_gone_is_not(held: Place, repo: Path) -> None:
     store = repo / ".agent-memory"
     vim(store / "blocks/first.md", "The word is petunia.")
-    until(lambda: found(held, "petunia") and not found(held, "begonia"))
+    until(lambda: count_found(held, "petunia") and not count_found(held, "begonia"))
     (store / "archive/2026-05").mkdir(parents=True)
     (store / "archive/2026-05/x1.md").write_text("---\nid: x1\n---\nWe chose the gladiolus.\n")
-    until(lambda: found(held, "gladiolus"))
+    until(lambda: count_found(held, "gladiolus"))
     (store / "blocks/first.md").unlink()
-    until(lambda: not found(held, "petunia"))
+    until(lambda: not count_found(held, "petunia"))
 
 
 def test_another_branch_is_found(held: Place, repo: Path) -> None:
@@ -57,9 +40,9 @@ def test_another_branch_is_found(held: Place, repo: Path) -> None:
     git("checkout", "-qb", "other")
     (repo / ".agent-memory/blocks/first.md").write_text("The word is dahlia.")
     git("commit", "-qam", "dahlia")
-    until(lambda: found(held, "dahlia"))
+    until(lambda: count_found(held, "dahlia"))
     git("checkout", "-q", "main")
-    until(lambda: found(held, "begonia") and not found(held, "dahlia"))
+    until(lambda: count_found(held, "begonia") and not count_found(held, "dahlia"))
 
 
 def lines(fixture: str, project: Path) -> list[str]:
@@ -77,15 +60,8 @@ def lines(fixture: str, project: Path) -> list[str]:
 
 def claude(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(repo))
-    told = {
-        "type": "user",
-        "message": {"role": "user", "content": f"think of a {word}"},
-        "sessionId": "s",
-        "cwd": str(repo),
-        "timestamp": "2026-05-03T10:00:00Z",
-        "uuid": word,
-    }
-    return home / f".claude/projects/{slug}/s.jsonl", [json.dumps(told)]
+    told = transcript_lines.user(f"think of a {word}", word, cwd=str(repo), sessionId="s").decode()
+    return home / f".claude/projects/{slug}/s.jsonl", told.splitlines()
 
 
 def codex(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
@@ -127,20 +103,24 @@ def copilot(home: Path, repo: Path, word: str) -> tuple[Path, list[str]]:
     return path, [*lines("copilot/events.jsonl", repo), json.dumps(told)]
 
 
+def write(path: Path, lines: list[str]) -> None:
+    """Append lines to a transcript."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
 @pytest.mark.parametrize("host", [claude, codex, gemini, copilot])
 def test_a_line_of_a_transcript_is_found(
     held: Place, repo: Path, home: Path, host: Callable[[Path, Path, str], tuple[Path, list[str]]]
 ) -> None:
     """The folder is not there before; then the file is new; then it grows."""
     path, told = host(home, repo, "hydrangea")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in told))
-    until(lambda: found(held, "hydrangea"))
-    *_, more = host(home, repo, "chrysanthemum")[1]
-    with path.open("a") as file:
-        file.write(more + "\n")
-    until(lambda: found(held, "chrysanthemum"))
-    assert found(held, "hydrangea") == 1
+    write(path, told)
+    until(lambda: count_found(held, "hydrangea"))
+    write(path, host(home, repo, "chrysanthemum")[1][-1:])
+    until(lambda: count_found(held, "chrysanthemum"))
+    assert count_found(held, "hydrangea") == 1
 
 
 def test_another_projects_transcript_in_a_shared_folder_goes_nowhere(
@@ -149,15 +129,12 @@ def test_another_projects_transcript_in_a_shared_folder_goes_nowhere(
     other, mine = tmp_path / "other", home / ".agent-memory/local/recall"
     shutil.copytree(repo / ".git", other / ".git")
     shutil.copytree(repo / ".agent-memory", other / ".agent-memory")  # not trusted: nobody's
-    path, told = codex(home, other, "oleander")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in told))
+    write(*codex(home, other, "oleander"))
     ours, told = codex(home, repo, "hydrangea")
-    ours.with_name("rollout-2026-05-03T11-00-00-y.jsonl").write_text(
-        "".join(f"{line}\n" for line in told).replace("01a1f800", "01a1f900")
-    )
-    until(lambda: found(held, "hydrangea"))
-    assert not found(held, "oleander")
+    ours = ours.with_name("rollout-2026-05-03T11-00-00-y.jsonl")
+    write(ours, [line.replace("01a1f800", "01a1f900") for line in told])
+    until(lambda: count_found(held, "hydrangea"))
+    assert not count_found(held, "oleander")
     assert not list(mine.rglob("*.jsonl"))
     assert "Traceback" not in running.log(home)
 
@@ -166,9 +143,7 @@ def test_a_prompt_is_reminded_of_what_was_said_elsewhere(
     held: Place, repo: Path, home: Path
 ) -> None:
     hook(payload(repo, "SessionStart"))
-    path, told = claude(home, repo, "begonia in the ledger of the greenhouse")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in told))
+    write(*claude(home, repo, "begonia in the ledger of the greenhouse"))
     prompt = payload(repo, "UserPromptSubmit", "which begonia is in the ledger of the greenhouse")
     until(lambda: "think of a begonia" in str(asked(prompt)))
     assert asked(prompt) == ""
@@ -183,7 +158,7 @@ def test_a_note_of_a_hook_that_did_not_ask_is_read(
     path = tmp_path / "elsewhere.jsonl"
     path.write_text(told[0] + "\n")
     spool.write_note(held.home, "claude", str(path), "s")
-    until(lambda: found(held, "oleander"))
+    until(lambda: count_found(held, "oleander"))
     assert not spool.list_notes(held.home)
     assert service_status.load_status()
 
@@ -196,18 +171,13 @@ def test_what_was_solved_comes_back_at_a_prompt(held: Place, home: Path, repo: P
         ("user", "thanks, that works"),
     ]
     told = [
-        {
-            "type": role,
-            "message": {"role": role, "content": text},
-            "sessionId": "s",
-            "cwd": str(repo),
-            "timestamp": f"2026-05-03T10:00:0{number}Z",
-            "uuid": f"u{number}",
-        }
-        for number, (role, text) in enumerate(said)
+        transcript_lines.line(
+            *each, f"u{n}", cwd=str(repo), sessionId="s", timestamp=f"2026-05-03T10:00:0{n}Z"
+        )
+        for n, each in enumerate(said)
     ]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in told))
+    path.write_bytes(b"".join(told))
     tries: list[str] = []
 
     def answer() -> str:

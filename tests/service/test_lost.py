@@ -6,8 +6,6 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -15,18 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.body_edits import Append
-from memfs.core.records import Origin
 from memfs.ipc import client, service_status
 from memfs.ipc.client import HookCall
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import edit
 from memfs.ops.install import commands
 from memfs.store import spool, trust
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
 from tests.service import running
-from tests.service.running import Command, asked, hook, payload
+from tests.service.running import Command, asked, changed, hook, payload
 
 
 @pytest.fixture(params=["python", "python, short path"])
@@ -44,10 +39,6 @@ def by(
         trust.grant_trust(place.project)
         yield commands.hook
         running.end_all(home)
-
-
-def changed(place: Place, text: str) -> None:
-    edit.run(place, [Append("system_rules", text)], Origin())
 
 
 @pytest.mark.usefixtures("warm")
@@ -168,7 +159,7 @@ def test_a_service_that_hangs_costs_a_prompt_a_moment(
 ) -> None:
     hook(payload(repo, "SessionStart"))
     changed(place, "Timeouts are 5 seconds.")
-    os.kill(warm.process, signal.SIGSTOP)
+    running.suspend(warm.process)
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
     try:
         assert "Timeouts" in running.process(prompt, by=by)
@@ -239,24 +230,6 @@ def test_a_worker_that_is_killed_is_replaced(
         [worker] = running.until(lambda: [one for one in running.ours(home) if one != warm.process])
         os.kill(worker, signal.SIGKILL)
         running.until(lambda gone=worker: gone not in running.ours(home))  # type: ignore[misc]
-    running.until(lambda: not spool.list_notes(place.home), 30)
+    running.until(lambda: not spool.list_notes(place.home))
     [path] = Path(place.home.local + "/recall/claude").glob("*.jsonl")
     assert path.read_text().count('"message ') == 4000
-
-
-def test_a_worker_ends_with_its_service(warm: ServiceStatus, repo: Path, home: Path) -> None:
-    hook(payload(repo, "SessionStart"))
-    running.until(lambda: len(running.ours(home)) > 1)
-    os.kill(warm.process, signal.SIGKILL)
-    running.until(lambda: not running.ours(home))
-
-
-def test_stop_ends_everything_at_once(warm: ServiceStatus, repo: Path, home: Path) -> None:
-    hook(payload(repo, "SessionStart"))
-    running.until(lambda: len(running.ours(home)) > 1)
-    subprocess.run(
-        [sys.executable, "-m", "memfs", "service", "stop"], check=True, capture_output=True
-    )
-    running.until(lambda: not running.ours(home), 2)
-    assert "Traceback" not in running.log(home)
-    assert warm.process

@@ -9,9 +9,8 @@ from memfs.ops import init
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.service import running
-from tests.service.running import asked, payload, until
-from tests.service.test_current import claude, found
-from tests.service.test_current import held as held  # noqa: PLC0414 - a fixture
+from tests.service.running import asked, count_found, payload, until
+from tests.service.test_current import claude, write
 
 
 def switch(place: Place, value: str) -> None:
@@ -24,20 +23,13 @@ def write_block(folder: Path, name: str, word: str) -> None:
     path.write_text(f"The word is {word}.")
 
 
-def write_transcript(home: Path, repo: Path, word: str) -> None:
-    path, told = claude(home, repo, word)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        file.writelines(f"{line}\n" for line in told)
-
-
 def index_other(home: Path, folder: Path) -> None:
     """Have the service index a later change of another store, and all else that waits."""
     init.run(str(folder), str(home))
     other = blocks.find_place(str(folder))
     assert client.ask("hold", [str(folder)], wait=running.LONG) is not None
     write_block(folder, "first", "dahlia")
-    until(lambda: found(other, "dahlia"))
+    until(lambda: count_found(other, "dahlia"))
     until(lambda: not running.begin().work)
 
 
@@ -46,18 +38,18 @@ def test_it_reads_nothing_until_memory_is_on_again(
 ) -> None:
     switch(held, "false")
     write_block(repo, "second", "petunia")
-    write_transcript(home, repo, "hydrangea")
+    write(*claude(home, repo, "hydrangea"))
     index_other(home, tmp_path / "other")
-    assert found(held, "begonia")
-    assert not found(held, "petunia")
-    assert not found(held, "hydrangea")
+    assert count_found(held, "begonia")
+    assert not count_found(held, "petunia")
+    assert not count_found(held, "hydrangea")
     for store in (repo, home, tmp_path / "other"):
         assert not list(store.glob(".agent-memory/local/recall/**/*.jsonl"))
     switch(held, "true")
     write_block(repo, "third", "gladiolus")
-    write_transcript(home, repo, "chrysanthemum")
+    write(*claude(home, repo, "chrysanthemum"))
     for word in ("gladiolus", "petunia", "chrysanthemum", "hydrangea"):
-        until(lambda word=word: found(held, word))  # type: ignore[misc]
+        until(lambda word=word: count_found(held, word))  # type: ignore[misc]
 
 
 def test_it_says_nothing_and_holds_no_store(

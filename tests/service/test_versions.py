@@ -137,7 +137,7 @@ def test_stopped_it_stays_away_until_the_next_session(
 ) -> None:
     hook(payload(repo, "SessionStart"))
     assert op.stop()
-    running.until(lambda: not running.ours(home), 2)
+    running.until(lambda: not running.ours(home))
     assert running.process(payload(repo, "UserPromptSubmit", "go on")) == ""
     running.until(lambda: not running.ours(home))
     assert not client.is_listening()

@@ -20,37 +20,32 @@ from memfs.service.watch import FolderWatch
 from tests.service.running import until
 
 
-class Told:
-    """What a watch told, by key."""
+class Watching(FolderWatch):
+    """A watch that notes what it reports."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Hashable, set[str]]] = []
+        super().__init__(self.report)
 
-    def __call__(self, key: Hashable, paths: set[str]) -> None:
+    def report(self, key: Hashable, paths: set[str]) -> None:
         self.calls.append((key, paths))
 
-    def of(self, key: Hashable) -> set[str]:
+    def told(self, key: Hashable) -> set[str]:
         return {path for name, paths in list(self.calls) for path in paths if name == key}
 
-    def begun(self, key: Hashable) -> bool:
-        return (key, set()) in list(self.calls)
+    def begin(self, key: str, *folders: Path) -> None:
+        self.add(key, lambda: map(str, folders))
+        until(lambda: (key, set()) in list(self.calls))
+
+    def await_told(self, key: str, *paths: Path) -> None:
+        until(lambda: {*map(str, paths)} <= self.told(key))
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
-
-
-@pytest.fixture
-def watched(told: Told) -> Iterator[FolderWatch]:
-    made = FolderWatch(told)
+def watched() -> Iterator[Watching]:
+    made = Watching()
     yield made
     made.stop()
-
-
-def begin(watched: FolderWatch, told: Told, key: str, *folders: Path) -> None:
-    watched.add(key, lambda: map(str, folders))
-    until(lambda: told.begun(key))
 
 
 def vim(path: Path, text: str) -> None:
@@ -67,91 +62,89 @@ def vim(path: Path, text: str) -> None:
 
 
 def test_a_file_that_is_written_renamed_or_removed_is_told(
-    watched: FolderWatch, told: Told, tmp_path: Path
+    watched: Watching, tmp_path: Path
 ) -> None:
     folder = tmp_path / "blocks"
     folder.mkdir()
     (folder / "old.md").write_text("x")
-    begin(watched, told, "a", folder)
+    watched.begin("a", folder)
     (folder / "new.md").write_text("x")
     (folder / "old.md").rename(folder / "other.md")
-    until(lambda: {str(folder / "new.md"), str(folder / "other.md")} <= told.of("a"))
+    watched.await_told("a", folder / "new.md", folder / "other.md")
     (folder / "new.md").unlink()
-    before = len(told.calls)
-    until(lambda: len(told.calls) > before)
+    before = len(watched.calls)
+    until(lambda: len(watched.calls) > before)
     (folder / "deep/er").mkdir(parents=True)
     (folder / "deep/er/file.md").write_text("x")
-    until(lambda: str(folder / "deep/er/file.md") in told.of("a"))
+    watched.await_told("a", folder / "deep/er/file.md")
 
 
-def test_vim_saves_are_told_by_the_name_of_the_file(
-    watched: FolderWatch, told: Told, tmp_path: Path
-) -> None:
+def test_vim_saves_are_told_by_the_name_of_the_file(watched: Watching, tmp_path: Path) -> None:
     folder = tmp_path / "blocks"
     folder.mkdir()
     (folder / "human.md").write_text("x")
-    begin(watched, told, "a", folder)
+    watched.begin("a", folder)
     vim(folder / "human.md", "new")
-    until(lambda: told.of("a"))
-    until(lambda: told.of("a") == {str(folder / "human.md")})
+    until(lambda: watched.told("a"))
+    until(lambda: watched.told("a") == {str(folder / "human.md")})
 
 
-def test_looking_at_files_is_no_change(watched: FolderWatch, told: Told, tmp_path: Path) -> None:
+def test_looking_at_files_is_no_change(watched: Watching, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("x")
-    begin(watched, told, "a", tmp_path)
+    watched.begin("a", tmp_path)
     (tmp_path / "a.md").read_text()
     list(tmp_path.iterdir())
     (tmp_path / "b.md").write_text("x")
-    until(lambda: told.of("a"))
-    assert told.of("a") == {str(tmp_path / "b.md")}
+    until(lambda: watched.told("a"))
+    assert watched.told("a") == {str(tmp_path / "b.md")}
 
 
 def test_a_folder_that_comes_later_is_told_with_what_is_in_it(
-    watched: FolderWatch, told: Told, tmp_path: Path
+    watched: Watching, tmp_path: Path
 ) -> None:
     folder = tmp_path / "host/projects/shop"
-    begin(watched, told, "a", folder)
+    watched.begin("a", folder)
     folder.mkdir(parents=True)
     (folder / "one.jsonl").write_text("x")
-    until(lambda: str(folder / "one.jsonl") in told.of("a"))
+    watched.await_told("a", folder / "one.jsonl")
     (folder / "two.jsonl").write_text("x")
-    until(lambda: str(folder / "two.jsonl") in told.of("a"))
+    watched.await_told("a", folder / "two.jsonl")
 
 
 @pytest.mark.parametrize("away", [shutil.rmtree, lambda path: path.rename(f"{path}.away")])
 def test_a_folder_that_goes_and_comes_back_is_watched_again(
-    watched: FolderWatch, told: Told, tmp_path: Path, away: Callable[[Path], object]
+    watched: Watching, tmp_path: Path, away: Callable[[Path], object]
 ) -> None:
     folder = tmp_path / "store/blocks"
     folder.mkdir(parents=True)
-    begin(watched, told, "a", folder)
+    watched.begin("a", folder)
     away(folder)
     folder.mkdir()
     (folder / "a.md").write_text("x")
     watched.check_folders()  # as the service does now and then; a rename is not told
-    until(lambda: str(folder / "a.md") in told.of("a"))
+    watched.await_told("a", folder / "a.md")
     (folder / "b.md").write_text("x")
-    until(lambda: str(folder / "b.md") in told.of("a"))
+    watched.await_told("a", folder / "b.md")
 
 
 def test_a_folder_that_two_want_is_watched_until_neither_does(
-    watched: FolderWatch, told: Told, tmp_path: Path
+    watched: Watching, tmp_path: Path
 ) -> None:
-    begin(watched, told, "a", tmp_path)
-    begin(watched, told, "b", tmp_path)
+    watched.begin("a", tmp_path)
+    watched.begin("b", tmp_path)
     (tmp_path / "one").write_text("x")
-    until(lambda: told.of("a") and told.of("b"))
+    until(lambda: watched.told("a") and watched.told("b"))
     watched.remove("a")
     until(lambda: not watched._check)
     (tmp_path / "two").write_text("x")
-    until(lambda: str(tmp_path / "two") in told.of("b"))
-    assert str(tmp_path / "two") not in told.of("a")
+    watched.await_told("b", tmp_path / "two")
+    assert str(tmp_path / "two") not in watched.told("a")
     watched.remove("b")
     until(lambda: not watched._watched)
 
 
 def test_what_is_wanted_no_more_before_its_folders_are_known_is_not_watched(
-    watched: FolderWatch, told: Told, tmp_path: Path
+    watched: Watching, tmp_path: Path
 ) -> None:
     asked, known = threading.Event(), threading.Event()
 
@@ -165,106 +158,68 @@ def test_what_is_wanted_no_more_before_its_folders_are_known_is_not_watched(
     watched.remove("a")
     known.set()
     until(lambda: not (watched._check or watched._watched or watched._folders))
-    assert told.of("a") == set()
+    assert watched.told("a") == set()
 
 
-def test_a_link_to_a_folder_is_watched_as_that(
-    watched: FolderWatch, told: Told, tmp_path: Path
-) -> None:
+def test_a_link_to_a_folder_is_watched_as_that(watched: Watching, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    begin(watched, told, "a", tmp_path / "link")
+    watched.begin("a", tmp_path / "link")
     (tmp_path / "link/file").write_text("x")
-    until(lambda: str(tmp_path / "real/file") in told.of("a"))
+    watched.await_told("a", tmp_path / "real/file")
 
 
-def test_many_changes_at_once_are_told_together(
-    watched: FolderWatch, told: Told, tmp_path: Path
-) -> None:
-    begin(watched, told, "a", tmp_path)
+def test_many_changes_at_once_are_told_together(watched: Watching, tmp_path: Path) -> None:
+    watched.begin("a", tmp_path)
     for number in range(500):
         (tmp_path / f"{number}.md").write_text("x")
-    until(lambda: len(told.of("a")) == 500)
-    assert len(told.calls) < 20
+    until(lambda: len(watched.told("a")) == 500)
+    assert len(watched.calls) < 100
 
 
 def test_what_tell_raises_ends_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    told = Told()
+    class Failing(Watching):
+        def report(self, key: Hashable, paths: set[str]) -> None:
+            super().report(key, paths)
+            if any(path.endswith("bad") for path in paths):
+                raise ZeroDivisionError
 
-    def failing(key: Hashable, paths: set[str]) -> None:
-        told(key, paths)
-        if any(path.endswith("bad") for path in paths):
-            raise ZeroDivisionError
-
-    watched = FolderWatch(failing)
-    begin(watched, told, "a", tmp_path)
-    (tmp_path / "bad").write_text("x")
-    until(lambda: str(tmp_path / "bad") in told.of("a"))
-    (tmp_path / "good").write_text("x")
-    until(lambda: str(tmp_path / "good") in told.of("a"))
+    watched = Failing()
+    watched.begin("a", tmp_path)
+    for name in ("bad", "good"):
+        (tmp_path / name).write_text("x")
+        watched.await_told("a", tmp_path / name)
     watched.stop()
     assert "ZeroDivisionError" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("refused", ["/full", os.sep, "all"])
 def test_where_nothing_more_can_be_watched_it_is_looked_at(
-    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    watched: Watching, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str
 ) -> None:
-    monkeypatch.setattr(watch, "_POLL", 0.1)
-    real = BaseObserver.schedule
+    """A folder; or what is below one, which the observer leaves out silently; or everything."""
 
-    def schedule(self: BaseObserver, handler: object, path: str, **more: object) -> object:
-        if path.endswith("full") and not isinstance(self, PollingObserver):
-            raise OSError(errno.ENOSPC, "inotify watch limit reached")
-        return real(self, handler, path, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(BaseObserver, "schedule", schedule)
-    for name in ("full", "room"):
-        (tmp_path / name).mkdir()
-    watched = FolderWatch(told)
-    begin(watched, told, "a", tmp_path / "full", tmp_path / "room")
-    assert watched.polling
-    for name in ("full", "room"):
-        (tmp_path / name / "file").write_text("x")
-    until(lambda: len(told.of("a")) == 2)
-    watched.stop()
-
-
-def test_what_is_below_a_folder_has_room_too_or_it_is_looked_at(
-    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The observer leaves out silently what it cannot watch below a folder."""
-    monkeypatch.setattr(watch, "_POLL", 0.1)
-    real = BaseObserver.schedule
-
-    def schedule(self: BaseObserver, handler: object, path: str, **more: object) -> object:
-        if path == os.sep:
-            raise OSError(errno.ENOSPC, "inotify watch limit reached")
-        return real(self, handler, path, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(BaseObserver, "schedule", schedule)
-    (tmp_path / "deep/er").mkdir(parents=True)
-    watched = FolderWatch(told)
-    begin(watched, told, "a", tmp_path / "deep")
-    assert watched.polling
-    (tmp_path / "deep/er/file").write_text("x")
-    until(lambda: str(tmp_path / "deep/er/file") in told.of("a"))
-    watched.stop()
-
-
-def test_where_nothing_can_be_watched_at_all_everything_is_looked_at(
-    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watch, "_POLL", 0.1)
-
-    def none() -> object:
+    def refuse() -> object:
         raise OSError(errno.EMFILE, "inotify instance limit reached")
 
-    monkeypatch.setattr(observers, "Observer", none)
-    watched = FolderWatch(told)
-    begin(watched, told, "a", tmp_path)
-    (tmp_path / "file").write_text("x")
-    until(lambda: str(tmp_path / "file") in told.of("a"))
-    watched.stop()
+    def schedule(self: BaseObserver, handler: object, path: str, **more: object) -> object:
+        if path.endswith(refused) and not isinstance(self, PollingObserver):
+            raise OSError(errno.ENOSPC, "inotify watch limit reached")
+        return real(self, handler, path, **more)  # type: ignore[arg-type]
+
+    real = BaseObserver.schedule
+    monkeypatch.setattr(watch, "_POLL", 0.1)
+    monkeypatch.setattr(BaseObserver, "schedule", schedule)
+    if refused == "all":
+        monkeypatch.setattr(observers, "Observer", refuse)
+    folders = [tmp_path / "full", tmp_path / "room"]
+    for folder in folders:
+        (folder / "deep").mkdir(parents=True)
+    watched.begin("a", *folders)
+    assert watched.polling
+    for folder in folders:
+        (folder / "deep/file").write_text("x")
+    watched.await_told("a", *(folder / "deep/file" for folder in folders))
 
 
 def test_it_leaves_no_thread_and_no_file_behind(tmp_path: Path) -> None:
@@ -273,16 +228,13 @@ def test_it_leaves_no_thread_and_no_file_behind(tmp_path: Path) -> None:
 
     before = state()
     for _ in range(3):
-        told = Told()
-        watched = FolderWatch(told)
-        begin(watched, told, "a", tmp_path, tmp_path / "later")
+        watched = Watching()
+        watched.begin("a", tmp_path, tmp_path / "later")
         watched.stop()
     until(lambda: state()[0] <= before[0] and state()[1] <= before[1] + 1)
 
 
-def test_git_that_changes_a_branch_is_told(
-    watched: FolderWatch, told: Told, repo: Path, tmp_path: Path
-) -> None:
+def test_git_that_changes_a_branch_is_told(watched: Watching, repo: Path, tmp_path: Path) -> None:
     def git(*words: str) -> None:
         subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
 
@@ -295,17 +247,17 @@ def test_git_that_changes_a_branch_is_told(
     (blocks / "a.md").write_text("x")
     git("add", "-A")
     git("commit", "-qm", "with")
-    begin(watched, told, "a", blocks)
+    watched.begin("a", blocks)
     git("checkout", "-q", "main")
     assert not blocks.exists()
-    until(lambda: str(blocks / "a.md") in told.of("a"))
-    told.calls.clear()
+    watched.await_told("a", blocks / "a.md")
+    watched.calls.clear()
     git("checkout", "-q", "with")
-    until(lambda: str(blocks / "a.md") in told.of("a"))
+    watched.await_told("a", blocks / "a.md")
 
 
 def test_a_folder_that_comes_back_with_the_same_inode_is_watched_again(
-    watched: FolderWatch, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    watched: Watching, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As ext4 gives it; here every folder has the same."""
     folder = tmp_path / "blocks"
@@ -313,18 +265,18 @@ def test_a_folder_that_comes_back_with_the_same_inode_is_watched_again(
     monkeypatch.setattr(
         watch, "_get_sign", lambda folder: (1, 1) if os.path.isdir(folder) else None
     )
-    begin(watched, told, "a", folder)
+    watched.begin("a", folder)
     with watched._news:  # it is back before anybody looks
         folder.rmdir()
         folder.mkdir()
     until(lambda: not watched._lost and not watched._check)
     for name in ("a", "b"):
         (folder / name).write_text("later")
-        until(lambda: any(path.endswith(f"/{name}") for path in told.of("a")))  # noqa: B023
+        until(lambda: any(path.endswith(f"/{name}") for path in watched.told("a")))  # noqa: B023
 
 
 def test_of_what_is_above_a_folder_that_is_missing_only_folders_are_told(
-    watched: FolderWatch, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    watched: Watching, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The home of a user, as a rule, where many files change."""
     noted: list[str] = []
@@ -335,11 +287,11 @@ def test_of_what_is_above_a_folder_that_is_missing_only_folders_are_told(
         note(folder, path, of_folder)
 
     monkeypatch.setattr(watched, "note", seen)
-    begin(watched, told, "a", tmp_path / "later")
+    watched.begin("a", tmp_path / "later")
     for number in range(50):
         with (tmp_path / "log").open("a") as file:
             file.write(f"{number}\n")
     (tmp_path / "later").mkdir()
     (tmp_path / "later" / "x").write_text("x")
-    until(lambda: str(tmp_path / "later" / "x") in told.of("a"))
+    watched.await_told("a", tmp_path / "later" / "x")
     assert str(tmp_path / "log") not in noted
