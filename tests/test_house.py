@@ -332,6 +332,7 @@ QUIET = {
     "memfs.store.blocks",
     "memfs.files",
     "memfs.files.account",
+    "memfs.store.quarantine",
     "memfs.store.store_paths",
     "memfs.store.worktrees",
     "memfs.ipc",

@@ -76,10 +76,10 @@ def find_other_store(store: Store, path: str, session: str) -> tuple[str, Store]
         if not os.path.isabs(identity.project):
             continue
         try:
-            found = store_paths.find(identity.project)
+            found = store_paths.find_trusted(identity.project)
         except (MemfsError, OSError, ValueError):
             continue
-        if found and found.local != store.local and found.trusted:
+        if found and found.local != store.local:
             return host, found
     return None
 

@@ -68,7 +68,10 @@ class StorePool:
 
 
 def is_gone(store: OpenStore) -> bool:
-    """Return whether a store was removed, or is not trusted any more."""
+    """Return whether a store was removed, or is not trusted any more.
+
+    It stays open for long, so that the disk is asked: it may have been trusted when it was opened.
+    """
     project = store.place.project
     trusted = project is None or store_paths.is_trusted(project)
     return not trusted or not files.is_folder(store.place.home.root)

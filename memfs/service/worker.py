@@ -186,8 +186,8 @@ def _stop_if_others_wait() -> None:
 
 def _find_place(project: str, user: str) -> Place | None:
     """Return the place of a job; None if its store was removed, or is not trusted."""
-    found = store_paths.find(os.path.dirname(project)) if project else None
-    if project and (found is None or found.root != project or not found.trusted):
+    found = store_paths.find_trusted(os.path.dirname(project)) if project else None
+    if project and (found is None or found.root != project):
         return None
     tier = Store(user, labels.USER) if user and store_paths.is_store(user) else None
     place = Place(found, tier) if found or tier else None

@@ -5,7 +5,7 @@ import os
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, Remedy, StoreError
-from memfs.store import store_paths
+from memfs.store import quarantine, store_paths
 from memfs.store.store_paths import Store
 
 TYPE_CHECKING = False
@@ -118,8 +118,8 @@ def find_serving(start: str, session: str) -> Place | None:
     A project store that this user does not trust serves nobody, nor one of which git does not say
     what came with it. Where memory is turned off (`enabled: false`), nothing serves.
     """
-    project = store_paths.find(start or ".")
-    if project and not (project.trusted and _can_serve(project)):
+    project = store_paths.find_trusted(start or ".")
+    if project and not _can_serve(project):
         project = None
     place = Place(project, store_paths.user_store(), session)
     place.unread = []
@@ -145,11 +145,7 @@ def find_off_switch(place: Place) -> str:
 
 def get_config_path(store: Store) -> str:
     """Return the configuration to read of a store: changes by others may be quarantined."""
-    if store_paths.may_quarantine(store):
-        from memfs.store import quarantine
-
-        return quarantine.path_of(store, store_paths.CONFIG)
-    return f"{store.root}/{store_paths.CONFIG}"
+    return quarantine.path_of(store, store_paths.CONFIG)
 
 
 def _can_serve(store: Store) -> bool:
@@ -191,11 +187,12 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
             if place.unread is None:
                 raise
             place.unread.append(f"{folder} cannot be read: {error.strerror}")
-        if tier == labels.PROJECT and store_paths.may_quarantine(store):
-            from memfs.store import quarantine
-
-            served = quarantine.list_served(store, folder, [path for _, path in listed])
-            listed = [(label_of(path[len(folder) + 1 :]), instead) for path, instead in served]
+        if tier == labels.PROJECT:
+            known = {path: label for label, path in listed}
+            listed = [
+                (known.get(path) or label_of(path[len(folder) + 1 :]), instead)
+                for path, instead in quarantine.list_served(store, folder, known)
+            ]
         found.extend((tier, label, path) for label, path in sorted(listed, key=_rank_file))
     return found
 

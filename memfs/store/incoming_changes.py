@@ -208,8 +208,13 @@ def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bo
     left = [each for each in found.arrivals if not choose(each)]
     found.looked.held = map_copies(store, found.accepted, _befores(left), write=True)
     trust.save(store, found.accepted, found.looked)
+    store.decision = None
     own = found.looked.held.get(store_paths.CONFIG, f"{store.root}/{store_paths.CONFIG}")
-    store_paths.note_quarantine(store, holding=_is_hold_set(own))
+    holding = f"{store_paths.trust_folder(store)}/holding"
+    if _is_hold_set(own):
+        files.make_empty(holding)
+    else:
+        files.remove(holding)
     return found.looked
 
 

@@ -1,7 +1,7 @@
 """Our instructions to a model, as files of the stores replace or extend them. Hot path."""
 
 from memfs import files
-from memfs.store import resources, store_paths
+from memfs.store import quarantine, resources
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
@@ -34,9 +34,4 @@ def list_files(store: Store) -> list[str]:
 
 
 def _get_path(store: Store, name: str) -> str:
-    file = f"{FOLDER}/{name}.md"
-    if store_paths.may_quarantine(store):
-        from memfs.store import quarantine
-
-        return quarantine.path_of(store, file)
-    return f"{store.root}/{file}"
+    return quarantine.path_of(store, f"{FOLDER}/{name}.md")

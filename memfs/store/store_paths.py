@@ -9,6 +9,10 @@ from memfs.core.errors import StoreError
 from memfs.files import account
 from memfs.store import worktrees
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
 LOCAL = "local"  # the part of a store that is never committed; of a second home: local-2
@@ -16,7 +20,33 @@ TOKEN = "token"  # noqa: S105 - a file of a local folder that memfs made
 MADE = "local/made"  # in the user's store: a file for each token, with the folder that holds it
 _DIGITS = 32  # of a token
 HOLDING = "MEMFS_TRUST_PULLED"  # a variable that may want changes of others held back
+_COUNTS = 1.0  # seconds that what was looked up counts
 _user_roots: dict[str, tuple[str, float]] = {}  # real paths by what names them, until when
+
+
+class QuarantineDecision:
+    """Which copies are read instead of a store's quarantined files, or why git did not say.
+
+    `sign` is that of git's state, None where nothing is quarantined.
+    """
+
+    __slots__ = ("copies", "error", "sign", "until")
+
+    def __init__(
+        self, sign: str | None, copies: "Mapping[str, str]", error: StoreError | None = None
+    ) -> None:
+        self.copies = copies
+        self.error = error
+        self.sign = sign
+        self.until = time.monotonic() + _COUNTS
+
+    def is_current(self, root: str) -> bool:
+        """Tell whether it still counts for the store at `root`, which may be open for long.
+
+        A pull writes files before git's index, and may stop between: so time counts, too.
+        """
+        same = self.sign is None or self.sign == worktrees.index_sign(root)
+        return same and time.monotonic() < self.until
 
 
 class Store:
@@ -25,10 +55,11 @@ class Store:
     `root` is that folder, `top` the folder it stands in, `tree` the linked worktree's name or "".
     `main` is the same folder of the main worktree (`root` where there is one alone), and `local`
     the part in it that is never committed. `as_is`: nothing is quarantined, for review and repair.
-    `decided` is whether it is trusted, None before that is asked.
+    `decided` is whether it is trusted, None before that is asked. `decision` is what is read of
+    quarantined files, None before it is asked for (see `quarantine`).
     """
 
-    __slots__ = ("as_is", "decided", "local", "main", "root", "tier", "top", "tree")
+    __slots__ = ("as_is", "decided", "decision", "local", "main", "root", "tier", "top", "tree")
 
     def __init__(
         self,
@@ -42,6 +73,7 @@ class Store:
     ) -> None:
         self.as_is = as_is
         self.decided: bool | None = None
+        self.decision: QuarantineDecision | None = None
         self.root = root
         self.main = main or root
         self.top = os.path.dirname(root)
@@ -102,7 +134,7 @@ def user_root() -> str:
         found = os.path.realpath(named)
         _check_user_root(named, found, usual=named == usual)
         if os.path.isabs(named):
-            _user_roots[named] = found, now + 1.0
+            _user_roots[named] = found, now + _COUNTS
     return found
 
 
@@ -157,7 +189,7 @@ def find(start: str) -> Store | None:
                     f"{root} is a link, and memfs follows none: it could serve another project's",
                     "work in the folder that it leads to, or make a store here: memfs init",
                 )
-            if files.is_folder(root) and is_trusted(store := make_project(root, folder)):
+            if files.is_folder(root) and (store := make_project(root, folder)).trusted:
                 _check_outside(user, folder)
                 return store
             if files.is_file(f"{root}/local/journal.jsonl"):
@@ -170,6 +202,12 @@ def find(start: str) -> Store | None:
         if folder in (parent, home) or os.path.exists(f"{folder}/.git"):
             return None
         folder = parent
+
+
+def find_trusted(start: str) -> Store | None:
+    """Return the nearest project store (see `find`), None if this user does not trust it."""
+    store = find(start)
+    return store if store is not None and store.trusted else None
 
 
 def _check_own(user: str, folder: str) -> None:
@@ -246,28 +284,9 @@ def without_quarantine(store: Store) -> Store:
     return Store(store.root, store.tier, store.local, store.tree, main=store.main, as_is=True)
 
 
-def may_quarantine(store: Store) -> bool:
-    """Tell cheaply whether changes of others may be quarantined (see `quarantine`)."""
-    if store.private or store.as_is:
-        return False
-    if os.environ.get(HOLDING):
-        return True
-    configs = (f"{store.root}/{CONFIG}", f"{user_root()}/{CONFIG}")
-    return any("hold" in (files.read(path) or "") for path in configs) or held_before(store)
-
-
 def held_before(store: Store) -> bool:
-    """Tell whether the last review quarantined changes: later changes cannot lift that."""
+    """Tell whether the last review held changes back: later changes cannot lift that."""
     return files.is_file(f"{trust_folder(store)}/holding")
-
-
-def note_quarantine(store: Store, *, holding: bool) -> None:
-    """Save whether changes of others are quarantined."""
-    path = f"{trust_folder(store)}/holding"
-    if holding:
-        files.make_empty(path)
-    else:
-        files.remove(path)
 
 
 def require(start: str) -> Store:
@@ -345,8 +364,8 @@ def make_project(root: str, folder: str = "") -> Store:
         else:
             tree = ""
     store = Store(root, labels.PROJECT, "", tree, main=main)
-    if not is_trusted(store):  # a token that both sides have is of a folder that was made here
-        store.local = _find_local(main)
+    if not store.trusted:  # a token that both sides have is of a folder that was made here
+        store.local, store.decided = _find_local(main), None
     return store
 
 

@@ -14,7 +14,7 @@ from memfs.core.errors import StoreError
 from memfs.core.escaping import flatten_text
 from memfs.core.injection_signs import reveal_hidden
 from memfs.core.settings import HOLD
-from memfs.store import blocks, commits, config, git, incoming_changes, store_paths, trust
+from memfs.store import blocks, commits, config, git, incoming_changes, store_paths
 from memfs.store.blocks import Place
 from memfs.store.commits import Commit
 from memfs.store.incoming_changes import Arrival, IncomingChanges
@@ -65,7 +65,7 @@ def review_changes(place: Place, *, note: bool) -> UpstreamReview:
     the commits. Elsewhere this user's own commits, made on another machine, say nothing.
     """
     store = place.project
-    if store is None or not store.trusted or not trust.is_behind(store):
+    if store is None or not store.trusted:
         return NOTHING
     hold = config.load(place).get("trust.pulled") == HOLD
     try:

@@ -150,7 +150,7 @@ def check_allowed(store: Store) -> None:
             "you have not trusted this store: nothing of it is given to an assistant",
             "look at it, and decide: memfs trust",
         )
-    if quarantine.map_copies(store):
+    if quarantine.map_copies(store, anew=True):
         raise StoreError(
             "what others changed is held back until you have looked", "look at it: memfs trust"
         )

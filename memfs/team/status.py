@@ -129,8 +129,8 @@ def find_store(project: JoinedProject) -> Store | None:
     top = root.rpartition("/")[0]
     if not files.is_folder(root):
         return None
-    store = store_paths.find(top)
-    if store is None or store.local != project.local or not store.trusted:
+    store = store_paths.find_trusted(top)
+    if store is None or store.local != project.local:
         return None
     return None if blocks.find_off_switch(Place(store, store_paths.user_store())) else store
 

@@ -79,7 +79,7 @@ def _list_folders(folders: tuple[str, ...], *, everything: bool) -> list[str]:
     tops = [place.project.top if place.project else os.getcwd() for place in found]
     if everything:
         for top in local_folder.list_projects():
-            store = store_paths.find(top)
-            if store is not None and store.trusted:
+            store = store_paths.find_trusted(top)
+            if store is not None:
                 tops.append(store.top)
     return list(dict.fromkeys(tops))
