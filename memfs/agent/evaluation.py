@@ -142,7 +142,7 @@ def _play(
     model: Model, conversation: ScriptedConversation, steps: int, answered: bool
 ) -> PlayedConversation:
     with TemporaryDirectory(prefix="memfs-eval-") as folder:
-        place = init.is_separate(os.path.realpath(folder), _SESSION)
+        place = init.make_separate_place(os.path.realpath(folder), _SESSION)
         brief_contents.create_scratch_block(place)
         _prepare(place, conversation)
         before = conversations.take_snapshot(place)

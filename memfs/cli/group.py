@@ -98,7 +98,7 @@ GROUPS = {
     ),
     "find": (
         ("search", "search sessions, archive, blocks and facts"),
-        ("recall", "compose what memory holds for a task"),
+        ("recall", "print the context a model would get for a task"),
         ("web last", "see it all in a browser; what prompts were given"),
         ("archive static", "keep passages and reference texts"),
         ("source", "have folders of documents searched, too"),

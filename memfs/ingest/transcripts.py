@@ -28,7 +28,7 @@ _FORGOTTEN = "its session was forgotten here (memfs session forget)"
 _EARLIER = "all that it says was read already, from another transcript of its session"
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
-_MET = 8  # cached logs: a copied or resumed session has several transcripts
+_MOST_RECENT = 8  # cached logs: a copied or resumed session has several transcripts
 
 
 @dataclass
@@ -148,7 +148,7 @@ class _Work:
         self._told = 0  # bytes of them that were read or passed over
         self._jobs: dict[tuple[str, Identity], _Job] = {}  # by path and session
         self._reading: set[str] = set()  # the logs of them: one at a time for each
-        self._met: dict[str, recall.RecallLog] = {}  # by path, the latest last
+        self._recent: dict[str, recall.RecallLog] = {}  # by path, the latest last
         self._unsettled: dict[
             str, tuple[recall.RecallLog, checkpoint.ReadState]
         ] = {}  # by that of the log
@@ -246,10 +246,10 @@ class _Work:
 
     def _get_log(self, log: recall.RecallLog) -> recall.RecallLog:
         """Return the cached log of the same path, if any: it has its ids loaded."""
-        log = self._met.pop(log.path, log)
-        self._met[log.path] = log
-        if len(self._met) > _MET:
-            del self._met[next(iter(self._met))]
+        log = self._recent.pop(log.path, log)
+        self._recent[log.path] = log
+        if len(self._recent) > _MOST_RECENT:
+            del self._recent[next(iter(self._recent))]
         return log
 
     def write_result(self, part: TranscriptPart, found: workers.Result) -> None:

@@ -88,7 +88,7 @@ def run(start: str, home: str) -> InitOutcome:
     return InitOutcome(root, tuple(created), tuple(foreign), tuple(list_assistants(home)), trusted)
 
 
-def is_separate(folder: str, session: str) -> Place:
+def make_separate_place(folder: str, session: str) -> Place:
     """Make stores with the default blocks in a folder of their own, and return their place.
 
     They use neither this user's store nor their configuration.

@@ -145,7 +145,7 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
 
 
 @dataclass(frozen=True)
-class _Held:
+class _LockedBlock:
     """A block under the lock of its store, and its version."""
 
     block: Block
@@ -172,7 +172,7 @@ class _Held:
 
 
 @contextmanager
-def _open_block(place: Place, label: str) -> Iterator[_Held]:
+def _open_block(place: Place, label: str) -> Iterator[_LockedBlock]:
     """Lock and read a block to page. Raises `RejectedError`, `NotFoundError`."""
     tier, name = journal_query.resolve(place, label)
     path = blocks.get(place, labels.qualify(tier, name)).path
@@ -180,7 +180,7 @@ def _open_block(place: Place, label: str) -> Iterator[_Held]:
         text, version = store_writer.adopt_current(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
         _refuse_unpageable(block)
-        yield _Held(block, version, text, store_writer)
+        yield _LockedBlock(block, version, text, store_writer)
 
 
 def _archive_parts(

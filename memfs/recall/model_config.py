@@ -129,6 +129,8 @@ class Coverage:
         """Return the state in a line: `41 % of 120,000 with bundled`."""
         if self.off:
             return "none: search goes by words"
+        if not self.documents and not self.problem:
+            return f"ready with {self.model}, nothing is indexed yet"
         # never rounded up: 100 % means all documents
         text = f"{int(self.share * 100)} % of {self.documents:,} with {self.model}"
         return f"{text} ({self.problem})" if self.problem else text

@@ -72,7 +72,7 @@ def _build_hump_queries(text: TextIndex, question: Question, terms: list[Term]) 
     ]
 
 
-def intersect(one: Bm25Matches, other: Bm25Matches) -> Bm25Matches:
+def unite(one: Bm25Matches, other: Bm25Matches) -> Bm25Matches:
     """Return the union of both, the best first; a document in both keeps its score in `one`."""
     known = set(one.numbers)
     new = [row for row in zip(*other, strict=True) if row[0] not in known]

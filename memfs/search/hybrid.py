@@ -136,12 +136,12 @@ class HybridSearch:
         if question.phrases:
             more = bm25.find_phrases(text, question, self._only, POOL)
             self._quoted = more.numbers
-            found = bm25.intersect(found, more)
+            found = bm25.unite(found, more)
         if not question.period:
             return found
         within = bm25.combine_queries(self._only, text.range_query("at", *question.period[:2]))
         more = bm25.find_matches(text, question, terms, within, POOL // 2)
-        return bm25.intersect(found, more)
+        return bm25.unite(found, more)
 
     def _apply_filter(self, vector: NDArray[np.int8], *, exact: bool) -> NDArray[np.int64] | None:
         """Return the numbers of the documents that pass the filter; None: all of them.

@@ -35,7 +35,7 @@ _TICK = 30.0  # seconds between two checks whether the process should end
 _GARBAGE = 50_000  # objects, after which garbage is collected: there are hardly any cycles
 _ASKED = 2.0  # seconds that a request may take to arrive
 _PATIENCE = 5.0  # seconds that a client may take to receive its answer
-_STANDING = 86400.0  # seconds that a client may be silent between two requests
+_IDLE_TIMEOUT = 86400.0  # seconds that a client may be silent between two requests
 _MOST = 400  # threads: further clients are refused, and do their own work
 _SWITCH = 0.0005  # seconds that a thread computes before it yields to another
 _FILES = 2048  # open files, where the system allows that
@@ -78,7 +78,7 @@ class Server:
         self._code = _get_code_signature()
         self._used = time.monotonic()
         self._leave = ""  # why it ends
-        self._attended = 0  # number of clients that are connected
+        self._active_connections = 0  # number of clients that are connected
         self._count = threading.Lock()
         self._listener = Listener()
         self.service = Service()
@@ -116,7 +116,7 @@ class Server:
         try:
             return self._listener.accept(wait)
         except OSError as error:  # the client left again; or no more files can be opened
-            job_queue.write_line(f"nobody could be let in: {error}")
+            job_queue.write_line(f"cannot accept connections: {error}")
             time.sleep(0.01)
             return None
 
@@ -132,7 +132,7 @@ class Server:
         return ""
 
     def _serve(self, client_socket: socket.socket) -> None:
-        if self._attended < _MOST:
+        if self._active_connections < _MOST:
             with suppress(RuntimeError):  # no room for one more thread
                 # `Thread.start` would wait until it has begun.
                 _thread.start_new_thread(self._attend, (client_socket,))
@@ -141,12 +141,12 @@ class Server:
 
     def _attend(self, client_socket: socket.socket) -> None:
         with self._count:
-            self._attended += 1
+            self._active_connections += 1
         connection = client.Connection(client_socket, _ASKED)
         try:
             if is_same_user(client_socket):
-                while self._answer(connection) and self._attended <= _MOST // 2:
-                    connection.allow(_STANDING)
+                while self._answer(connection) and self._active_connections <= _MOST // 2:
+                    connection.allow(_IDLE_TIMEOUT)
         except OSError:
             return  # it is gone, or too slow
         except BaseException:  # noqa: BLE001 - the others are served on
@@ -154,7 +154,7 @@ class Server:
         finally:
             connection.close()
             with self._count:
-                self._attended -= 1
+                self._active_connections -= 1
 
     def _answer(self, connection: client.Connection) -> bool:
         """Answer a request; return whether the connection may be used for another."""

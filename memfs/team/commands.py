@@ -149,7 +149,9 @@ def share(
         raise RejectedError("nothing of it can be shared", "what is left out is named above")
     if not yes:
         if not console.can_ask():
-            raise UsageError("sharing wants a yes", "look at it with --dry-run; then --yes")
+            raise UsageError(
+                "sharing needs your confirmation", "look at it with --dry-run; then --yes"
+            )
         click.confirm("Share this with your team?", abort=True, err=True)
     print_sent(op.share(place, plan, options.get_origin()))
 

@@ -35,7 +35,7 @@ def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
     assert memfs("uninstall").err.splitlines() == [
         f"✓ Claude Code: {path} removed" for path in files
     ]
-    assert memfs("uninstall").err == "✓ nothing of ours is in those settings\n"
+    assert memfs("uninstall").err == "✓ memfs is not installed there\n"
     refused = memfs("install")
     assert refused.code == 1
     assert "no assistant was found" in refused.err
@@ -52,7 +52,7 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
         "  That is for all your projects; memfs uninstall gemini --user takes it out.",
     ]
     assert memfs("uninstall").err.splitlines() == [
-        "✓ nothing of ours is in those settings",
+        "✓ memfs is not installed there",
         f"Gemini CLI is wired in {home}/.gemini/settings.json: memfs uninstall gemini --user",
     ]
     assert memfs("uninstall", "--project").err.endswith("memfs uninstall gemini --user\n")
@@ -146,6 +146,6 @@ def test_the_plugin_is_named_where_nothing_else_is(memfs: Run, place: Place, hom
     settings = home / ".claude/settings.json"
     settings.write_text('{"enabledPlugins": {"memfs@memfs": true}}')
     assert memfs("uninstall", "claude").err.splitlines() == [
-        "✓ nothing of ours is in those settings",
+        "✓ memfs is not installed there",
         f"Claude Code has the memfs plugin, enabled in {settings}: uninstall that there",
     ]

@@ -86,7 +86,7 @@ def test_one_that_is_forgotten_is_found_nowhere_and_not_read_again(
     asked = memfs("session", "forget", "0a1b")
     assert (asked.code, asked.err) == (
         2,
-        "error: forgetting wants a yes\nhint: memfs session forget 0a1b --yes\n",
+        "error: forgetting needs your confirmation\nhint: memfs session forget 0a1b --yes\n",
     )
     done = memfs("session", "forget", "0a1b", "--yes")
     assert done.err.startswith("✓ forgot 4 messages")

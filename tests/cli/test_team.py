@@ -115,7 +115,10 @@ def test_what_is_to_go_is_shown_and_asked_for(joined: Place, memfs: Run, table: 
     assert shown.err.startswith("left out: 1 message of tools; --tools shares them\n")
     assert "4 messages of 1 session, " in shown.err
     refused = memfs("team", "share", "0a1b")
-    assert (refused.code, refused.err.splitlines()[-2]) == (2, "error: sharing wants a yes")
+    assert (refused.code, refused.err.splitlines()[-2]) == (
+        2,
+        "error: sharing needs your confirmation",
+    )
     assert table.rows == {}
     shared = memfs("team", "share", "0a1b", "--yes")
     assert shared.err.endswith("✓ sent 4 messages\n")

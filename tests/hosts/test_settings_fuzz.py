@@ -53,7 +53,7 @@ JSONC = SETTINGS.flatmap(lambda value: st.tuples(st.just(value), written(value))
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    return init.is_separate(str(tmp_path_factory.mktemp("apart")), "")
+    return init.make_separate_place(str(tmp_path_factory.mktemp("apart")), "")
 
 
 class File:

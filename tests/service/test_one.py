@@ -195,7 +195,7 @@ def test_those_who_say_nothing_or_say_it_slowly_do_not_keep_others_waiting(
     monkeypatch.setattr(service_status, "ASKED", running.LONG)
     with running.inside() as inside:
         idle = [connected() for _ in range(200)]
-        running.until(lambda: inside._attended == 200)
+        running.until(lambda: inside._active_connections == 200)
         assert service_status.load_status(), "those who say nothing have time"
         monkeypatch.setattr(server, "_ASKED", 1.0)
         idle_for_long = connected()

@@ -89,7 +89,7 @@ def test_an_answer_that_comes_late_is_not_that_to_the_next_question(
     assert "+ Name: Alice" in prompt(line, repo, "s1"), "nobody took the answer before"
 
 
-@pytest.mark.parametrize(("name", "value", "stay"), [("_MOST", 5, 2), ("_STANDING", 0.0, 0)])
+@pytest.mark.parametrize(("name", "value", "stay"), [("_MOST", 5, 2), ("_IDLE_TIMEOUT", 0.0, 0)])
 def test_a_service_that_keeps_few_lines_open_answers_on_new_ones(
     place: Place, repo: Path, name: str, value: float, stay: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,8 +108,8 @@ def test_a_service_that_keeps_few_lines_open_answers_on_new_ones(
         assert lines[0].ask([], b"", lambda _: None)
         for line, session in zip(lines[1:], ("s1", "s2"), strict=True):
             assert "+ Name: Alice" in prompt(line, repo, session)
-        running.until(lambda: found._attended <= stay)
+        running.until(lambda: found._active_connections <= stay)
         changed(place, "Team: red", "human")
         for line, session in zip(lines[1:], ("s1", "s2"), strict=True):
             assert "+ Team: red" in prompt(line, repo, session)
-        running.until(lambda: found._attended <= stay)
+        running.until(lambda: found._active_connections <= stay)

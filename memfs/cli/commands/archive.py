@@ -129,7 +129,9 @@ def rm(id: str, yes: bool) -> None:
     found = op.find_passage(place, id)
     if not yes:
         if not console.can_ask():
-            raise UsageError("removing a passage wants a yes", f"memfs archive rm {id} --yes")
+            raise UsageError(
+                "removing a passage needs your confirmation", f"memfs archive rm {id} --yes"
+            )
         console.data(found.passage.text)
         click.confirm("Remove it?", abort=True, err=True)
     done = op.remove_passage(place, found.passage.id, options.get_origin())

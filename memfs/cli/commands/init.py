@@ -37,7 +37,7 @@ def command(yes: bool) -> None:
     if (refused := git.find_refusal(made.store))[0]:
         console.talk(f"! {refused[0]}; {refused[1]}")
     if not made.trusted:
-        console.talk("It was here before: hooks use nothing of it until you have run memfs trust.")
+        console.talk("It was here before: hooks do not use it until you run memfs trust.")
     place = options.place(untrusted=True)
     if place.project is None:
         console.talk("It is your own, for all projects; a project gets one with memfs init in it.")

@@ -193,7 +193,7 @@ def uninstall_command(
             changed += len(out)
             (print_plan if dry_run else print_wiring)(out)
     if not changed:
-        console.print_done("nothing of ours is in those settings")
+        console.print_done("memfs is not installed there")
     for name in names:
         _print_others(place, name, scopes)
 

@@ -186,7 +186,7 @@ def _accept_rule(place: Place, rule: StandingRule, text: str) -> None:
 
 def _reject_rule(place: Place, rule: StandingRule) -> None:
     standing_rules.refuse_rule(place, rule)
-    console.print_done(f"not shown any more: {flatten_text(rule.text)}")
+    console.print_done(f"dismissed: {flatten_text(rule.text)}")
 
 
 def _accept_proposal(place: Place, ident: str) -> None:

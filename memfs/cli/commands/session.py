@@ -88,7 +88,9 @@ def forget(id: str, yes: bool) -> None:
     found, _ = op.find_session(place, id)
     if not yes:
         if not console.can_ask():
-            raise UsageError("forgetting wants a yes", f"memfs session forget {id} --yes")
+            raise UsageError(
+                "forgetting needs your confirmation", f"memfs session forget {id} --yes"
+            )
         console.talk(f"{found.host} session {found.id}, {format_day(found.started)}:")
         console.talk(f"  {layout.shorten(found.prompt, console.columns() - 2)}")
         click.confirm("Forget it?", abort=True, err=True)

@@ -21,6 +21,7 @@ from memfs.store import config
 from memfs.store.blocks import Place
 
 _VALUES = 15  # cells before a value
+_PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is busy"}
 
 
 @click.command("status")
@@ -149,7 +150,8 @@ def of_service(found: ServiceStatus | None) -> list[str]:
     for work in found.work:
         far = f" {work.done:,}" if work.done else ""
         of = f" of {work.total:,}" if work.total else ""
-        waits = f" (waits: {found.waits})" if found.waits else ""
+        why = _PAUSES.get(found.waits, found.waits)
+        waits = f"; indexing is paused: {why}" if why else ""
         lines.append(f"{work.stage}{far}{of} for {flatten_text(work.store)}{waits}")
     if found.polling:
         lines.append("too many folders to watch: some are looked at every two seconds")

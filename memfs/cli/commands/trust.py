@@ -24,7 +24,7 @@ _MOST_LISTED = 200  # files
 
 @click.command("trust")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal all the same.")
-@click.option("--revoke", is_flag=True, help="Trust it no more: hooks use nothing of it.")
+@click.option("--revoke", is_flag=True, help="Stop trusting it: hooks no longer use it.")
 @click.option(
     "--local",
     is_flag=False,
@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Look at a project's memory that came with a clone, and let assistants be given it.
 
-    Until then hooks use nothing of it. Shown are all its files as they are, what each is used for,
+    Until then hooks do not use it. Shown are all its files as they are, what each is used for,
     its authors, and what looks as if it was written to steer an assistant; of a store that is
     trusted already, what others changed. What is accepted is what was shown.
 
@@ -58,7 +58,9 @@ def command(
     place = options.place(untrusted=True)
     if revoke:
         revoked = op.revoke(place)
-        console.print_done("hooks use nothing of it any more" if revoked else "it was not trusted")
+        console.print_done(
+            "no longer trusted: hooks do not use it" if revoked else "it was not trusted"
+        )
     elif local is not None:
         _adopt_local(place, local)
     elif digest:

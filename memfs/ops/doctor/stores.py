@@ -37,7 +37,7 @@ def check_stores(place: Place) -> Iterator[Finding]:
         if tier == labels.PROJECT and not store.trusted:
             yield Finding(
                 "warning",
-                "you have not trusted it: hooks use nothing of it",
+                "you have not trusted it: hooks do not use it",
                 "look at it, and decide: memfs trust",
             )
         for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():

@@ -66,7 +66,7 @@ def revoke_trust(request: Request) -> Response:
             "the page cannot trust a store", "run memfs trust in a terminal of your own"
         )
     trust.revoke(get_project(request).find_place())
-    get_site(request).say("hooks use nothing of this store any more")
+    get_site(request).say("this store is no longer trusted: hooks do not use it")
     return redirect(request, "health/trust")
 
 
