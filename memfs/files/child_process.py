@@ -16,18 +16,16 @@ if TYPE_CHECKING:
 
 # The environment variables that such a process gets: none that may hold keys, or name a folder that
 # is of the project whose session starts it (see `store.host_folders`).
-_KEPT = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "TZ", "SYSTEMROOT", "APPDATA", "LOCALAPPDATA",
-         "USERPROFILE")  # fmt: skip
+_KEPT = ("HOME", "PATH", "USER", "LOGNAME", "LANG", "TZ")
 _KEPT_SO = ("LC_", "MEMFS_")
 _INSIDE = "MEMFS_INSIDE"  # see `ipc.client`: of the assistant that runs us, not of what we start
 _DETACH = """
 import os, sys
 os.chdir(sys.argv[2])
-if hasattr(os, "fork"):
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-    os.closerange(int(sys.argv[3]), 4096)
+if os.fork():
+    os._exit(0)
+os.setsid()
+os.closerange(int(sys.argv[3]), 4096)
 words = int(sys.argv[4])
 sys.path[:] = sys.argv[5 + words:]
 from importlib import import_module
@@ -35,8 +33,7 @@ import_module(sys.argv[1]).run_detached(*sys.argv[5:5 + words])
 """
 CALL = """
 import os, sys
-if hasattr(os, "nice"):
-    os.nice(int(sys.argv[2]))
+os.nice(int(sys.argv[2]))
 sys.path[:] = sys.argv[3:]
 from importlib import import_module
 import_module(sys.argv[1]).main()
@@ -91,38 +88,18 @@ def spawn_detached(
     command = [sys.executable, "-I", "-S", "-c", _DETACH, module, folder, closed]
     command += [str(len(words)), *words, *_list_module_path()]
     environment = _build_environment(worked, keys=keys)
-    try:
-        if hasattr(os, "posix_spawn"):  # `subprocess` takes a hook too long to import
-            opened: list[tuple[object, ...]] = [
-                (os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0)
-                for number in range(FIRST_FILE)
-            ]
-            if given is not None:
-                opened.append((os.POSIX_SPAWN_DUP2, given, FIRST_FILE))
-            process = os.posix_spawn(sys.executable, command, environment, file_actions=opened)
-            if wait:
-                os.waitpid(process, 0)
-        else:  # pragma: no cover - Windows
-            _popen_detached(command, environment)
+    opened: list[tuple[object, ...]] = [
+        (os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(FIRST_FILE)
+    ]
+    if given is not None:
+        opened.append((os.POSIX_SPAWN_DUP2, given, FIRST_FILE))
+    try:  # not `subprocess`, which takes a hook too long to import
+        process = os.posix_spawn(sys.executable, command, environment, file_actions=opened)
+        if wait:
+            os.waitpid(process, 0)
     except OSError:
         return False
     return True
-
-
-def _popen_detached(
-    command: "list[str]", environment: "dict[str, str]"
-) -> None:  # pragma: no cover
-    import subprocess  # likewise
-
-    process = subprocess.Popen(  # noqa: S603 - this Python, and nobody's words
-        command,
-        env=environment,
-        creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    process.returncode = 0  # nobody waits for it
 
 
 def _open(

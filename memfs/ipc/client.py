@@ -349,9 +349,6 @@ def start_service(folder: str = "", *, wait: bool = False) -> bool:
         return False
     if config.load(place).get("service.mode") != "auto":
         return False
-    module = "memfs.service.server"
-    if not hasattr(os, "posix_spawn"):  # pragma: no cover - Windows: the second ends at once
-        return child_process.spawn_detached(module, ["", folder], user.local, wait=wait)
     from memfs.core.errors import MemfsError  # it is running, mostly
     from memfs.store import lock  # likewise
 
@@ -364,24 +361,18 @@ def start_service(folder: str = "", *, wait: bool = False) -> bool:
     try:
         words = [str(child_process.FIRST_FILE), folder]
         return child_process.spawn_detached(
-            module, words, user.local, wait=wait, given=claimed, worked=folder
+            "memfs.service.server", words, user.local, wait=wait, given=claimed, worked=folder
         )
     finally:
         os.close(claimed)
 
 
 def set_clock(seconds: int) -> None:
-    """Raise OutOfTimeError here after `seconds` (0: never), where the system has timers.
+    """Raise OutOfTimeError here after `seconds` (0: never)."""
+    import _signal  # `signal` wraps it in enums, which cost 3 ms
 
-    `_signal` is what `signal` wraps in enums, which cost 3 ms.
-    """
-    try:
-        import _signal
-    except ImportError:
-        return
-    if hasattr(_signal, "setitimer"):
-        _signal.signal(_signal.SIGALRM, _raise_timeout)
-        _signal.setitimer(_signal.ITIMER_REAL, seconds)
+    _signal.signal(_signal.SIGALRM, _raise_timeout)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
 
 
 def write(data: bytes) -> None:
@@ -393,8 +384,6 @@ def write(data: bytes) -> None:
 
 def _find_usual_path() -> bytes:
     """Return the path of the socket as the environment has it; b"" if it is not a usual one."""
-    if not hasattr(system, "getuid"):
-        return b""
     environ: Mapping[bytes, bytes] = system.environ
     root = environ.get(b"MEMFS_HOME") or environ.get(b"HOME", b"") + b"/.agent-memory"
     path = root + NAME.encode()

@@ -218,7 +218,8 @@ class JobQueue:
             message = json.loads(line)
             if "stage" in message:
                 self._progress = message
-                self._signal_if_others_wait(job)
+                if job.finish:
+                    self._signal_if_reads_wait()
             if message.get("published"):
                 self._published(job.store)
                 if not job.finish:
@@ -240,11 +241,11 @@ class JobQueue:
                 self._process = child_process.start_child(self._worker.module, nice=NICE, log=True)
             return self._process
 
-    def _signal_if_others_wait(self, job: Job) -> None:
-        """Ask for it again: one may wait since before this job began, or its pause is over."""
+    def _signal_if_reads_wait(self) -> None:
+        """Ask a job that takes long to yield to a read that waited before it, or paused."""
         with self._changed:
             now = time.monotonic()
-            if any(each.not_before <= now and job.yields_to(each) for each in self._jobs):
+            if any(not each.finish and each.not_before <= now for each in self._jobs):
                 self._signal_waiting()
 
     def _signal_waiting(self) -> None:

@@ -42,19 +42,18 @@ _FILES = 2048  # open files, where the system allows that
 _PLACES = 9  # digits of a part of a version that count
 
 
-def run_detached(claimed: str = "", folder: str = "") -> None:
+def run_detached(claimed: str, folder: str) -> None:
     """Run the service of this user, unless one runs, until it is no longer needed.
 
-    `claimed` is the file descriptor of its lock, if the caller holds that. The store that serves
-    `folder` is loaded first.
+    `claimed` is the file descriptor of its lock, which it was given. The store that serves `folder`
+    is loaded first.
     """
     user = store_paths.user_store()
     if user is None:
         return
     os.umask(0o077)
     host_folders.use_folders(user)
-    given = int(claimed) if claimed else None
-    with suppress(LockedError, OSError), lock.hold_lock(user, 0, client.LOCK, given):
+    with suppress(LockedError, OSError), lock.hold_lock(user, 0, client.LOCK, int(claimed)):
         job_queue.redirect_output(f"{user.local}/{service_status.LOG}")
         try:
             _allow_files()

@@ -280,6 +280,18 @@ def test_what_is_said_is_found_while_what_was_said_before_is_finished(
     assert not work.is_busy(store)
 
 
+def test_a_read_whose_pause_ends_while_something_takes_long_does_not_wait_for_it(
+    begun: Callable[..., Work], place: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    work, busy, slow = begun("resting", retry=0.3), another(tmp_path, repo, home), OpenStore(place)
+    with lock.hold_lock(busy.place.home, name=index_sources.LOCK):
+        work.add(busy, set(), everything=True)
+        until(lambda: work.is_busy(busy))
+        work.add(slow, set(), everything=True)
+        until(lambda: work.is_busy(slow) and slow in work.published)
+    until(lambda: busy in work.published)
+
+
 def test_a_job_is_put_off_for_reading_and_for_what_another_store_has_to_finish(
     place: Place,
 ) -> None:

@@ -26,10 +26,11 @@ from memfs.store.blocks import Place
 from tests.service import running
 from tests.service.running import asked, hook, payload
 
+pytestmark = pytest.mark.usefixtures("place")
+
 _START = "from memfs.ipc import client; client.start_service(wait=True)"
 
 
-@pytest.mark.usefixtures("place")
 def test_twenty_that_start_it_at_once_get_one(home: Path) -> None:
     starts = [subprocess.Popen([sys.executable, "-c", _START]) for _ in range(20)]
     assert [start.wait(60) for start in starts] == [0] * 20
@@ -66,7 +67,6 @@ def test_it_takes_no_folder_from_who_starts_it(
     assert host_folders.load_folders(place.user) == {}
 
 
-@pytest.mark.usefixtures("place")
 def test_who_comes_while_one_starts_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
     spawned: list[int] = []
     spawn = os.posix_spawn
@@ -82,7 +82,6 @@ def test_who_comes_while_one_starts_starts_none(monkeypatch: pytest.MonkeyPatch)
     assert len(spawned) == 1
 
 
-@pytest.mark.usefixtures("place")
 def test_one_that_dies_before_it_listens_keeps_nobody_out(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +92,6 @@ def test_one_that_dies_before_it_listens_keeps_nobody_out(
     assert running.begin().process in running.ours(home)
 
 
-@pytest.mark.usefixtures("place")
 def test_what_it_runs_has_no_part_in_its_lock() -> None:
     """A job that outlives a service that was killed must not keep the next one out."""
     user = store_paths.user_store()
@@ -113,7 +111,6 @@ def test_what_it_runs_has_no_part_in_its_lock() -> None:
     os.close(again)
 
 
-@pytest.mark.usefixtures("place")
 def test_a_folder_that_cannot_be_looked_at_ends_nothing(home: Path) -> None:
     assert client.start_service("/" + "x" * 5000, wait=True)
     assert running.until(service_status.load_status).stores == ()
@@ -145,7 +142,6 @@ def test_who_starts_it_or_finds_it_dead_has_a_store_held(
     begun(second.process)
 
 
-@pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_starter_without_standard_streams_gives_it_its_lock(home: Path, closed: str) -> None:
     command = f"{sys.executable} -c '{_START}' {closed}"
@@ -157,7 +153,6 @@ def test_a_starter_without_standard_streams_gives_it_its_lock(home: Path, closed
     assert running.ours(home) == [found.process]
 
 
-@pytest.mark.usefixtures("place")
 def test_one_is_started_when_the_last_has_ended() -> None:
     user = store_paths.user_store()
     claimed = user and lock.claim_lock(user, client.LOCK, 3)
@@ -170,7 +165,6 @@ def test_one_is_started_when_the_last_has_ended() -> None:
     assert found.process != os.getpid()
 
 
-@pytest.mark.usefixtures("place")
 def test_one_that_is_stopped_before_it_listens_stops() -> None:
     assert client.start_service(wait=True)
     assert op.stop()
@@ -191,7 +185,6 @@ def test_a_local_folder_that_leads_elsewhere_is_no_place_for_it(
     assert not running.ours(home)
 
 
-@pytest.mark.usefixtures("place")
 def test_a_lock_that_cannot_be_had_leaves_no_file_open(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: int) -> None:
         raise OSError(errno.ENOLCK, "no locks here")
@@ -203,7 +196,6 @@ def test_a_lock_that_cannot_be_had_leaves_no_file_open(monkeypatch: pytest.Monke
         assert len(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.usefixtures("place")
 def test_a_full_disk_leaves_hooks_with_what_they_can_do(repo: Path, home: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
     subprocess.run([sys.executable, "-c", limit + _START], check=True)

@@ -15,6 +15,8 @@ from memfs.store.blocks import Place
 from tests.service import running
 from tests.service.running import asked, hook, payload
 
+pytestmark = pytest.mark.usefixtures("place")
+
 
 def as_version(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "VERSION", version)
@@ -64,7 +66,6 @@ def test_another_environment_is_not_answered(
     assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
 
 
-@pytest.mark.usefixtures("place")
 def test_another_home_with_the_same_store_is_not_answered(
     home: Path, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +77,6 @@ def test_another_home_with_the_same_store_is_not_answered(
         assert asked(payload(repo, "UserPromptSubmit", "go on")) is None
 
 
-@pytest.mark.usefixtures("place")
 def test_an_environment_with_line_ends_is_one_environment(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +86,6 @@ def test_an_environment_with_line_ends_is_one_environment(
         assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
 
 
-@pytest.mark.usefixtures("place")
 def test_other_code_on_the_disk_makes_it_leave_also_while_it_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -13,6 +13,8 @@ def main() -> None:
 
 
 def finish_store(place: Place, wait: Callable[[], object]) -> None:
+    report = worker._report_progress("resting", 0)
     while True:
         wait()
+        report(1)
         time.sleep(0.01)
