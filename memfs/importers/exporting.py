@@ -214,9 +214,8 @@ def _collect_members(
         if found == tier
     ]
     for folder, suffix in _FOLDERS.items():
-        paths = _list_files(f"{store.root}/{folder}", suffix)
-        served = quarantine.list_served(store, f"{store.root}/{folder}", paths)
-        listed += [(instead, _relative_name(path, store.root)) for path, instead in served]
+        served = quarantine.list_files(store, folder, suffix)
+        listed += [(path, f"{folder}/{name}") for name, path in served]
     listed.append((blocks.get_config_path(store), store_paths.CONFIG))
     if everything:
         listed.append((store.journal, "local/journal.jsonl"))

@@ -102,7 +102,7 @@ def review_store(place: Place) -> TrustReport:
         _compute_digest(data),
         len((git.run(store.root, "ls-files", "-s", "-z", paths=["local"]) or "").split("\0")) - 1,
         tuple(config_check.find_problems(store)),
-        tuple(_load_changes(Place(store, None))) if trusted else (),
+        tuple(_load_changes(store)) if trusted else (),
         found,
     )
 
@@ -234,9 +234,8 @@ def _load_authors(store: Store) -> dict[str, list[str]]:
     return found
 
 
-def _load_changes(place: Place) -> list[ForeignChange]:
-    found = upstream_changes.review_changes(place, note=False).pulled
-    store = _require_project(place)
+def _load_changes(store: Store) -> list[ForeignChange]:
+    found = upstream_changes.review_changes(Place(store, None), note=False).pulled
     texts = upstream_changes.load_texts(store, found)
     return [
         ForeignChange(

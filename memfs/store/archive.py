@@ -48,13 +48,8 @@ def _write(store: Store, path: str, changes: dict[str, object], text: str) -> No
 
 def sources(store: Store) -> list[str]:
     """List the passage files of a store."""
-    folder = f"{store.root}/archive"
-    found = [
-        found.path
-        for found in trees.walk(folder)
-        if found.name.endswith(SUFFIX) and not os.path.basename(found.name).startswith(".")
-    ]
-    return [instead for _, instead in quarantine.list_served(store, folder, found)]
+    listed = quarantine.list_files(store, "archive", SUFFIX)
+    return [path for name, path in listed if not os.path.basename(name).startswith(".")]
 
 
 def sign_sources(store: Store) -> list[tuple[str, int | None]]:

@@ -98,18 +98,16 @@ def find_place(
         usual = f"{place.project.main}/{store_paths.LOCAL}"
         if place.project.local != usual and not files.is_file(place.project.journal):
             place.unused = usual
-        if find_obstacle and not place.project.trusted:
-            _leave_out(place, find_obstacle())
+        obstacle = find_obstacle() if find_obstacle and not place.project.trusted else ""
+        if obstacle:
+            place.left_out = (
+                f"the project's store is not trusted, and nothing of it is used {obstacle}"
+            )
+            place.project = None
+            if place.user is None:
+                hint = "its user can run memfs trust; there is no other store"
+                raise StoreError(place.left_out, hint)
     return place
-
-
-def _leave_out(place: Place, obstacle: str) -> None:
-    if not obstacle:
-        return
-    place.left_out = f"the project's store is not trusted, and nothing of it is used {obstacle}"
-    place.project = None
-    if place.user is None:
-        raise StoreError(place.left_out, "its user can run memfs trust; there is no other store")
 
 
 def find_serving(start: str, session: str) -> Place | None:
@@ -188,10 +186,10 @@ def paths(place: Place) -> list[tuple[str, str, str]]:
                 raise
             place.unread.append(f"{folder} cannot be read: {error.strerror}")
         if tier == labels.PROJECT:
-            known = {path: label for label, path in listed}
+            known = {path.removeprefix(f"{folder}/"): label for label, path in listed}
             listed = [
-                (known.get(path) or label_of(path[len(folder) + 1 :]), instead)
-                for path, instead in quarantine.list_served(store, folder, known)
+                (known.get(name) or label_of(name), path)
+                for name, path in quarantine.list_served(store, "blocks", known)
             ]
         found.extend((tier, label, path) for label, path in sorted(listed, key=_rank_file))
     return found

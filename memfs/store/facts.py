@@ -14,7 +14,7 @@ from dataclasses import asdict
 from memfs import files
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import STATUSES, Fact
-from memfs.files import atomic, logs, signatures, trees
+from memfs.files import atomic, logs, signatures
 from memfs.store import quarantine
 from memfs.store.file_cache import FileCache
 from memfs.store.store_paths import Store
@@ -28,9 +28,7 @@ _MONTH = re.compile(r"\d{4}-\d\d")
 
 def sources(store: Store) -> list[str]:
     """List the files with facts."""
-    folder = f"{store.root}/{FOLDER}"
-    found = [each.path for each in trees.walk(folder, levels=1) if each.path.endswith(SUFFIX)]
-    return [instead for _, instead in quarantine.list_served(store, folder, found)]
+    return [path for _, path in quarantine.list_files(store, FOLDER, SUFFIX, levels=1)]
 
 
 def read(path: str) -> dict[str, Fact]:

@@ -208,7 +208,7 @@ def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bo
     left = [each for each in found.arrivals if not choose(each)]
     found.looked.held = map_copies(store, found.accepted, _befores(left), write=True)
     trust.save(store, found.accepted, found.looked)
-    store.decision = None
+    store.decision = store_paths.UNDECIDED
     own = found.looked.held.get(store_paths.CONFIG, f"{store.root}/{store_paths.CONFIG}")
     holding = f"{store_paths.trust_folder(store)}/holding"
     if _is_hold_set(own):
@@ -397,7 +397,7 @@ def map_copies(
     found = {}
     for name, ids in candidates.items():
         ident = next((i for i in ids if i in texts and commits.is_blob(texts[i], i)), "")
-        path = f"{trust.held_folder()}/{ident}/{_short(name)}" if ident else ""
+        path = f"{store_paths.user_root()}/local/held/{ident}/{_short(name)}" if ident else ""
         if ident and write and not files.is_file(path):
             files.make_folder(os.path.dirname(path), private=True)
             atomic.write(path, texts[ident], private=True)

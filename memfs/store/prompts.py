@@ -22,7 +22,7 @@ def read(place: Place, name: str, host: str = "") -> str:
     for store in (place.user, place.project):
         if store and store.trusted:
             for each in names:
-                own = files.read(_get_path(store, each), cap=_MOST) or ""
+                own = files.read(quarantine.path_of(store, f"{FOLDER}/{each}.md"), cap=_MOST) or ""
                 if own.strip():
                     text = own.replace(_BEFORE, text.strip())
     return text
@@ -31,7 +31,3 @@ def read(place: Place, name: str, host: str = "") -> str:
 def list_files(store: Store) -> list[str]:
     """List the names of the files in the folder of a store, also those that nothing reads."""
     return sorted(files.names(f"{store.root}/{FOLDER}"))
-
-
-def _get_path(store: Store, name: str) -> str:
-    return quarantine.path_of(store, f"{FOLDER}/{name}.md")

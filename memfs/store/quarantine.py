@@ -7,17 +7,19 @@ store: what is in a project's could be another's. Hot path.
 """
 
 import os
+import time
 
 from memfs import files
 from memfs.core.errors import StoreError
 from memfs.store import store_paths, worktrees
-from memfs.store.store_paths import QuarantineDecision
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from memfs.store.store_paths import Store
+
+_LONGEST = 1.0  # seconds that a decision counts in a store that stays open
 
 
 def map_copies(store: "Store", *, anew: bool = False) -> "Mapping[str, str]":
@@ -29,51 +31,64 @@ def map_copies(store: "Store", *, anew: bool = False) -> "Mapping[str, str]":
     """
     if store.private or store.as_is:
         return {}
-    found = store.decision
-    if anew or found is None or not found.is_current(store.root):
-        found = store.decision = _decide(store)
-    if found.error is not None:
-        raise found.error
-    return found.copies
+    until, sign, found = store.decision
+    # A pull writes files before git's index, and may stop between: so time counts, too.
+    is_old = anew or time.monotonic() >= until
+    if is_old or (sign is not None and sign != worktrees.index_sign(store.root)):
+        sign, found = _decide(store)
+        store.decision = time.monotonic() + _LONGEST, sign, found
+    if isinstance(found, StoreError):
+        raise found
+    return found
 
 
-def _decide(store: "Store") -> QuarantineDecision:
+def _decide(store: "Store") -> "tuple[str | None, Mapping[str, str] | StoreError]":
+    """Return git's sign (None where nothing is held back), and the copies or git's error."""
     if not _may_hold(store):
-        return QuarantineDecision(None, {})
+        return None, {}
     from memfs.store import incoming_changes  # with git
 
     sign = worktrees.index_sign(store.root)
     try:
-        return QuarantineDecision(sign, incoming_changes.list_held(store))
+        return sign, incoming_changes.list_held(store)
     except StoreError as error:
-        return QuarantineDecision(sign, {}, error)
+        return sign, error
 
 
 def _may_hold(store: "Store") -> bool:
     """Tell cheaply whether changes of others may be held back."""
     if os.environ.get(store_paths.HOLDING):
         return True
-    configs = (
-        f"{store.root}/{store_paths.CONFIG}",
-        f"{store_paths.user_root()}/{store_paths.CONFIG}",
-    )
-    return any("hold" in (files.read(path) or "") for path in configs) or store_paths.held_before(
-        store
-    )
+    roots = (store.root, store_paths.user_root())
+    texts = (files.read(f"{root}/{store_paths.CONFIG}") or "" for root in roots)
+    return any("hold" in text for text in texts) or store_paths.held_before(store)
 
 
-def list_served(store: "Store", folder: str, paths: "Iterable[str]") -> list[tuple[str, str]]:
-    """List (path, path to read instead) of the readable files in a folder, sorted by path."""
+def list_files(
+    store: "Store", folder: str, suffix: str, levels: int | None = None
+) -> list[tuple[str, str]]:
+    """List the files with a suffix in a folder of a store, as `list_served`."""
+    from memfs.files import trees  # a quiet prompt lists blocks alone
+
+    walked = trees.walk(f"{store.root}/{folder}", levels=levels or trees.DEEPEST)
+    served = list_served(store, folder, [each.name for each in walked])
+    return [(name, path) for name, path in served if name.endswith(suffix)]
+
+
+def list_served(store: "Store", folder: str, names: "Iterable[str]") -> list[tuple[str, str]]:
+    """List (name, path to read) of the readable files in a folder of a store, sorted.
+
+    `names` are those on the disk, relative to the folder.
+    """
     try:
-        instead = map_copies(store)
+        copies = map_copies(store)
     except StoreError:  # nobody knows what is whose: a session is told so when it starts
         return []
-    found = {path: path for path in paths}
-    for name, copy in instead.items():
-        path = f"{store.root}/{name}"
-        if path.startswith(f"{folder}/"):
-            found[path] = copy
-    return [(path, copy) for path, copy in sorted(found.items()) if copy]
+    found = {name: f"{store.root}/{folder}/{name}" for name in names}
+    for name, copy in copies.items():
+        if name.startswith(f"{folder}/"):
+            found[name.removeprefix(f"{folder}/")] = copy
+    return [(name, path) for name, path in sorted(found.items()) if path]
 
 
 def path_of(store: "Store", name: str) -> str:

@@ -14,7 +14,7 @@ from memfs import files
 from memfs.core import frontmatter
 from memfs.core import label as labels
 from memfs.core.errors import StoreError
-from memfs.files import atomic, trees
+from memfs.files import atomic
 from memfs.store import blocks, clock, quarantine
 from memfs.store.store_paths import Store
 
@@ -88,12 +88,10 @@ def list_entries(store: Store) -> Iterator[StaticEntry]:
 
 def sources(store: Store) -> Iterator[tuple[str, str]]:
     """Yield (key, path) of the entries of a store."""
-    folder = f"{store.root}/{FOLDER}"
-    found = [each.path for each in trees.walk(folder) if each.path.endswith(SUFFIX)]
-    for path, instead in quarantine.list_served(store, folder, found):
-        key = path[len(folder) + 1 :].removesuffix(SUFFIX)
+    for name, path in quarantine.list_files(store, FOLDER, SUFFIX):
+        key = name.removesuffix(SUFFIX)
         if not labels.problem(key):
-            yield key, instead
+            yield key, path
 
 
 def _parse(key: str, raw: str) -> StaticEntry:

@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    Decision = tuple[float, str | None, Mapping[str, str] | StoreError]
+
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
 LOCAL = "local"  # the part of a store that is never committed; of a second home: local-2
@@ -20,33 +22,8 @@ TOKEN = "token"  # noqa: S105 - a file of a local folder that memfs made
 MADE = "local/made"  # in the user's store: a file for each token, with the folder that holds it
 _DIGITS = 32  # of a token
 HOLDING = "MEMFS_TRUST_PULLED"  # a variable that may want changes of others held back
-_COUNTS = 1.0  # seconds that what was looked up counts
+UNDECIDED: "Decision" = (0.0, None, {})
 _user_roots: dict[str, tuple[str, float]] = {}  # real paths by what names them, until when
-
-
-class QuarantineDecision:
-    """Which copies are read instead of a store's quarantined files, or why git did not say.
-
-    `sign` is that of git's state, None where nothing is quarantined.
-    """
-
-    __slots__ = ("copies", "error", "sign", "until")
-
-    def __init__(
-        self, sign: str | None, copies: "Mapping[str, str]", error: StoreError | None = None
-    ) -> None:
-        self.copies = copies
-        self.error = error
-        self.sign = sign
-        self.until = time.monotonic() + _COUNTS
-
-    def is_current(self, root: str) -> bool:
-        """Tell whether it still counts for the store at `root`, which may be open for long.
-
-        A pull writes files before git's index, and may stop between: so time counts, too.
-        """
-        same = self.sign is None or self.sign == worktrees.index_sign(root)
-        return same and time.monotonic() < self.until
 
 
 class Store:
@@ -55,8 +32,8 @@ class Store:
     `root` is that folder, `top` the folder it stands in, `tree` the linked worktree's name or "".
     `main` is the same folder of the main worktree (`root` where there is one alone), and `local`
     the part in it that is never committed. `as_is`: nothing is quarantined, for review and repair.
-    `decided` is whether it is trusted, None before that is asked. `decision` is what is read of
-    quarantined files, None before it is asked for (see `quarantine`).
+    `decided` is whether it is trusted, None before that is asked. `decision` is what is read
+    instead of quarantined files, with the time and git's state it counts for (see `quarantine`).
     """
 
     __slots__ = ("as_is", "decided", "decision", "local", "main", "root", "tier", "top", "tree")
@@ -73,7 +50,7 @@ class Store:
     ) -> None:
         self.as_is = as_is
         self.decided: bool | None = None
-        self.decision: QuarantineDecision | None = None
+        self.decision: Decision = UNDECIDED
         self.root = root
         self.main = main or root
         self.top = os.path.dirname(root)
@@ -134,7 +111,7 @@ def user_root() -> str:
         found = os.path.realpath(named)
         _check_user_root(named, found, usual=named == usual)
         if os.path.isabs(named):
-            _user_roots[named] = found, now + _COUNTS
+            _user_roots[named] = found, now + 1.0
     return found
 
 

@@ -131,11 +131,6 @@ def revoke_trust(store: "Store") -> bool:
     return gone
 
 
-def held_folder() -> str:
-    """Return the folder of the copies that are read for quarantined files."""
-    return f"{store_paths.user_root()}/local/held"
-
-
 def _get_tree_path(store: "Store", what: str) -> str:
     """Return the path of a working tree's file: a linked tree may be on another branch."""
     name = f"-{store_paths.file_name(store.tree)}" if store.tree else ""
