@@ -38,8 +38,11 @@ class Work(JobQueue):
         super().__init__(self.published.append, replace(WORKER, module=name, **pauses))
 
 
+Begin = Callable[..., Work]
+
+
 @pytest.fixture
-def begun() -> Iterator[Callable[..., Work]]:
+def begun() -> Iterator[Begin]:
     """Make a queue, started."""
     made: list[Work] = []
 
@@ -55,7 +58,7 @@ def begun() -> Iterator[Callable[..., Work]]:
 
 
 @pytest.fixture
-def work(begun: Callable[..., Work]) -> Work:
+def work(begun: Begin) -> Work:
     return begun()
 
 
@@ -72,9 +75,10 @@ def large(path: Path, repo: Path, count: int) -> Path:
     return path
 
 
-def on_battery(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture
+def battery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Let the worker `battery` find one that is not charged; return its folder."""
-    battery = folder / "power/BAT0"
+    battery = tmp_path / "power/BAT0"
     battery.mkdir(parents=True)
     (battery / "type").write_text("Battery\n")
     (battery / "status").write_text("Discharging\n")
@@ -83,22 +87,29 @@ def on_battery(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return battery
 
 
-def another(folder: Path, repo: Path, home: Path) -> OpenStore:
-    """Make another store of the same user."""
-    other = folder / "other"
+@pytest.fixture
+def store(place: Place) -> OpenStore:
+    return OpenStore(place)
+
+
+@pytest.fixture
+def other(store: OpenStore, tmp_path: Path, repo: Path, home: Path) -> OpenStore:
+    """Another store of the same user."""
+    assert store.place.user
+    other = tmp_path / "other"
     shutil.copytree(repo / ".git", other / ".git")
     init.run(str(other), str(home))
     return OpenStore(blocks.find_place(str(other)))
 
 
 def test_a_job_is_done_and_its_process_goes_when_there_is_none(
-    begun: Callable[..., Work], place: Place, home: Path
+    begun: Begin, store: OpenStore, home: Path
 ) -> None:
-    work, held = begun(idle=0.2), OpenStore(place)
-    work.add(held, set(), everything=True)
+    work = begun(idle=0.2)
+    work.add(store, set(), everything=True)
     until(lambda: work.published)
     until(lambda: not work.describe_jobs() and not running.ours(home))
-    assert set(work.published) == {held}
+    assert set(work.published) == {store}
 
 
 def test_what_waits_for_a_store_is_one_job(
@@ -123,31 +134,28 @@ def test_what_waits_for_a_store_is_one_job(
     assert count_messages(place) == 20
 
 
-def test_a_job_that_meets_another_process_is_done_again(
-    begun: Callable[..., Work], place: Place
-) -> None:
-    work, held = begun("hasty", retry=0.3), OpenStore(place)
-    with lock.hold_lock(place.home, name=index_sources.LOCK):
-        work.add(held, set(), everything=True)
+def test_a_job_that_meets_another_process_is_done_again(begun: Begin, store: OpenStore) -> None:
+    work = begun("hasty", retry=0.3)
+    with lock.hold_lock(store.place.home, name=index_sources.LOCK):
+        work.add(store, set(), everything=True)
         until(lambda: [each["stage"] for each in work.describe_jobs()] == ["waiting"])
-        until(lambda: work.is_busy(held))
+        until(lambda: work.is_busy(store))
         assert not work.published
     until(lambda: work.published)
 
 
 def test_a_job_over_which_the_process_ends_is_given_up_in_the_end(
-    begun: Callable[..., Work], place: Place, capfd: pytest.CaptureFixture[str]
+    begun: Begin, store: OpenStore, capfd: pytest.CaptureFixture[str]
 ) -> None:
     work = begun("dying", retry=0.01)
-    work.add(OpenStore(place), set(), everything=True)
+    work.add(store, set(), everything=True)
     until(lambda: not work.describe_jobs())
     assert capfd.readouterr().err.count("a job failed") == 3
 
 
-def test_a_store_that_is_gone_is_no_job(work: Work, place: Place, repo: Path) -> None:
-    held = OpenStore(place)
+def test_a_store_that_is_gone_is_no_job(work: Work, store: OpenStore, repo: Path) -> None:
     (repo / ".agent-memory").rename(repo / "away")
-    work.add(held, set(), everything=True)
+    work.add(store, set(), everything=True)
     until(lambda: not work.describe_jobs())
     assert not work.published
     assert not (repo / ".agent-memory").exists()
@@ -176,47 +184,38 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     assert not spool.list_notes(place.home)
 
 
+@pytest.mark.usefixtures("battery")
 def test_what_a_hook_left_word_of_is_read_while_another_store_waits_for_power(
-    begun: Callable[..., Work],
-    place: Place,
-    repo: Path,
-    home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    begun: Begin, store: OpenStore, other: OpenStore, repo: Path, tmp_path: Path
 ) -> None:
-    on_battery(tmp_path, monkeypatch)
-    slow, quick = another(tmp_path, repo, home), OpenStore(place)
-    top = Path(slow.place.home.top)
-    spool.write_note(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", top, 2000)))
-    spool.write_note(place.home, "claude", str(large(tmp_path / "u.jsonl", repo, 2)))
+    top = Path(other.place.home.top)
+    spool.write_note(other.place.home, "claude", str(large(tmp_path / "t.jsonl", top, 2000)))
+    spool.write_note(store.place.home, "claude", str(large(tmp_path / "u.jsonl", repo, 2)))
     work = begun("battery", started=False)  # the second waits before the first begins
-    work.add(slow, set())
-    work.add(quick, set())
+    work.add(other, set())
+    work.add(store, set())
     work.start()
-    until(lambda: slow in work.published)
-    until(lambda: quick in work.published)
-    assert count_messages(place) >= 2
+    until(lambda: {store, other} == set(work.published))
+    assert count_messages(store.place) >= 2
 
 
 def test_stores_with_much_to_read_do_not_put_each_other_off_for_ever(
-    begun: Callable[..., Work],
-    place: Place,
-    repo: Path,
-    home: Path,
+    begun: Begin,
+    battery: Path,
+    store: OpenStore,
+    other: OpenStore,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    battery = on_battery(tmp_path, monkeypatch)
     monkeypatch.setenv("BATCH", "1")
     (battery / "status").write_text("Charging\n")
-    one, two = another(tmp_path, repo, home), OpenStore(place)
     work = begun("battery", started=False, retry=0.1)
-    for held in (one, two):
+    for held in (store, other):
         top = Path(held.place.home.top)
         paths = {str(large(tmp_path / f"{top.name}{n}.jsonl", top, 3)) for n in range(3)}
         work.add(held, paths)
     work.start()
-    until(lambda: {one, two} == set(work.published))
+    until(lambda: {store, other} == set(work.published))
 
 
 def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
@@ -231,65 +230,58 @@ def test_a_worker_whose_service_was_killed_goes_also_while_it_rests(
 
 
 def test_what_takes_long_rests_and_is_put_off_for_what_does_not(
-    begun: Callable[..., Work],
-    place: Place,
-    repo: Path,
-    home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    begun: Begin, battery: Path, store: OpenStore, other: OpenStore, tmp_path: Path
 ) -> None:
     """Vectors of many turns of one store wait for power, while another store has its turn."""
-    battery = on_battery(tmp_path, monkeypatch)
-    slow, quick = another(tmp_path, repo, home), OpenStore(place)
-    other = Path(slow.place.home.top)
-    spool.write_note(slow.place.home, "claude", str(large(tmp_path / "t.jsonl", other, 2000)))
+    top = Path(other.place.home.top)
+    spool.write_note(other.place.home, "claude", str(large(tmp_path / "t.jsonl", top, 2000)))
     work = begun("battery", retry=0.1)
-    work.add(slow, set(), everything=True)
+    work.add(other, set(), everything=True)
 
     def rests() -> bool:
         return any(each["stage"] == "waiting: battery" for each in work.describe_jobs())
 
     until(rests)
-    assert set(work.published) == {slow}  # words in it are found
+    assert set(work.published) == {other}  # words in it are found
     for _ in range(3):
         work.published.clear()
-        work.add(quick, set(), everything=True)
-        until(lambda: quick in work.published)
+        work.add(store, set(), everything=True)
+        until(lambda: store in work.published)
         until(rests)
     (battery / "status").write_text("Charging\n")
     until(lambda: not work.describe_jobs())
-    served = vector_layout.load_active_extent(slow.place.home.index)
+    served = vector_layout.load_active_extent(other.place.home.index)
     assert served
     assert served.documents >= 2000
 
 
 def test_what_is_said_is_found_while_what_was_said_before_is_finished(
-    begun: Callable[..., Work], place: Place, repo: Path, tmp_path: Path
+    begun: Begin, store: OpenStore, repo: Path, tmp_path: Path
 ) -> None:
     """What takes long, and here never ends, is put off for what is to be read."""
-    store, work = OpenStore(place), begun("resting", retry=0.01)
+    work = begun("resting", retry=0.01)
     for number in (1, 2):
         path = large(tmp_path / f"{number}.jsonl", repo, number)
-        spool.write_note(place.home, "claude", str(path))
+        spool.write_note(store.place.home, "claude", str(path))
         work.add(store, set())
         until(lambda: work.published)
         work.published.clear()
-        assert count_messages(place) >= number
+        assert count_messages(store.place) >= number
         until(lambda: work.is_busy(store) and len(work.describe_jobs()) == 1)
     work.stop()
     assert not work.is_busy(store)
 
 
 def test_a_read_whose_pause_ends_while_something_takes_long_does_not_wait_for_it(
-    begun: Callable[..., Work], place: Place, repo: Path, home: Path, tmp_path: Path
+    begun: Begin, store: OpenStore, other: OpenStore
 ) -> None:
-    work, busy, slow = begun("resting", retry=0.3), another(tmp_path, repo, home), OpenStore(place)
-    with lock.hold_lock(busy.place.home, name=index_sources.LOCK):
-        work.add(busy, set(), everything=True)
-        until(lambda: work.is_busy(busy))
-        work.add(slow, set(), everything=True)
-        until(lambda: work.is_busy(slow) and slow in work.published)
-    until(lambda: busy in work.published)
+    work = begun("resting", retry=0.3)
+    with lock.hold_lock(other.place.home, name=index_sources.LOCK):
+        work.add(other, set(), everything=True)
+        until(lambda: work.is_busy(other))
+        work.add(store, set(), everything=True)
+        until(lambda: work.is_busy(store) and store in work.published)
+    until(lambda: other in work.published)
 
 
 def test_a_job_is_put_off_for_reading_and_for_what_another_store_has_to_finish(
@@ -306,8 +298,8 @@ def test_a_job_is_put_off_for_reading_and_for_what_another_store_has_to_finish(
 
 
 def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
-    begun: Callable[..., Work],
-    place: Place,
+    begun: Begin,
+    store: OpenStore,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
@@ -315,7 +307,7 @@ def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
     """The disk is full for a while."""
     monkeypatch.setenv("ROOM", str(tmp_path / "room"))
     work = begun("full_disk", retry=0.01)
-    work.add(OpenStore(place), set(), everything=True)
+    work.add(store, set(), everything=True)
     until(lambda: [each.get("failed", 0) for each in work.describe_jobs()] >= [3])
     assert not work.published
     (tmp_path / "room").touch()
@@ -324,18 +316,14 @@ def test_what_could_not_be_done_is_tried_again_with_longer_and_longer_pauses(
 
 
 def test_what_comes_anew_does_not_wait_with_what_failed_and_no_process_does(
-    begun: Callable[..., Work],
-    place: Place,
-    home: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    begun: Begin, store: OpenStore, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ROOM", str(tmp_path / "room"))
-    work, held = begun("full_disk", idle=0.2, retry=3600), OpenStore(place)
-    work.add(held, set(), everything=True)
+    work = begun("full_disk", idle=0.2, retry=3600)
+    work.add(store, set(), everything=True)
     until(lambda: [each.get("failed") for each in work.describe_jobs()] == [1])
     until(lambda: not running.ours(home))
     (tmp_path / "room").touch()
-    work.add(held, set(), everything=True)
+    work.add(store, set(), everything=True)
     until(lambda: work.published)
     until(lambda: not work.describe_jobs())
