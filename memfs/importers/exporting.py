@@ -219,9 +219,10 @@ def _collect_members(
     listed.append((blocks.get_config_path(store), store_paths.CONFIG))
     if everything:
         listed.append((store.journal, "local/journal.jsonl"))
-        recall_files = _list_files(f"{store.local}/recall", recall.SUFFIX, recall.ASIDE)
+        kept = [each.path for each in trees.walk(f"{store.local}/recall")]
+        recall_files = sorted(path for path in kept if path.endswith((recall.SUFFIX, recall.ASIDE)))
         recall_files += [*chunk_log.list_segments(store), f"{store.local}/{session_outcomes.FILE}"]
-        listed += [(path, f"local/{_relative_name(path, store.local)}") for path in recall_files]
+        listed += [(path, f"local{path.removeprefix(store.local)}") for path in recall_files]
     members: dict[str, bytes] = {}
     left_out = []
     for path, name in listed:
@@ -240,15 +241,6 @@ def _scan(name: str, data: bytes) -> list[FileSecret]:
     return file_redaction.find(
         data.decode("utf-8", "surrogateescape"), "lines" if lines else "text"
     )
-
-
-def _list_files(top: str, *suffixes: str) -> list[str]:
-    """List the files below a folder that have one of these suffixes."""
-    return sorted(found.path for found in trees.walk(top) if found.name.endswith(suffixes))
-
-
-def _relative_name(path: str, top: str) -> str:
-    return os.path.relpath(path, top).replace(os.sep, "/")
 
 
 def _count_members(members: dict[str, bytes]) -> dict[str, int]:

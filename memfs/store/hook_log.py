@@ -21,7 +21,7 @@ def log_error(folder: str, where: str, error: BaseException, name: str = "hook.l
     what = redact(" ".join(f"{type(error).__name__}: {error}".split()))[:_LONGEST]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     text = f"{stamp} {flatten_text(redact(where))}: {what}\n"
-    for find in (store_paths.find_trusted, _find_user_store):
+    for find in (store_paths.find_trusted, lambda _: store_paths.user_store()):
         try:
             store = find(folder)
             if store is not None:
@@ -30,10 +30,6 @@ def log_error(folder: str, where: str, error: BaseException, name: str = "hook.l
                 return
         except Exception:  # noqa: BLE001, S112 - the store itself may be what is broken
             continue
-
-
-def _find_user_store(_folder: str) -> store_paths.Store | None:
-    return store_paths.user_store()
 
 
 def _append(path: str, text: str) -> None:

@@ -121,10 +121,10 @@ def is_same(one: IncomingChanges, other: IncomingChanges) -> bool:
     return next(found) == next(found)
 
 
-def accept(store: Store, choose: Callable[[Arrival], bool] = lambda _: True) -> None:
-    """Accept the chosen changes and quarantine the rest. Raises `StoreError`."""
+def accept(store: Store) -> None:
+    """Accept all changes. Raises `StoreError`."""
     with lock.hold_lock(store, _WAIT, LOCK):
-        _record(store, find_incoming(store), choose)
+        _record(store, find_incoming(store), lambda _: True)
 
 
 def accept_seen(store: Store, seen: IncomingChanges) -> None:
@@ -192,12 +192,8 @@ def list_held(store: Store) -> Mapping[str, str]:
         with lock.hold_lock(store, _WAIT, LOCK):
             return _record(store, find_incoming(store), lambda _: False).held
     except (LockedError, OSError):  # a disk that is full, or read-only: it is not noted
-        return _map_without_saving(store)
-
-
-def _map_without_saving(store: Store) -> dict[str, str]:
-    found = find_incoming(store)
-    return map_copies(store, found.accepted, _befores(found.arrivals), write=False)
+        found = find_incoming(store)
+        return map_copies(store, found.accepted, _befores(found.arrivals), write=False)
 
 
 def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bool]) -> GitReview:
