@@ -55,7 +55,7 @@ def recall_from_text(
 ) -> PromptRecall:
     """Do what `recall_by_words` does, with an open index."""
     prompt_query = prompt_relevance.parse_prompt(index, prompt, session)
-    recall = PromptRecall()
+    brought = PromptRecall()
     if prompt_query is not None and limit > 0:
         inner = [index.part_query(pair.word, 1.0) for pair in prompt_query.pairs]
         query = index.query(prompt_query.words, *inner)
@@ -63,10 +63,10 @@ def recall_from_text(
             only = prompt_bm25.build_query(index, query, session)
             documents = (index.load_document(address) for _, address in index.search(only, _POOL))
             anchors = _to_anchors(documents)
-            recall = find_answers(index, prompt_query, anchors, None, session, shown, limit)
-    left = limit - len(recall.found)
-    recall.found += prompt_bm25.by_words(index, prompt, session, shown, left)
-    return recall
+            brought = find_answers(index, prompt_query, anchors, None, session, shown, limit)
+    left = limit - len(brought.found)
+    brought.found += prompt_bm25.by_words(index, prompt, session, shown, left)
+    return brought
 
 
 def recall_warm(
@@ -84,13 +84,13 @@ def recall_warm(
     first = _list_first_places(builder.found.order, builder.found.group)
     documents = (builder.load_document(place) for place in first)
     score = engine.vectors.build_scorer(builder.found.vector)
-    recall = find_answers(engine.text, query, _to_anchors(documents), score, session, shown, limit)
-    left = limit - len(recall.found)
+    brought = find_answers(engine.text, query, _to_anchors(documents), score, session, shown, limit)
+    left = limit - len(brought.found)
     rest = prompt_relevance.select_relevant(
         engine.text, query, builder.found, builder.load_document, session, shown, left
     )
-    recall.found += (builder.build_from_document(*each) for each in rest)
-    return recall
+    brought.found += (builder.build_from_document(*each) for each in rest)
+    return brought
 
 
 def _list_first_places(order: "Sequence[int]", groups: "Sequence[int]") -> "Iterator[int]":

@@ -52,7 +52,7 @@ def test_the_page_shows_what_waits_for_trust_and_cannot_trust(
 
 def test_trust_is_taken_back_in_the_page(page: Client, place: Place) -> None:
     assert place.project
-    assert "nothing of this store" in page.do("health/trust", {"to": "revoke"}).words
+    assert "this store is no longer trusted" in page.do("health/trust", {"to": "revoke"}).words
     assert not store_paths.is_trusted(place.project)
 
 
