@@ -6,36 +6,35 @@ Each is played in stores of its own, with the brief as system prompt and the too
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from memfs.agent import loop
+import click
+
+from memfs.agent import conversations, endpoint, loop
 from memfs.agent.conversations import MemorySnapshot, Miss, ScriptedConversation
 from memfs.agent.loop import AgentTurn
 from memfs.agent.model import Model, ModelError, RefusedError, TokenUsage
+from memfs.cli import console, layout, options, progress
+from memfs.cli.layout import format_duration
 from memfs.context import brief_contents
 from memfs.core.body_edits import Create, Edit, Rejected, Rethink
 from memfs.core.errors import UsageError
+from memfs.core.escaping import flatten_text
+from memfs.core.formats import format_count
 from memfs.core.records import Origin
 from memfs.ops import edit, init
+from memfs.store import config, store_paths
 from memfs.store.blocks import Place
 from memfs.tools import registry
 from memfs.tools.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from memfs.agent.conversations import Kind
-import time
 
-import click
-
-from memfs.agent import conversations, endpoint
-from memfs.cli import console, layout, options, progress
-from memfs.cli.layout import format_duration
-from memfs.core.escaping import flatten_text
-from memfs.core.formats import format_count
-from memfs.store import config, store_paths
 
 _SESSION = "eval"
 

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
-
-from memfs.core.errors import RejectedError
-
-if TYPE_CHECKING:
-    from memfs.ops.source import ListedSource
-from dataclasses import replace
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from memfs import hosts
 from memfs.core.body_edits import (
@@ -29,10 +23,14 @@ from memfs.core.body_edits import (
     Replace,
     Rethink,
 )
+from memfs.core.errors import RejectedError
 from memfs.core.records import JournalEntry, Origin
 from memfs.ops import edit, undo
 from memfs.ops.edit import Edited, Unchanged
 from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.ops.source import ListedSource
 
 
 class BlockEdits:

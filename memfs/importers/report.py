@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memfs.cli import console, layout
 from memfs.cli.edit_output import format_remainder
 from memfs.core.escaping import flatten_text
-from memfs.core.formats import format_count
+from memfs.core.formats import format_count, format_day
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.importers.importing import Imported
+    from memfs.importers.importing import FoundTool, Imported
     from memfs.importers.merge import ImportItem
     from memfs.importers.plan import ImportedFile
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from memfs.core.formats import format_day
-
-if TYPE_CHECKING:
-    from memfs.importers.importing import FoundTool, Imported
     from memfs.importers.undo import ImportRecord, Unimported
+
 
 _MAX_PROJECTS = 3  # that are named
 _MAX_REFUSED = 10

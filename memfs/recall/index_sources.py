@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+from tantivy import Order
 
 from memfs import files
 from memfs.core import file_redaction
@@ -14,31 +17,32 @@ from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedError, StoreError
 from memfs.core.records import Passage
 from memfs.recall import model_config
-from memfs.search import doc_json, indexer
+from memfs.recall.own_words import own_words
+from memfs.recall.rule_recognition import MARKS, is_rule
+from memfs.recall.sentences import split_sentences
+from memfs.search import doc_json, indexer, prompt_bm25
 from memfs.search.catalog import IndexSource
 from memfs.search.doc_json import epoch
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
+from memfs.search.lexical import Occur, Query, TextIndex
 from memfs.search.model_files import ModelFiles
-from memfs.store import archive, blocks, chunk_log, facts, local_folder, lock, recall, static
+from memfs.search.stopwords import STOP
+from memfs.store import (
+    archive,
+    blocks,
+    chunk_log,
+    facts,
+    local_folder,
+    lock,
+    recall,
+    standing_rules,
+    static,
+)
 from memfs.store.blocks import Place
 from memfs.store.chunk_log import ChunkWindow
-from memfs.store.store_paths import Store
-
-if TYPE_CHECKING:
-    from memfs.search.catalog import IndexSource
-import time
-
-from tantivy import Order
-
-from memfs.recall.own_words import own_words
-from memfs.recall.rule_recognition import MARKS, is_rule
-from memfs.recall.sentences import split_sentences
-from memfs.search import prompt_bm25
-from memfs.search.lexical import Occur, Query, TextIndex
-from memfs.search.stopwords import STOP
-from memfs.store import standing_rules
 from memfs.store.standing_rules import StandingRule
+from memfs.store.store_paths import Store
 
 _MESSAGES = 400  # the newest messages with such a word
 _RULES = 60
@@ -52,7 +56,7 @@ _WORDS = (
 )
 
 MODEL_LOCK = "model.lock"
-INDEX_LOCK = "index.lock"
+LOCK = "index.lock"
 _STEP = 500  # documents: a fifth of a second
 _PAUSE = 0.06  # seconds between two steps: waiters try the lock every 0.05 s
 _GLANCE = 0.2  # seconds: a process that only probes the lock releases it at once
@@ -88,7 +92,7 @@ def rebuild_vectors(
 
 def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None) -> bool:
     """Make the vectors of one step; tell whether more are missing."""
-    with lock.hold_lock(store, _PATIENCE, INDEX_LOCK), indexer.open_writer(store.index) as writer:
+    with lock.hold_lock(store, _PATIENCE, LOCK), indexer.open_writer(store.index) as writer:
         writer.embed(tick, model, _STEP)
         return writer.count_missing_vectors(model.name) > 0
 
@@ -96,8 +100,6 @@ def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None)
 _FACT, _STATIC = 95, 100  # percent of the weight of a user's message
 
 Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
-
-LOCK = INDEX_LOCK
 
 
 def sources(place: Place, logs: Iterable[str] | None = None) -> list[IndexSource]:

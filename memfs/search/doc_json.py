@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memfs.core.records import Message
 from memfs.search.identifiers import join_parts
 from memfs.search.stopwords import replace_surrogates
 
 if TYPE_CHECKING:
     from tantivy import Schema
-from datetime import UTC, datetime
 
-from memfs.core.records import Message
 
 _WEIGHTS = {"assistant": 85, "tool": 70}  # percent of the weight of a user's message
 

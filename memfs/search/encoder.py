@@ -6,6 +6,7 @@ its loader asks a hub when a path is wrong.
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,14 +28,6 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     TokenIds: TypeAlias = NDArray[np.unsignedinteger[Any]]
-import base64
-from typing import TYPE_CHECKING
-
-import msgspec
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 _MOST_STEPS = 100

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memfs.search import bm25, fusion, threads
+from memfs.search import bm25, fusion, semantic, threads
 from memfs.search.bm25 import Bm25Matches
+from memfs.search.fusion import RankingEvidence
 from memfs.search.lexical import Query, Term, TextIndex
 from memfs.search.query_dates import Period, Question
 from memfs.search.ranking import IN_TIME, Ranking
@@ -20,20 +22,8 @@ if TYPE_CHECKING:
     from memfs.search.encoder import TokenIds
 
     Scores = NDArray[np.float64]
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
-
-from memfs.search import semantic
-from memfs.search.fusion import RankingEvidence
-
-if TYPE_CHECKING:
-    from memfs.search.bm25 import Bm25Matches
-    from memfs.search.encoder import TokenIds
-
     Numbers = NDArray[np.int64]
+
 
 POOL = 48  # candidates by words, and by vectors: constant, since pages must fit together
 BESIDE = 2  # turns before and after one that count for it

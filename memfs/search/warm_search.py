@@ -15,8 +15,8 @@ _RERANKED = 12  # at most 8 are read; on LoCoMo and devmembench 25 give the same
 class WarmLookup(NamedTuple):
     """The subject of a prompt, and a builder with the ranking for it."""
 
-    asked: PromptQuery
-    told: HitBuilder
+    query: PromptQuery
+    builder: HitBuilder
 
 
 def look_up(engine: Engine, prompt: str, session: str) -> WarmLookup | None:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
+from memfs.recall.answers import TeamRecollection
 from memfs.service import job_queue
 from memfs.store.blocks import Place
 from memfs.team import membership
@@ -21,7 +22,7 @@ from memfs.team.uploader import UploadPace
 
 if TYPE_CHECKING:
     from memfs.team.search import TeamRecall
-from memfs.recall.answers import TeamRecollection
+
 
 BOX = 0.07  # seconds from a prompt on: less than a hook waits for the service
 _KEPT = 900.0  # seconds that a late answer waits for the next prompt

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import os
 import re
 import string
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -17,29 +20,22 @@ from memfs.core import formats
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.formats import format_count
 from memfs.core.injection_signs import reveal_hidden, split_visible
-from memfs.core.snippet import snippet
-from memfs.search.stopwords import STOP
-from memfs.secrets import redact
-from memfs.web.access import FORM, FORM_FIELD
-
-if TYPE_CHECKING:
-    pass
-import hashlib
-import os
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
 from memfs.core.records import Fact, Origin
+from memfs.core.snippet import snippet
 from memfs.ops import archive
 from memfs.ops.archive import PassageCache
 from memfs.recall.open_store import OpenStore
+from memfs.search.stopwords import STOP
+from memfs.secrets import redact
 from memfs.store import blocks
 from memfs.store import facts as stored_facts
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
+from memfs.web.access import FORM, FORM_FIELD
 
 if TYPE_CHECKING:
     from memfs.web.access import Access
+
 
 HOST = "web"  # of the edits that are made in the page
 

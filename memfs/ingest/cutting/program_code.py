@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import io
 import re
+import tokenize
+import warnings
 from bisect import bisect_right
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pygments import lexers, token
 
@@ -16,11 +20,7 @@ from memfs.search.catalog import LeftOutError
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
-import ast
-import io
-import tokenize
-import warnings
-from typing import TypeAlias
+
 
 _Defining: TypeAlias = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -50,12 +51,11 @@ WORDS = Form(
 SECONDS = Form("a duration", lambda _: True, seconds)
 
 
-class BaseKind(Generic[Item]):
+class BaseKind(ABC, Generic[Item]):
     """A kind of one place. A kind says what it holds, how that is found, and where it leaves to."""
 
     type = ""
     OPTIONS: ClassVar[Mapping[str, Form]] = {}  # of its configuration
-    _LOCK = ""  # of its files
     _UNDATED = 0.0  # the age of an item without a time
     _BY_RELEVANCE = False  # the order of what is found, else by the score of the search
     _clock = staticmethod(clock.seconds)
@@ -96,47 +96,28 @@ class BaseKind(Generic[Item]):
 
         return self._evict(choose)
 
+    @abstractmethod
     def metrics(self) -> Metrics:
         """Return the number, the size and the time range of the items in use."""
-        sizes = [self._measure(item) for item in self._list_items()]
-        times = sorted(at for _, at in sizes if at) or [""]
-        return Metrics(len(sizes), sum(size for size, _ in sizes), times[0], times[-1])
 
+    @abstractmethod
     def _get(self, ident: str) -> list[Found]:
         """Return the item of an id, if there is one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _find(self, query: Query) -> list[Found]:
         """Return the items that match all conditions, the best first."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _make_found(self, item: Item, relevance: float) -> Found:
-        raise NotImplementedError
+        """Return an item as it is found."""
 
-    def _measure(self, item: Item) -> tuple[int, str]:
-        """Return the bytes and the time of an item."""
-        raise NotImplementedError
-
-    def _list_items(self, *, own: bool = False) -> list[Item]:
-        """Return the items in use, `own` ones those of this place's own store alone."""
-        raise NotImplementedError
-
-    def _move_to_archive(self, items: Sequence[Item]) -> None:
-        """Archive items, then remove them: a kill between the two loses nothing."""
-        raise NotImplementedError
-
+    @abstractmethod
     def _evict(self, choose: Choose) -> int:
         """Archive the oldest items of this place's own store; return their number.
 
         A project's configuration does not apply to what is in the user's store.
         """
-        with lock.hold_lock(self.place.home, name=self._LOCK):
-            items = sorted(self._list_items(own=True), key=lambda item: self._measure(item)[1])
-            sizes = [(size, float(epoch(at) or 0)) for size, at in map(self._measure, items)]
-            gone = items[: choose(sizes, len(items), sum(size for size, _ in sizes))]
-            if gone:
-                self._move_to_archive(gone)
-        return len(gone)
 
     def _enforce_capacity(self) -> None:
         """Archive the oldest items that are over the capacity."""
@@ -190,6 +171,39 @@ class BaseKind(Generic[Item]):
             return found, sure
 
         return self._index.ask("hybrid", find) if query.texts else ([], False)
+
+
+class ListedKind(BaseKind[Item]):
+    """A kind whose items are listed from files, one lock for all of them."""
+
+    _LOCK = ""
+
+    def metrics(self) -> Metrics:
+        """Return the number, the size and the time range of the items in use."""
+        sizes = [self._measure(item) for item in self._list_items()]
+        times = sorted(at for _, at in sizes if at) or [""]
+        return Metrics(len(sizes), sum(size for size, _ in sizes), times[0], times[-1])
+
+    @abstractmethod
+    def _measure(self, item: Item) -> tuple[int, str]:
+        """Return the bytes and the time of an item."""
+
+    @abstractmethod
+    def _list_items(self, *, own: bool = False) -> list[Item]:
+        """Return the items in use, `own` ones those of this place's own store alone."""
+
+    @abstractmethod
+    def _move_to_archive(self, items: Sequence[Item]) -> None:
+        """Archive items, then remove them: a kill between the two loses nothing."""
+
+    def _evict(self, choose: Choose) -> int:
+        with lock.hold_lock(self.place.home, name=self._LOCK):
+            items = sorted(self._list_items(own=True), key=lambda item: self._measure(item)[1])
+            sizes = [(size, float(epoch(at) or 0)) for size, at in map(self._measure, items)]
+            gone = items[: choose(sizes, len(items), sum(size for size, _ in sizes))]
+            if gone:
+                self._move_to_archive(gone)
+        return len(gone)
 
     def _rank(
         self, query: Query, kind: str, items: Mapping[str, Item], read: Callable[[Item], str]

@@ -14,7 +14,7 @@ from memfs.files import signatures
 from memfs.knowledge.facts import fact_store, prose, selection
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds.base import BaseKind, Form
+from memfs.knowledge.kinds.base import Form, ListedKind
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
 from memfs.recall.open_store import OpenStore
 from memfs.store import chunk_log, clock, lock, store_paths
@@ -30,7 +30,7 @@ _WORD = re.compile(r"[\w+#]+")
 _LATEST = 5000  # facts in a summary
 
 
-class Facts(BaseKind[Fact]):
+class Facts(ListedKind[Fact]):
     """Facts of at least `confidence`, of some categories (() for all), the nearest first.
 
     `extract` finds them in messages, by rules as the default. `problems` names the categories that

@@ -14,7 +14,7 @@ from memfs.core.errors import NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds.base import BaseKind, Form
+from memfs.knowledge.kinds.base import Form, ListedKind
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
 from memfs.recall.open_store import OpenStore
 from memfs.store import archive, clock, lock, static
@@ -34,7 +34,7 @@ class StoredEntry:
     entry: StaticEntry
 
 
-class Static(BaseKind[StaticEntry]):
+class Static(ListedKind[StaticEntry]):
     """Entries of all tiers, found by `indexes`, and by text if they are `searchable`.
 
     The id of an entry is its key.

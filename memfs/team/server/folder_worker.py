@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from itertools import groupby
@@ -21,25 +22,18 @@ from uuid import UUID
 import msgspec
 
 from memfs import files
-from memfs.core.errors import DamagedError, MemfsError
+from memfs.core.errors import UNREADABLE, DamagedError, MemfsError
 from memfs.files import atomic, logs, trees
 from memfs.search.catalog import IndexSource
+from memfs.search.engine import Engine
 from memfs.search.indexer import open_writer
-from memfs.team.server import ledger
-from memfs.team.server.candidate_search import make_document
-from memfs.team.server.ledger import StoredMessage
+from memfs.team.server import candidate_search, ledger
+from memfs.team.server.candidate_search import TeamQuestion, make_document
+from memfs.team.server.ledger import Ledger, SearchedProject, StoredMessage
 
 if TYPE_CHECKING:
     from memfs.team.server.database import TeamDatabase
-import threading
-from collections.abc import Mapping
-from contextlib import ExitStack, contextmanager
 
-from memfs.core.errors import UNREADABLE
-from memfs.search.engine import Engine
-from memfs.team.server import candidate_search
-from memfs.team.server.candidate_search import TeamQuestion
-from memfs.team.server.ledger import Ledger, SearchedProject
 
 STATE = "state.json"
 _MOST_OPEN = 512  # engines: their files are mapped, and opening one takes as long as a search
