@@ -10,7 +10,7 @@ from memfs.importers.readers.items import Importer
 
 # In the order in which a file is shown to them: the most particular first.
 NAMES = {
-    "claude-mem": "claude_mem",
+    "claude-mem": "row_tools.CLAUDE_MEM",
     "server-memory": "server_memory",
     "chatgpt": "chatgpt",
     "claude-ai": "claude_ai",
@@ -21,9 +21,9 @@ NAMES = {
     "mem0": "mem0",
     "letta": "letta",
     "letta-code": "letta_code",
-    "mycelicmemory": "mycelicmemory",
-    "mcp-memory-service": "mcp_memory_service",
-    "engram": "engram",
+    "mycelicmemory": "row_tools.MYCELICMEMORY",
+    "mcp-memory-service": "row_tools.MCP_MEMORY_SERVICE",
+    "engram": "row_tools.ENGRAM",
     "opencode-memory": "opencode_memory",
     "basic-memory": "basic_memory",
     "memory-folder": "memory_folder",  # the last one: it is a folder that no other one takes

@@ -14,8 +14,15 @@ from dataclasses import dataclass
 from memfs.core.records import Identity, Message
 from memfs.hosts.jsonl import arguments, cap, text_of
 from memfs.importers.readers import export_files
-from memfs.importers.readers.field_values import get_object, join_sections, list_branch, parse_time
-from memfs.importers.readers.items import AnyItem, ToolSession, ToolText, UnreadItem
+from memfs.importers.readers.field_values import (
+    Fields,
+    get_object,
+    get_time,
+    join_sections,
+    list_branch,
+    parse_time,
+)
+from memfs.importers.readers.items import AnyItem, ToolSession, ToolText, UnreadItem, find_nowhere
 
 NAME = "chatgpt"
 _FILES = re.compile(r"(^|/)conversations(-\d+)?\.json$")
@@ -27,8 +34,6 @@ _MEMORY = re.compile(r"^\d+\.\s*\[(\d{4}-\d\d-\d\d)\]\.?\s*(?=\S)", re.MULTILINE
 _CONTEXT = (("user_profile", "about_user_message"), ("user_instructions", "about_model_message"))
 _ABOUT = ("About the user", "How to answer")
 
-_Fields = dict[str, object]
-
 
 @dataclass
 class _Context:
@@ -38,9 +43,7 @@ class _Context:
     memories: tuple[str, str] = "", ""
 
 
-def find(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - of `Importer`
-    """List none: an export lies where its owner put it."""
-    return []
+find = find_nowhere
 
 
 def sniff(path: str) -> bool:
@@ -58,28 +61,26 @@ def read(path: str) -> Iterator[AnyItem]:
     yield from _make_texts(context)
 
 
-def _make_session(
-    conversation: _Fields, number: int, context: _Context
-) -> ToolSession | UnreadItem:
+def _make_session(conversation: Fields, number: int, context: _Context) -> ToolSession | UnreadItem:
     ident = text_of(conversation.get("conversation_id")) or text_of(conversation.get("id"))
     nodes = get_object(conversation, "mapping")
     if not ident or not nodes:
         return UnreadItem(f"conversation {ident or number}", "it has no id, or no messages")
     parents = {name: text_of(get_object(nodes, name).get("parent")) for name in nodes}
     current = text_of(conversation.get("current_node")) or _find_last(nodes, parents)
-    created = parse_time(conversation.get("create_time"), conversation.get("update_time"))
+    created = get_time(conversation, "create_time", "update_time")
     identity, messages = Identity(ident, ""), []
     at = created
     for name in list_branch(parents, current):
         message = get_object(get_object(nodes, name), "message")
-        at = parse_time(message.get("create_time")) or at
+        at = get_time(message, "create_time") or at
         _note_context(message, at, context)
         if made := _make_message(message, identity, name, at):
             messages.append(made)
     return ToolSession(ident, "conversation", tuple(messages), private=True)
 
 
-def _find_last(nodes: _Fields, parents: Mapping[str, str]) -> str:
+def _find_last(nodes: Fields, parents: Mapping[str, str]) -> str:
     """Return the latest message that nothing follows, where an export does not tell it."""
     above = set(parents.values())
     ends = [name for name in nodes if name not in above]
@@ -90,7 +91,7 @@ def _find_last(nodes: _Fields, parents: Mapping[str, str]) -> str:
     return max(reversed(ends), key=lambda name: times[name], default="")
 
 
-def _make_message(message: _Fields, identity: Identity, name: str, at: str) -> Message | None:
+def _make_message(message: Fields, identity: Identity, name: str, at: str) -> Message | None:
     author, content = get_object(message, "author"), get_object(message, "content")
     metadata = get_object(message, "metadata")
     role, kind = text_of(author.get("role")), text_of(content.get("content_type"))
@@ -109,7 +110,7 @@ def _make_message(message: _Fields, identity: Identity, name: str, at: str) -> M
     return identity.make_message(NAME, ident, at, role, _CITATION.sub("", text).strip())
 
 
-def _format_content(content: _Fields) -> str:
+def _format_content(content: Fields) -> str:
     """Return the text of a message; pictures and sounds are left out, what was spoken is not."""
     parts = content.get("parts")
     texts = [
@@ -122,7 +123,7 @@ def _format_content(content: _Fields) -> str:
     return "\n".join(texts) or other.strip()
 
 
-def _note_context(message: _Fields, at: str, context: _Context) -> None:
+def _note_context(message: Fields, at: str, context: _Context) -> None:
     """Note instructions and memories, if these are later than what is known."""
     content = get_object(message, "content")
     given = get_object(get_object(message, "metadata"), "user_context_message_data")

@@ -6,19 +6,22 @@ Left out is what the model thought. A short attachment is part of its message, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from memfs.core.records import Identity, Message
 from memfs.hosts.jsonl import arguments, cap, flatten_content, text_of
 from memfs.importers.readers import export_files
 from memfs.importers.readers.field_values import (
+    Fields,
     get_object,
+    get_text,
+    get_time,
     join_sections,
     list_branch,
     list_objects,
     parse_time,
 )
-from memfs.importers.readers.items import AnyItem, ToolSession, ToolText, UnreadItem
+from memfs.importers.readers.items import AnyItem, ToolSession, ToolText, UnreadItem, find_nowhere
 
 NAME = "claude-ai"
 _FILES = re.compile(r"(^|/)(conversations(-\d+)?|(projects|memories)(-\d+|/[^/]+)?)\.json$")
@@ -26,12 +29,7 @@ _KEYS = ("chat_messages", "prompt_template", "conversations_memory")
 _LONG = 2000  # characters of an attachment that is a text of its own
 _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
-_Fields = dict[str, object]
-
-
-def find(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - of `Importer`
-    """List none: an export lies where its owner put it."""
-    return []
+find = find_nowhere
 
 
 def sniff(path: str) -> bool:
@@ -54,21 +52,21 @@ def read(path: str) -> Iterator[AnyItem]:
             yield UnreadItem(f"element {number}", "it is no conversation and no project")
 
 
-def _read_conversation(conversation: _Fields, number: int) -> Iterator[AnyItem]:
-    ident = _get(conversation, "uuid")
+def _read_conversation(conversation: Fields, number: int) -> Iterator[AnyItem]:
+    ident = get_text(conversation, "uuid")
     if not ident:
         yield UnreadItem(f"conversation {number}", "it has no id")
         return
     identity, messages = Identity(ident, ""), []
-    at = parse_time(conversation.get("created_at"), conversation.get("updated_at"))
+    at = get_time(conversation, "created_at", "updated_at")
     for place, message in enumerate(_list_messages(conversation)):
-        at = parse_time(message.get("created_at")) or at
-        name = _get(message, "uuid") or f"@{place}"
-        role = _ROLES.get(_get(message, "sender"), "")
+        at = get_time(message, "created_at") or at
+        name = get_text(message, "uuid") or f"@{place}"
+        role = _ROLES.get(get_text(message, "sender"), "")
         if not role:
             continue
         attachments = [
-            (_get(each, "file_name"), _get(each, "extracted_content"))
+            (get_text(each, "file_name"), get_text(each, "extracted_content"))
             for each in list_objects(message, "attachments")
         ]
         messages += _make_messages(
@@ -84,17 +82,17 @@ def _read_conversation(conversation: _Fields, number: int) -> Iterator[AnyItem]:
         yield ToolSession(ident, "conversation", tuple(messages), private=True)
 
 
-def _list_messages(conversation: _Fields) -> list[_Fields]:
+def _list_messages(conversation: Fields) -> list[Fields]:
     """Return the messages in their order; where a leaf is named, those on the way to it."""
     messages = list_objects(conversation, "chat_messages")
-    by_name = {_get(message, "uuid"): message for message in messages}
-    parents = {name: _get(each, "parent_message_uuid") for name, each in by_name.items()}
-    branch = list_branch(parents, _get(conversation, "current_leaf_message_uuid"))
+    by_name = {get_text(message, "uuid"): message for message in messages}
+    parents = {name: get_text(each, "parent_message_uuid") for name, each in by_name.items()}
+    branch = list_branch(parents, get_text(conversation, "current_leaf_message_uuid"))
     return [by_name[name] for name in branch] or messages
 
 
 def _make_messages(
-    message: _Fields, base: Message, attachments: list[tuple[str, str]]
+    message: Fields, base: Message, attachments: list[tuple[str, str]]
 ) -> list[Message]:
     """Return what was said in a message, and the calls and results of tools, in their order."""
     found: list[Message] = []
@@ -105,7 +103,9 @@ def _make_messages(
             _add_said(found, part, text_of(block.get("text")))
         elif kind == "tool_use":
             text = arguments(block.get("input"))
-            found.append(part._replace(role="tool", text=text, tool=_get(block, "name") or "tool"))
+            found.append(
+                part._replace(role="tool", text=text, tool=get_text(block, "name") or "tool")
+            )
         elif kind == "tool_result":
             text = cap(flatten_content(block.get("content")).strip())
             found.append(part._replace(role="tool", text=text, tool="result"))
@@ -128,27 +128,27 @@ def _add_said(found: list[Message], part: Message, text: str) -> None:
         found.append(part._replace(text=text.strip()))
 
 
-def _read_project(project: _Fields) -> Iterator[AnyItem]:
+def _read_project(project: Fields) -> Iterator[AnyItem]:
     if project.get("is_starter_project") is True:  # what Anthropic put there
         return
-    ident, name = _get(project, "uuid"), _get(project, "name")
-    instructions = _get(project, "prompt_template")
+    ident, name = get_text(project, "uuid"), get_text(project, "name")
+    instructions = get_text(project, "prompt_template")
     if instructions:
-        description = _get(project, "description")
+        description = get_text(project, "description")
         yield ToolText(
             f"instructions of {ident}",
             "instruction",
             join_sections(f"# {name}", description, instructions),
-            parse_time(project.get("updated_at"), project.get("created_at")),
+            get_time(project, "updated_at", "created_at"),
             ("project-instructions",),
             project=name,
             private=True,
         )
     for document in list_objects(project, "docs"):
-        file = _get(document, "filename")
-        if text := _get(document, "content"):
+        file = get_text(document, "filename")
+        if text := get_text(document, "content"):
             yield ToolText(
-                f"document {_get(document, 'uuid') or file}",
+                f"document {get_text(document, 'uuid') or file}",
                 "document",
                 join_sections(f"# {file}", text),
                 parse_time(document.get("created_at"), project.get("created_at")),
@@ -158,16 +158,12 @@ def _read_project(project: _Fields) -> Iterator[AnyItem]:
             )
 
 
-def _read_memory(memory: _Fields) -> Iterator[AnyItem]:
+def _read_memory(memory: Fields) -> Iterator[AnyItem]:
     """Yield what Claude.ai remembers of its user, and of each project."""
-    parts = {"": _get(memory, "conversations_memory")}
+    parts = {"": get_text(memory, "conversations_memory")}
     of_projects = get_object(memory, "project_memories")
-    parts |= {name: _get(of_projects, name) for name in of_projects}
+    parts |= {name: get_text(of_projects, name) for name in of_projects}
     for project, text in parts.items():
         if text:
             ident = f"memory of project {project}" if project else "memory"
             yield ToolText(ident, "memory", text, tags=("memory",), private=True)
-
-
-def _get(fields: _Fields, name: str) -> str:
-    return text_of(fields.get(name)).strip()

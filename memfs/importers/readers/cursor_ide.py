@@ -16,13 +16,15 @@ from memfs.files.database import Database
 from memfs.hosts.jsonl import arguments, cap, text_of
 from memfs.importers.readers import json_files, task_folders
 from memfs.importers.readers.field_values import (
+    Fields,
     get_object,
+    get_time,
     list_objects,
     parse_list,
     parse_object,
-    parse_time,
 )
 from memfs.importers.readers.items import AnyItem, ToolSession, UnreadItem
+from memfs.importers.readers.row_tools import has_tables
 
 NAME = "cursor-ide"
 _FILE = "state.vscdb"
@@ -32,8 +34,6 @@ _COMPOSERS, _CHATS = "composer.composerData", "workbench.panel.aichat.view.aicha
 _ROLES = {1: "user", 2: "assistant", "user": "user", "ai": "assistant"}
 _TEXTS = ("text", "rawText", "content", "message")
 _LARGEST = 1 << 16  # bytes of workspace.json
-
-_Fields = dict[str, object]
 
 
 def find(home: str, environment: Mapping[str, str]) -> list[str]:
@@ -48,13 +48,7 @@ def find(home: str, environment: Mapping[str, str]) -> list[str]:
 def sniff(path: str) -> bool:
     """Tell whether a path is its database, or the folder `User` or `globalStorage`."""
     path = _locate(path)
-    if not database.is_database(path):
-        return False
-    try:
-        with database.open_database(path) as base:
-            return _ROWS in base.list_tables()
-    except OSError:
-        return False
+    return database.is_database(path) and has_tables(path, {_ROWS: set()})
 
 
 def _locate(path: str) -> str:
@@ -107,7 +101,7 @@ class _Workspaces:
         if self._folders.get(workspace):
             self._sessions[session] = self._folders[workspace]
 
-    def find_folder(self, session: str, composer: _Fields) -> str:
+    def find_folder(self, session: str, composer: Fields) -> str:
         """Return the folder in which a session was, "" where nothing tells it."""
         workspace = get_object(composer, "workspaceIdentifier")
         uri = get_object(workspace, "uri")
@@ -118,10 +112,10 @@ class _Workspaces:
         )
 
 
-def _read_tab(tab: _Fields, folder: str) -> Iterator[AnyItem]:
+def _read_tab(tab: Fields, folder: str) -> Iterator[AnyItem]:
     ident = text_of(tab.get("tabId"))
     identity = Identity(ident, "", folder)
-    at = parse_time(tab.get("lastSendTime"))
+    at = get_time(tab, "lastSendTime")
     messages: list[Message] = []
     for place, bubble in enumerate(list_objects(tab, "bubbles")):
         messages += _make_messages(bubble, identity, f"@{place}", at)
@@ -135,7 +129,7 @@ def _read_composer(base: Database, ident: str, workspaces: _Workspaces) -> Itera
     except OSError as error:
         yield UnreadItem(f"session {ident}", error.strerror or str(error))
         return
-    at = parse_time(composer.get("createdAt"), composer.get("lastUpdatedAt"))
+    at = get_time(composer, "createdAt", "lastUpdatedAt")
     folder = workspaces.find_folder(ident, composer)
     side = bool(get_object(composer, "subagentInfo"))
     messages: list[Message] = []
@@ -157,7 +151,7 @@ def _read_composer(base: Database, ident: str, workspaces: _Workspaces) -> Itera
         yield ToolSession(ident, "session", found, folder, recorded_by="cursor")
 
 
-def _list_turns(composer: _Fields) -> list[_Fields]:
+def _list_turns(composer: Fields) -> list[Fields]:
     """Return the turns of a session: themselves, or what names the row of each."""
     for key in ("fullConversationHeadersOnly", "conversation"):
         if found := list_objects(composer, key):
@@ -166,7 +160,7 @@ def _list_turns(composer: _Fields) -> list[_Fields]:
     return [each for each in by_name.values() if isinstance(each, dict)]
 
 
-def _make_messages(bubble: _Fields, identity: Identity, name: str, at: str) -> Iterator[Message]:
+def _make_messages(bubble: Fields, identity: Identity, name: str, at: str) -> Iterator[Message]:
     """Yield what was said in a turn, and the call of a tool and its result."""
     kind = bubble.get("type")
     role = _ROLES.get(kind, "") if isinstance(kind, int | str) else ""
@@ -188,13 +182,13 @@ def _make_messages(bubble: _Fields, identity: Identity, name: str, at: str) -> I
         yield identity.make_message(NAME, f"{name}.result", at, "tool", result, "result")
 
 
-def _find_folder(bubble: _Fields) -> str:
+def _find_folder(bubble: Fields) -> str:
     named = [*parse_list(bubble.get("workspaceUris")), text_of(bubble.get("workspaceProjectDir"))]
     found = map(task_folders.parse_folder, [*named, text_of(bubble.get("cwd"))])
     return next((folder for folder in found if folder), "")
 
 
-def _read_value(base: Database, table: str, key: str) -> _Fields:
+def _read_value(base: Database, table: str, key: str) -> Fields:
     """Return the object in the row of a key; {} for none. Raises `OSError`."""
     rows = base.read_rows(table, ("value",), where=("key", key))
     return parse_object(next((row.values.get("value") for row in rows), None))

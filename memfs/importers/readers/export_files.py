@@ -34,7 +34,7 @@ def find_element(path: str, names: re.Pattern[str], keys: tuple[str, ...]) -> bo
     `names` are those of its files in a zip or folder.
     """
     try:
-        with _open_files(path, names) as found:
+        with open_files(path, names) as found:
             for name, opener in found.items():
                 with opener() as stream:
                     first = next(json_files.iter_elements(stream, name), None)
@@ -45,13 +45,22 @@ def find_element(path: str, names: re.Pattern[str], keys: tuple[str, ...]) -> bo
     return False
 
 
+def has_file(path: str, names: re.Pattern[str]) -> bool:
+    """Tell whether an export has a file of one of these names. Never raises."""
+    try:
+        with open_files(path, names) as found:
+            return bool(found)
+    except (*export_format.DAMAGE, OSError):
+        return False
+
+
 def iter_objects(path: str, names: re.Pattern[str]) -> Iterator[dict[str, object] | UnreadItem]:
     """Yield the objects in the files of an export, and what could not be read of each.
 
     Raises `OSError`, and `StoreError` for a zip that is damaged as a whole.
     """
     try:
-        with _open_files(path, names) as found:
+        with open_files(path, names) as found:
             for name, opener in found.items():
                 yield from _iter_file(name, opener)
     except export_format.DAMAGE as error:
@@ -76,7 +85,7 @@ def _iter_file(name: str, opener: _Open) -> Iterator[dict[str, object] | UnreadI
 
 
 @contextmanager
-def _open_files(path: str, names: re.Pattern[str]) -> Iterator[dict[str, _Open]]:
+def open_files(path: str, names: re.Pattern[str]) -> Iterator[dict[str, _Open]]:
     """Yield what opens each file of an export whose name is one of `names`, in order."""
     if os.path.isdir(path):
         tops = outside.list_names(path)

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from memfs.hosts.jsonl import replace_surrogates, text_of
 
+Fields = dict[str, object]
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 32_503_680_000  # seconds, the year 3000: larger numbers are milliseconds
 
@@ -30,6 +32,16 @@ def parse_object(value: object) -> dict[str, object]:
         except (ValueError, RecursionError):
             return {}
     return {str(key): each for key, each in value.items()} if isinstance(value, dict) else {}
+
+
+def get_text(fields: Mapping[str, object], *names: str) -> str:
+    """Return the first of these fields that holds a word, without space around it, else ""."""
+    return next((text for name in names if (text := text_of(fields.get(name)).strip())), "")
+
+
+def get_time(fields: Mapping[str, object], *names: str) -> str:
+    """Return the first of these fields that holds a time (see `parse_time`), else ""."""
+    return parse_time(*map(fields.get, names))
 
 
 def get_object(fields: Mapping[str, object], name: str) -> dict[str, object]:

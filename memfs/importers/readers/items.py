@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -95,6 +95,22 @@ class OmittedItem:
 
 ToolItem: TypeAlias = ToolText | ToolBlock | ToolSession
 AnyItem: TypeAlias = ToolItem | UnreadItem | OmittedItem
+
+
+def group_sessions(
+    messages: Iterable[Message], noun: str, recorded_by: str = ""
+) -> Iterator[ToolSession]:
+    """Yield a session for each that these messages are of, in the project of its first one."""
+    found: dict[str, list[Message]] = {}
+    for message in messages:
+        found.setdefault(message.session, []).append(message)
+    for name, said in found.items():
+        yield ToolSession(name, noun, tuple(said), said[0].project, recorded_by=recorded_by)
+
+
+def find_nowhere(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - as every tool
+    """Return no paths, for a tool whose files are wherever their owner saved them."""
+    return []
 
 
 class Importer(Protocol):

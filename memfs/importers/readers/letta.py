@@ -19,11 +19,12 @@ from memfs.hosts.jsonl import arguments, cap, dumps, flatten_content, remove_ele
 from memfs.importers import text_files
 from memfs.importers.readers import json_files
 from memfs.importers.readers.field_values import (
+    Fields,
     get_object,
+    get_time,
     list_objects,
     parse_list,
     parse_object,
-    parse_time,
 )
 from memfs.importers.readers.items import (
     AnyItem,
@@ -32,6 +33,7 @@ from memfs.importers.readers.items import (
     ToolSession,
     ToolText,
     UnreadItem,
+    find_nowhere,
 )
 from memfs.importers.writers.letta import FRONT_MATTER
 
@@ -50,13 +52,7 @@ _OLD = re.compile(r'"?\{[\sn]*"agent_type"[\sn]*:')
 _AGENT = re.compile(r"\bAGENT_ID: (agent-[0-9a-f-]{8,60})", re.ASCII)
 _SAYING = "send_message"  # the tool by which agents of the first generation speak
 _LISTS = ("agents", "blocks", "files", "skills")
-
-_Fields = dict[str, object]
-
-
-def find(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - as every tool
-    """List nothing: an agent file is wherever its owner saved it."""
-    return []
+find = find_nowhere
 
 
 def sniff(path: str) -> bool:
@@ -99,7 +95,7 @@ def _read_passages(path: str) -> Iterator[AnyItem]:
             if row.get("is_deleted") is True:
                 deleted += 1
             elif text.strip() and ident:
-                tags, at = parse_list(row.get("tags")), parse_time(row.get("created_at"))
+                tags, at = parse_list(row.get("tags")), get_time(row, "created_at")
                 about = get_object(row, "metadata")
                 named = {
                     "source": text_of(about.get("source")) or None,
@@ -124,20 +120,20 @@ def _read_passages(path: str) -> Iterator[AnyItem]:
         yield UnreadItem("an element of the list", "it has no text or no id", odd)
 
 
-def _count_odd(fields: _Fields, name: str) -> int:
+def _count_odd(fields: Fields, name: str) -> int:
     value = fields.get(name)
     return len(value) - len(list_objects(fields, name)) if isinstance(value, list) else 0
 
 
-def _count_variables(agent: _Fields) -> int:
+def _count_variables(agent: Fields) -> int:
     values = (agent.get(name) for name in ("tool_exec_environment_variables", "secrets"))
     return sum(len(value) for value in values if isinstance(value, dict | list))
 
 
-def _list_blocks(whole: _Fields, agents: list[_Fields]) -> Iterator[AnyItem]:
+def _list_blocks(whole: Fields, agents: list[Fields]) -> Iterator[AnyItem]:
     """Yield the blocks; those that no agent has in its prompt come last, and are not pinned."""
     owners: dict[str, str] = {}
-    found: list[tuple[str, _Fields, bool]] = []  # of which agent, and whether one has it
+    found: list[tuple[str, Fields, bool]] = []  # of which agent, and whether one has it
     for agent in agents:
         name = text_of(agent.get("name"))
         own = [*list_objects(agent, "core_memory"), *list_objects(agent, "memory_blocks")]
@@ -162,7 +158,7 @@ def _list_blocks(whole: _Fields, agents: list[_Fields]) -> Iterator[AnyItem]:
     yield from name_blocks(made)
 
 
-def _make_block(row: _Fields, label: str, *, pinned: bool) -> ToolBlock | UnreadItem | OmittedItem:
+def _make_block(row: Fields, label: str, *, pinned: bool) -> ToolBlock | UnreadItem | OmittedItem:
     value, bare = row.get("value"), label.removeprefix(PINNED)
     if f"{PINNED}{bare}" == DERIVED:
         return OmittedItem("block", GENERATED)
@@ -184,7 +180,7 @@ def _make_block(row: _Fields, label: str, *, pinned: bool) -> ToolBlock | Unread
     )
 
 
-def _make_file(row: _Fields) -> Iterator[AnyItem]:
+def _make_file(row: Fields) -> Iterator[AnyItem]:
     """Yield the text of a document that was given to an agent."""
     name = text_of(row.get("file_name")) or text_of(row.get("original_file_name"))
     text = text_of(row.get("content"))
@@ -192,7 +188,7 @@ def _make_file(row: _Fields) -> Iterator[AnyItem]:
         yield ToolText(name or text_of(row.get("id")) or "file", "file", f"# {name}\n\n{text}")
 
 
-def _make_sessions(agent: _Fields) -> Iterator[AnyItem]:
+def _make_sessions(agent: Fields) -> Iterator[AnyItem]:
     """Yield what was said with an agent. Ids in the file are places in it: these are hashes."""
     rows = list_objects(agent, "messages")
     ident = _name_session(agent, rows)
@@ -203,7 +199,7 @@ def _make_sessions(agent: _Fields) -> Iterator[AnyItem]:
         for call in list_objects(row, "tool_calls")
     }
     for row in rows:
-        at = parse_time(row.get("created_at"))
+        at = get_time(row, "created_at")
         for role, text, tool in _list_parts(row, names):
             key = _hash("\0".join((text_of(row.get("created_at")), role, tool, text)))
             mark = f"{ident}:{key}"
@@ -212,7 +208,7 @@ def _make_sessions(agent: _Fields) -> Iterator[AnyItem]:
         yield ToolSession(ident, "session", tuple(messages.values()))
 
 
-def _name_session(agent: _Fields, rows: list[_Fields]) -> str:
+def _name_session(agent: Fields, rows: list[Fields]) -> str:
     """Return a name that is the same for each export of an agent: they number all from zero."""
     system = next((row for row in rows if row.get("role") == "system"), {})
     known = _AGENT.search(flatten_content(system.get("content")))
@@ -222,7 +218,7 @@ def _name_session(agent: _Fields, rows: list[_Fields]) -> str:
     return f"agent-{_hash(chr(0).join((text_of(agent.get('name')), made)))}"
 
 
-def _list_parts(row: _Fields, names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def _list_parts(row: Fields, names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield (role, text, tool) of a message that somebody wrote, or that a tool made."""
     role = text_of(row.get("role"))
     text = remove_elements(INJECTED, flatten_content(row.get("content")))

@@ -19,7 +19,13 @@ from memfs.files import outside
 from memfs.hosts.jsonl import arguments, cap, flatten_content, remove_elements, text_of
 from memfs.importers import foreign_files
 from memfs.importers.readers import json_files, letta
-from memfs.importers.readers.field_values import get_object, list_objects, parse_object, parse_time
+from memfs.importers.readers.field_values import (
+    Fields,
+    get_object,
+    list_objects,
+    parse_object,
+    parse_time,
+)
 from memfs.importers.readers.items import AnyItem, OmittedItem, ToolBlock, ToolSession, UnreadItem
 from memfs.store import blocks
 
@@ -31,8 +37,6 @@ _INDEX = "MEMORY.md"  # of a folder in the second layout
 _SKILLS = "skills/"
 _INVENTED = "2026-01-01"  # the day that its local backend begins to count at
 _FOLDER = re.compile(r"\*\*Current working directory\*\*: ([^\n]{1,1000})")
-
-_Fields = dict[str, object]
 
 
 def find(home: str, environment: Mapping[str, str]) -> list[str]:
@@ -189,7 +193,7 @@ def _read_conversation(folder: str) -> Iterator[AnyItem]:
     if outside.status(path) is None:
         return
     ident = ident or os.path.basename(folder)
-    rows: dict[str, _Fields] = {}
+    rows: dict[str, Fields] = {}
     project, odd = "", 0
     for _, line in json_files.iter_lines(path):
         row = parse_object(line)
@@ -211,11 +215,11 @@ def _read_conversation(folder: str) -> Iterator[AnyItem]:
         yield UnreadItem(f"a line of {ident}", "it is no message", odd)
 
 
-def _get_content(row: _Fields) -> object:
+def _get_content(row: Fields) -> object:
     return row.get("content") or row.get("parts")  # as it was called at first
 
 
-def _list_messages(row: _Fields, session: str, project: str) -> Iterator[Message]:
+def _list_messages(row: Fields, session: str, project: str) -> Iterator[Message]:
     role, content = text_of(row.get("role")), _get_content(row)
     noted = get_object(row, "metadata")
     if noted.get("compaction"):  # it repeats what was said

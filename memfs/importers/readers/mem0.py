@@ -11,7 +11,6 @@ import io
 import os
 import re
 import uuid
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
@@ -22,21 +21,32 @@ from memfs.files.database import Database
 from memfs.hosts.jsonl import text_of
 from memfs.importers import export_format
 from memfs.importers.export_format import MeteredStream, UnpackMeter
-from memfs.importers.readers import json_files
+from memfs.importers.readers import export_files, json_files
 from memfs.importers.readers.field_values import (
+    Fields,
     format_items,
+    get_text,
+    get_time,
     list_objects,
     parse_list,
     parse_object,
-    parse_time,
 )
-from memfs.importers.readers.items import AnyItem, OmittedItem, ToolSession, ToolText, UnreadItem
+from memfs.importers.readers.items import AnyItem, OmittedItem, ToolText, UnreadItem, group_sessions
+from memfs.importers.readers.row_tools import has_tables
 
 NAME = "mem0"
 _FILE = "history.db"
 _HEAD = 1 << 16  # bytes
 _LIST = re.compile(r'(?:\{[^{}\[\]]*"(?:results|memories)"\s*:\s*)?\[\s*\{')
-_LINES = "memories.jsonl.gz"  # in a backup of OpenMemory
+_LINES = re.compile(r"(^|/)memories\.jsonl\.gz$")  # in a backup of OpenMemory
+_HISTORIES = {  # as the Python or the TypeScript program calls it
+    "history": {"memory_id", "event", "is_deleted"},
+    "memory_history": {"memory_id", "action", "is_deleted"},
+}
+_SCHEMAS: tuple[dict[str, set[str]], ...] = (
+    *({table: columns} for table, columns in _HISTORIES.items()),
+    {"memories": set(), "apps": set(), "memory_categories": set()},  # OpenMemory
+)
 _HISTORY = (
     "memory_id", "new_memory", "new_value", "event", "action", "created_at", "updated_at",
     "timestamp", "is_deleted",
@@ -47,8 +57,6 @@ _KINDS = ("category", "categories", "tags", "type", "topic")  # whose values are
 _LONGEST = 60  # characters of a tag
 _DELETED = "which were deleted there"
 
-_Fields = dict[str, object]
-
 
 def find(home: str, environment: Mapping[str, str]) -> list[str]:
     """List the history, in the folder of the environment or in its default."""
@@ -58,34 +66,21 @@ def find(home: str, environment: Mapping[str, str]) -> list[str]:
 
 def sniff(path: str) -> bool:
     """Tell whether a path is one of its databases, a list of memories, or a backup."""
-    path = _locate(path)
+    path = outside.find_inside(path, _FILE)
     if database.is_database(path):
-        try:
-            with database.open_database(path) as base:
-                return bool(_find_history(base)) or _is_openmemory(base.list_tables())
-        except OSError:
-            return False
+        return has_tables(path, *_SCHEMAS)
     head = json_files.read_head(path, _HEAD)
     if head.startswith("PK"):
-        return _is_backup(path)
+        return export_files.has_file(path, _LINES)
     if not head.startswith(("{", "[")):
         return False
     listed = _LIST.match(head) and '"memory"' in head and '"id"' in head
     return bool(listed) or all(f'"{name}"' in head for name in ("user", "apps", "owner_id"))
 
 
-def _locate(path: str) -> str:
-    inside = os.path.join(path, _FILE)
-    return inside if os.path.isdir(path) and os.path.isfile(inside) else path
-
-
-def _is_openmemory(tables: Iterable[str]) -> bool:
-    return {"memories", "apps", "memory_categories"} <= set(tables)
-
-
 def read(path: str) -> Iterator[AnyItem]:
     """Yield the memories as texts, and the messages that were kept as sessions."""
-    path = _locate(path)
+    path = outside.find_inside(path, _FILE)
     if database.is_database(path):
         with database.open_database(path) as base:
             yield from _read_database(base)
@@ -97,7 +92,7 @@ def read(path: str) -> Iterator[AnyItem]:
 
 
 def _read_database(base: Database) -> Iterator[AnyItem]:
-    table = _find_history(base)
+    table = next((t for t, names in _HISTORIES.items() if names <= {*base.list_columns(t)}), "")
     if table:
         yield from _replay(row.values for row in base.read_rows(table, _HISTORY))
         yield from _make_sessions(row.values for row in base.read_rows("messages", _MESSAGES))
@@ -114,15 +109,7 @@ def _read_database(base: Database) -> Iterator[AnyItem]:
     yield from _join_tables(tables)
 
 
-def _find_history(base: Database) -> str:
-    """Return the table of the history, as the Python or the TypeScript program calls it."""
-    for table, event in (("history", "event"), ("memory_history", "action")):
-        if {"memory_id", event, "is_deleted"} <= set(base.list_columns(table)):
-            return table
-    return ""
-
-
-def _replay(rows: Iterable[_Fields]) -> Iterator[AnyItem]:
+def _replay(rows: Iterable[Fields]) -> Iterator[AnyItem]:
     """Yield what each memory is after the last of its events.
 
     They come as they were written: times do not order them, for an event may have none.
@@ -130,14 +117,13 @@ def _replay(rows: Iterable[_Fields]) -> Iterator[AnyItem]:
     now: dict[str, tuple[str, str]] = {}
     deleted, odd = set(), 0
     for row in rows:
-        ident, event = _get_first(row, "memory_id"), _get_first(row, "event", "action")
-        text = _get_first(row, "new_memory", "new_value")
+        ident, event = get_text(row, "memory_id"), get_text(row, "event", "action")
+        text = get_text(row, "new_memory", "new_value")
         if event.upper() == "DELETE" or row.get("is_deleted") == 1:
             now.pop(ident, None)
             deleted.add(ident)
         elif ident and text:
-            times = (row.get(name) for name in ("updated_at", "created_at", "timestamp"))
-            now[ident] = text, parse_time(*times)
+            now[ident] = text, get_time(row, "updated_at", "created_at", "timestamp")
         else:
             odd += 1
     for ident, (text, at) in now.items():
@@ -148,21 +134,19 @@ def _replay(rows: Iterable[_Fields]) -> Iterator[AnyItem]:
         yield UnreadItem("an event of the history", "it has no text or names no memory", odd)
 
 
-def _make_sessions(rows: Iterable[_Fields]) -> Iterator[AnyItem]:
+def _make_sessions(rows: Iterable[Fields]) -> Iterator[AnyItem]:
     """Yield the messages that it kept of each scope: the last ten."""
-    found: dict[str, list[Message]] = {}
+    said = []
     for row in rows:
         scope, ident = text_of(row.get("session_scope")), text_of(row.get("id"))
         role, text = text_of(row.get("role")), text_of(row.get("content"))
         if scope and ident and role in ("user", "assistant") and text.strip():
-            at, speaker = parse_time(row.get("created_at")), text_of(row.get("name"))
-            said = Message(ident, scope, NAME, "", "", at, role, text, speaker=speaker)
-            found.setdefault(scope, []).append(said)
-    for scope, messages in found.items():
-        yield ToolSession(scope, "session", tuple(messages))
+            at, speaker = get_time(row, "created_at"), text_of(row.get("name"))
+            said.append(Message(ident, scope, NAME, "", "", at, role, text, speaker=speaker))
+    yield from group_sessions(said, "session")
 
 
-def _read_lists(found: _Fields) -> Iterator[AnyItem]:
+def _read_lists(found: Fields) -> Iterator[AnyItem]:
     """Yield the memories of get_all(), of an export, or of all tables of OpenMemory."""
     if "apps" in found:
         tables = {name: list_objects(found, name) for name in ("apps", "categories", "memories")}
@@ -177,7 +161,7 @@ def _read_lists(found: _Fields) -> Iterator[AnyItem]:
         if odd:
             yield UnreadItem(f"an element of {name}", "it is no object", odd)
     relations = [
-        " → ".join(filter(None, (_get_first(row, *names) for names in _RELATION)))
+        " → ".join(filter(None, (get_text(row, *names) for names in _RELATION)))
         for row in list_objects(found, "relations")
     ]
     if any(relations):
@@ -187,11 +171,7 @@ def _read_lists(found: _Fields) -> Iterator[AnyItem]:
 _RELATION = (("source",), ("relationship", "relation"), ("target", "destination"))
 
 
-def _get_first(row: _Fields, *names: str) -> str:
-    return next((text for name in names if (text := text_of(row.get(name)).strip())), "")
-
-
-def _join_tables(tables: Mapping[str, list[_Fields]]) -> Iterator[AnyItem]:
+def _join_tables(tables: Mapping[str, list[Fields]]) -> Iterator[AnyItem]:
     """Yield the memories of OpenMemory's tables."""
     apps = {row.get("id"): text_of(row.get("name")) for row in tables["apps"]}
     names = {row.get("id"): text_of(row.get("name")) for row in tables["categories"]}
@@ -209,34 +189,34 @@ def _join_tables(tables: Mapping[str, list[_Fields]]) -> Iterator[AnyItem]:
     )
 
 
-def _make_texts(rows: Iterable[_Fields]) -> Iterator[AnyItem]:
+def _make_texts(rows: Iterable[Fields]) -> Iterator[AnyItem]:
     deleted = 0
     for row in rows:
-        if _get_first(row, "state").lower() == "deleted":
+        if get_text(row, "state").lower() == "deleted":
             deleted += 1
         else:
-            yield _make_text(row, parse_time(row.get("updated_at"), row.get("created_at")))
+            yield _make_text(row, get_time(row, "updated_at", "created_at"))
     if deleted:
         yield OmittedItem("memory", _DELETED, deleted)
 
 
-def _make_text(row: _Fields, at: str) -> AnyItem:
+def _make_text(row: Fields, at: str) -> AnyItem:
     """Make the text of one memory; what was noted with it becomes tags."""
-    ident = _get_first(row, "id")
+    ident = get_text(row, "id")
     with suppress(ValueError):  # SQLite has it without hyphens
         ident = str(uuid.UUID(ident))
-    text = _get_first(row, "memory", "content", "data")
+    text = get_text(row, "memory", "content", "data")
     if not ident or not text:
         return UnreadItem(f"memory {ident}".strip(), "it has no text" if ident else "it has no id")
     return ToolText(ident, "memory", text, at, tuple(_list_tags(row)))
 
 
-def _list_tags(row: _Fields) -> Iterator[str]:
+def _list_tags(row: Fields) -> Iterator[str]:
     noted = parse_object(row.get("metadata"))
-    state = _get_first(row, "state").lower()
-    words = [*parse_list(row.get("categories")), _get_first(row, "app")]
+    state = get_text(row, "state").lower()
+    words = [*parse_list(row.get("categories")), get_text(row, "app")]
     words += [state if state != "active" else ""]
-    words += [f"{name}:{_get_first(row, name)}" for name in ("user_id", "agent_id", "run_id")]
+    words += [f"{name}:{get_text(row, name)}" for name in ("user_id", "agent_id", "run_id")]
     for key, value in noted.items():
         if key in _KINDS:
             words += parse_list(value)
@@ -247,35 +227,17 @@ def _list_tags(row: _Fields) -> Iterator[str]:
             yield word
 
 
-def _is_backup(path: str) -> bool:
-    try:
-        with outside.open_stream(path) as handle, zipfile.ZipFile(handle) as archive:
-            return _find_lines(archive) is not None
-    except (*export_format.DAMAGE, OSError):
-        return False
-
-
-def _find_lines(archive: zipfile.ZipFile) -> zipfile.ZipInfo | None:
-    """Return the member of a backup that has a memory on each line."""
-    found = (each for each in archive.infolist() if each.filename.rpartition("/")[2] == _LINES)
-    return next((each for each in found if not export_format.find_zip_problem(each)), None)
-
-
 def _read_backup(path: str) -> Iterator[AnyItem]:
     try:
-        with outside.open_stream(path) as handle, zipfile.ZipFile(handle) as archive:
-            meter = UnpackMeter(os.fstat(handle.fileno()).st_size, json_files.LARGEST)
-            info = _find_lines(archive)
-            packed = b""
-            if info is not None:
-                with archive.open(info) as member:
-                    packed = MeteredStream(member, meter).read()
+        with export_files.open_files(path, _LINES) as found:
+            with next(iter(found.values()))() as member:
+                packed = member.read(json_files.LARGEST)
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as unpacked:
+            meter = UnpackMeter(len(packed), json_files.LARGEST)
             lines = MeteredStream(unpacked, meter).read()
     except (*export_format.DAMAGE, gzip.BadGzipFile) as error:
         raise StoreError(f"{path} cannot be read: {error}", "it is damaged") from None
     rows = [parse_object(line) for line in lines.split(b"\n") if line.strip()]
     yield from _make_texts(row for row in rows if row)
-    damaged = sum(not row for row in rows)
-    if damaged:
-        yield UnreadItem(f"a line of {_LINES}", "it is no object of JSON", damaged)
+    if damaged := sum(not row for row in rows):
+        yield UnreadItem("a line of memories.jsonl.gz", "it is no object of JSON", damaged)

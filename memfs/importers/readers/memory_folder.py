@@ -7,12 +7,19 @@ Its files have any names and no metadata. One becomes a block, or passages if it
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from memfs.importers import foreign_files, readers, text_files
 from memfs.importers.readers import note_files
 from memfs.importers.readers.field_values import parse_time
-from memfs.importers.readers.items import AnyItem, OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.importers.readers.items import (
+    AnyItem,
+    OmittedItem,
+    ToolBlock,
+    ToolText,
+    UnreadItem,
+    find_nowhere,
+)
 from memfs.importers.readers.note_files import NoteFile
 from memfs.importers.writers.contents import CONVERSATION
 from memfs.store import store_paths
@@ -32,11 +39,7 @@ _SHOWN = (
     ".excalidraw",
 )
 _PASSAGE = ("created_at", "importance")  # what the front matter of a passage has, and no block's
-
-
-def find(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - it has no home
-    """Return nothing: such a folder is wherever a program wanted it."""
-    return []
+find = find_nowhere
 
 
 def sniff(path: str) -> bool:

@@ -24,7 +24,13 @@ from memfs.hosts.jsonl import (
     text_of,
 )
 from memfs.importers.readers import json_files
-from memfs.importers.readers.field_values import list_objects, parse_object, parse_time
+from memfs.importers.readers.field_values import (
+    Fields,
+    get_time,
+    list_objects,
+    parse_object,
+    parse_time,
+)
 from memfs.importers.readers.items import AnyItem, ToolSession, UnreadItem
 
 _INJECTED = tags(
@@ -71,8 +77,6 @@ _FOLDERS = (
 _LOOKED_AT = 100  # folders, to recognise one of a task
 _LARGEST = 16 << 20  # bytes of a list of tasks
 
-_Fields = dict[str, object]
-
 
 @dataclass(frozen=True)
 class TaskTool:
@@ -99,7 +103,7 @@ class TaskTool:
 
     def read(self, path: str) -> Iterator[AnyItem]:
         """Yield a session for each task."""
-        history: dict[str, _Fields] = {}
+        history: dict[str, Fields] = {}
         above = ""
         for folder in _iter_tasks(path):
             if os.path.dirname(folder) != above:
@@ -107,7 +111,7 @@ class TaskTool:
                 history = _read_history(above)
             yield from self._read_task(folder, history.get(os.path.basename(folder), {}))
 
-    def _read_task(self, folder: str, known: _Fields) -> Iterator[AnyItem]:
+    def _read_task(self, folder: str, known: Fields) -> Iterator[AnyItem]:
         ident = os.path.basename(folder)
         about = [_read_object(f"{folder}/{name}") for name in (_FORKED, f"{ident}.json")]
         about.append(known)
@@ -148,7 +152,7 @@ class _TaskReading:
         with outside.open_stream(path) as stream:
             elements = json_files.iter_elements(stream, os.path.basename(path))
             for number, message in enumerate(_iter_messages(elements)):
-                given = parse_time(message.get("ts"), message.get("timestamp"))
+                given = get_time(message, "ts", "timestamp")
                 self._at = given or times.get(number, "") or self._at
                 self._project = self._project or find_workspace(message)
                 for turn in read_message(message):
@@ -174,7 +178,7 @@ class _TaskReading:
         return ToolSession(self._identity.session, "task", messages, self._project)
 
 
-def _iter_messages(elements: Iterator[object]) -> Iterator[_Fields]:
+def _iter_messages(elements: Iterator[object]) -> Iterator[Fields]:
     """Yield the objects of a list, or of the list `messages` in the one object."""
     for element in elements:
         if isinstance(element, dict) and "messages" in element:
@@ -213,7 +217,7 @@ def _is_task(folder: str) -> bool:
     return any(outside.status(f"{folder}/{name}") for name in names)
 
 
-def _read_history(tasks: str) -> dict[str, _Fields]:
+def _read_history(tasks: str) -> dict[str, Fields]:
     """Return what the lists of tasks beside a folder say of each."""
     listed = list_objects(_read_object(f"{tasks}/_index.json"), "entries")
     path = f"{os.path.dirname(tasks)}/state/taskHistory.json"
@@ -234,13 +238,13 @@ def _read_times(path: str) -> dict[int, str]:
             for each in json_files.iter_elements(stream, path):
                 index = each.get("conversationHistoryIndex") if isinstance(each, dict) else None
                 if isinstance(each, dict) and isinstance(index, int):
-                    times.setdefault(index + 1, parse_time(each.get("ts")))
+                    times.setdefault(index + 1, get_time(each, "ts"))
     except (OSError, StoreError):
         pass  # the time is that of the task then
     return times
 
 
-def _read_object(path: str) -> _Fields:
+def _read_object(path: str) -> Fields:
     return parse_object(json_files.read_head(path, _LARGEST))
 
 
