@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from memfs.core import headings, yaml_edit
 from memfs.files import outside
@@ -16,7 +17,7 @@ from memfs.hosts.jsonl import text_of
 from memfs.importers import text_files
 from memfs.importers.readers import json_files, note_files
 from memfs.importers.readers.field_values import join_sections, parse_object, parse_time
-from memfs.importers.readers.items import AnyItem, OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.importers.readers.items import AnyItem, OmittedItem, UnreadItem
 from memfs.importers.readers.note_files import NoteFile
 from memfs.importers.writers.basic_memory import BLOCK, KEYS, PASSAGE
 from memfs.importers.writers.contents import CONVERSATION
@@ -67,69 +68,51 @@ def read(path: str) -> Iterator[AnyItem]:
     """Yield the notes of a folder, or of all projects of a configuration."""
     path = outside.find_inside(path, _CONFIG)
     if os.path.isdir(path):
-        yield from _read_folder(path, "")
+        yield from note_files.read_notes(path, partial(_make_item, ""))
         return
     projects = _list_projects(path)
     for name, folder in projects.items():
         if os.path.isdir(folder):  # one alone holds what is of any project
-            yield from _read_folder(folder, name if len(projects) > 1 else "")
+            project = name if len(projects) > 1 else ""
+            yield from note_files.read_notes(folder, partial(_make_item, project))
         else:
             yield UnreadItem(f"the project {name}", f"there is no folder {folder}")
 
 
-def _read_folder(folder: str, project: str) -> Iterator[AnyItem]:
-    for note in note_files.iter_notes(folder):
-        yield note if isinstance(note, UnreadItem) else _make_item(note, project)
-
-
-def _make_item(note: NoteFile, project: str) -> AnyItem:
+def _make_item(project: str, note: NoteFile) -> AnyItem:
     kind = note.text("type").lower()
     if kind == CONVERSATION:
         return OmittedItem(CONVERSATION, "transcripts in prose")
     if not (note.body.strip() or kind == BLOCK):
         return OmittedItem("note", "without a text")
     title = note.text("title") or os.path.basename(note.stem)
-    found = () if kind in (BLOCK, PASSAGE) else _list_categories(note.body)
-    tags = tuple(dict.fromkeys([*text_files.list_tags(note.meta), *found]))
-    head = note.head
-    if kind in (BLOCK, PASSAGE):  # as `memfs export` wrote it
-        head = yaml_edit.write(head, dict.fromkeys(KEYS), "\n")
-    if kind == BLOCK or kind in _DECISIONS or _get_folder(note) in _DECISIONS:
-        return ToolBlock(
-            label=note.text("label") or note.stem,
-            noun=BLOCK if kind == BLOCK else "decision",
-            text=note.body,
+    is_exported = kind in (BLOCK, PASSAGE)  # as `memfs export` wrote it
+    found = () if is_exported else _list_categories(note.body)
+    common = {
+        "at": parse_time(note.text("created", "created_at"), note.text("modified")) or note.at,
+        "tags": tuple(dict.fromkeys([*text_files.list_tags(note.meta), *found])),
+        "project": project,
+        "head": yaml_edit.write(note.head, dict.fromkeys(KEYS), "\n") if is_exported else note.head,
+    }
+    folder = os.path.basename(os.path.dirname(note.name)).lower()
+    if kind == BLOCK or kind in _DECISIONS or folder in _DECISIONS:
+        return note.make_block(
+            note.text("label") or note.stem,
+            BLOCK if kind == BLOCK else "decision",
             description=note.text("description") or ("" if kind == BLOCK else title),
-            limit=note.limit,
-            read_only=note.meta.get("read_only") is True,
-            pinned=note.meta.get("pinned") is True,
-            tags=tags,
-            project=project,
-            at=_get_time(note),
-            head=head,
             own=kind == BLOCK,
+            **common,
         )
     titled = kind == PASSAGE or headings.find_heading(note.body) == title
-    return ToolText(
-        ident=note.text("permalink") or note.stem,
-        noun="note",
+    return note.make_text(
+        note.text("permalink") or note.stem,
+        "note",
         text=note.body if titled else join_sections(f"# {title}", note.body),
-        at=_get_time(note),
-        tags=tags,
         importance=note.importance,
-        project=project,
         document=kind != PASSAGE,
-        head=head,
         own=kind == PASSAGE,
+        **common,
     )
-
-
-def _get_folder(note: NoteFile) -> str:
-    return os.path.basename(os.path.dirname(note.name)).lower()
-
-
-def _get_time(note: NoteFile) -> str:
-    return parse_time(note.text("created", "created_at"), note.text("modified")) or note.at
 
 
 def _list_categories(body: str) -> Iterator[str]:

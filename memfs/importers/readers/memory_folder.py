@@ -9,17 +9,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from memfs.importers import foreign_files, readers, text_files
+from memfs.importers import foreign_files, readers
 from memfs.importers.readers import note_files
 from memfs.importers.readers.field_values import parse_time
-from memfs.importers.readers.items import (
-    AnyItem,
-    OmittedItem,
-    ToolBlock,
-    ToolText,
-    UnreadItem,
-    find_nowhere,
-)
+from memfs.importers.readers.items import AnyItem, OmittedItem, find_nowhere
 from memfs.importers.readers.note_files import NoteFile
 from memfs.importers.writers.contents import CONVERSATION
 from memfs.store import store_paths
@@ -27,17 +20,8 @@ from memfs.store import store_paths
 NAME = "memory-folder"
 _ENDS = (".md", ".markdown", ".txt", ".xml", ".json", ".yaml", ".yml", ".csv", ".org", ".rst", "")
 _SHOWN = (
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".gif",
-    ".svg",
-    ".webp",
-    ".pdf",
-    ".canvas",
-    ".base",
-    ".excalidraw",
-)
+    ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".pdf", ".canvas", ".base", ".excalidraw",
+)  # fmt: skip
 _PASSAGE = ("created_at", "importance")  # what the front matter of a passage has, and no block's
 find = find_nowhere
 
@@ -62,43 +46,15 @@ def sniff(path: str) -> bool:
 
 def read(path: str) -> Iterator[AnyItem]:
     """Yield a block for each file, and a text for what was a passage."""
-    for note in note_files.iter_notes(path, ("",)):
-        if isinstance(note, UnreadItem):
-            yield note
-        elif note.text("type") == CONVERSATION:
-            yield OmittedItem(CONVERSATION, "transcripts in prose")
-        elif not (note.body.strip() or note.limit):
-            yield OmittedItem("file", "without a text")
-        elif any(key in note.meta for key in _PASSAGE):
-            yield _make_text(note)
-        else:
-            yield _make_block(note)
+    return note_files.read_notes(path, _make_item, ("",))
 
 
-def _make_text(note: NoteFile) -> ToolText:
-    return ToolText(
-        ident=note.name,
-        noun="passage",
-        text=note.body,
-        at=parse_time(note.text("created_at")),
-        tags=tuple(text_files.list_tags(note.meta)),
-        importance=note.importance,
-        head=note.head,
-        own=True,
-    )
-
-
-def _make_block(note: NoteFile) -> ToolBlock:
-    return ToolBlock(
-        label=note.stem,
-        noun="file",
-        text=note.body,
-        description=note.text("description"),
-        limit=note.limit,
-        read_only=note.meta.get("read_only") is True,
-        pinned=note.meta.get("pinned") is True,
-        tags=tuple(text_files.list_tags(note.meta)),
-        at=note.at,
-        head=note.head,
-        own="limit" in note.meta,
-    )
+def _make_item(note: NoteFile) -> AnyItem:
+    if note.text("type") == CONVERSATION:
+        return OmittedItem(CONVERSATION, "transcripts in prose")
+    if not (note.body.strip() or note.limit):
+        return OmittedItem("file", "without a text")
+    if any(key in note.meta for key in _PASSAGE):
+        at = parse_time(note.text("created_at"))
+        return note.make_text(note.name, "passage", at=at, importance=note.importance, own=True)
+    return note.make_block(note.stem, "file", own="limit" in note.meta)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memfs.core import frontmatter
 from memfs.core.errors import MemfsError
 from memfs.hosts.jsonl import replace_surrogates
 from memfs.importers import foreign_files, text_files
 from memfs.importers.readers import json_files
-from memfs.importers.readers.items import UnreadItem
+from memfs.importers.readers.items import AnyItem, ToolBlock, ToolText, UnreadItem
 
 MARKDOWN = (".md",)
 _PEEKED = 500  # files of a folder that are looked at to tell whose it is
@@ -51,9 +52,34 @@ class NoteFile(NamedTuple):
         words = (" ".join(str(self.meta.get(key) or "").split()) for key in keys)
         return next(filter(None, words), "")
 
+    def make_text(self, ident: str, noun: str, **more: Any) -> ToolText:
+        """Make a text of its body and front matter, and `more` fields."""
+        return replace(
+            ToolText(ident, noun, self.body, self.at, head=self.head),
+            **({"tags": tuple(text_files.list_tags(self.meta))} | more),
+        )
 
-def iter_notes(folder: str, ends: tuple[str, ...] = MARKDOWN) -> Iterator[NoteFile | UnreadItem]:
-    """Yield the files below a folder whose names end so, and what of them cannot be read."""
+    def make_block(self, label: str, noun: str, **more: Any) -> ToolBlock:
+        """Make a block of its body and front matter, and `more` fields."""
+        block = ToolBlock(
+            label=label,
+            noun=noun,
+            text=self.body,
+            description=self.text("description"),
+            limit=self.limit,
+            read_only=self.meta.get("read_only") is True,
+            pinned=self.meta.get("pinned") is True,
+            tags=tuple(text_files.list_tags(self.meta)),
+            at=self.at,
+            head=self.head,
+        )
+        return replace(block, **more)
+
+
+def read_notes(
+    folder: str, make_item: Callable[[NoteFile], AnyItem], ends: tuple[str, ...] = MARKDOWN
+) -> Iterator[AnyItem]:
+    """Yield an item for each file below a folder whose name ends so, and what cannot be read."""
     for path in foreign_files.walk_folder(folder, ends):
         name = replace_surrogates(os.path.relpath(path, folder).replace(os.sep, "/"))
         problem = foreign_files.find_problem(path, folder)
@@ -66,7 +92,8 @@ def iter_notes(folder: str, ends: tuple[str, ...] = MARKDOWN) -> Iterator[NoteFi
             continue
         head, body = text_files.split_note(raw)
         meta = text_files.parse_meta(frontmatter.strip_fences(head))
-        yield NoteFile(name, meta, body.strip("\n"), text_files.get_modified_at(path), head)
+        at = text_files.get_modified_at(path)
+        yield make_item(NoteFile(name, meta, body.strip("\n"), at, head))
 
 
 def list_heads(folder: str) -> list[tuple[str, dict[str, object]]]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from memfs.importers import text_files
 from memfs.importers.readers import note_files
 from memfs.importers.readers.field_values import join_sections, parse_time
-from memfs.importers.readers.items import AnyItem, OmittedItem, ToolBlock, ToolText, UnreadItem
+from memfs.importers.readers.items import AnyItem, OmittedItem
 from memfs.importers.readers.note_files import NoteFile
 
 NAME = "opencode-memory"
@@ -48,40 +49,20 @@ def _is_memory(folder: str) -> bool:
 def read(path: str) -> Iterator[AnyItem]:
     """Yield a block, or a text of the journal, for each file."""
     for folder in filter(_is_memory, _list_folders(path)):
-        for note in note_files.iter_notes(folder):
-            if isinstance(note, UnreadItem):
-                yield note
-            elif not note.body.strip():
-                yield OmittedItem("file", "without a text")
-            elif _ENTRY.fullmatch(os.path.basename(note.name)):
-                yield _make_entry(note)
-            else:
-                yield _make_block(note, private=os.path.basename(os.path.dirname(folder)))
+        private = os.path.basename(os.path.dirname(folder)) == "opencode"
+        yield from note_files.read_notes(folder, partial(_make_item, private))
 
 
-def _make_entry(note: NoteFile) -> ToolText:
-    return ToolText(
-        ident=note.stem,
-        noun="journal entry",
-        text=join_sections(f"# {note.text('title')}", note.body),
-        at=parse_time(note.text("created")) or note.at,
-        tags=tuple(text_files.list_tags(note.meta, "journal")),
-        project=note.text("project"),
-        head=note.head,
-    )
-
-
-def _make_block(note: NoteFile, private: str) -> ToolBlock:
-    return ToolBlock(
-        label=note.text("label") or note.stem,
-        noun="block",
-        text=note.body,
-        description=note.text("description"),
-        limit=note.limit,
-        read_only=note.meta.get("read_only") is True,
-        pinned=note.meta.get("pinned") is True,
-        tags=tuple(text_files.list_tags(note.meta)),
-        private=private == "opencode",
-        at=note.at,
-        head=note.head,
-    )
+def _make_item(private: bool, note: NoteFile) -> AnyItem:
+    if not note.body.strip():
+        return OmittedItem("file", "without a text")
+    if _ENTRY.fullmatch(os.path.basename(note.name)):
+        return note.make_text(
+            note.stem,
+            "journal entry",
+            text=join_sections(f"# {note.text('title')}", note.body),
+            at=parse_time(note.text("created")) or note.at,
+            tags=tuple(text_files.list_tags(note.meta, "journal")),
+            project=note.text("project"),
+        )
+    return note.make_block(note.text("label") or note.stem, "block", private=private)
