@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 
 import click
 
@@ -17,7 +18,6 @@ from memfs.core.errors import RejectedError, UsageError
 from memfs.core.formats import format_count
 from memfs.importers import exporting, importing, report, writers
 from memfs.importers import undo as undo_module
-from memfs.importers.readers.items import Importer
 from memfs.store import git
 from memfs.store.blocks import Place
 
@@ -86,69 +86,32 @@ def import_command(
         raise click.UsageError("--pin and --anyway are for files and exports")
     if project and not tool:
         raise click.UsageError("--project is for the memory of another tool: memfs import TOOL")
-    if tool:
-        _import_tool(place, tool, user=user, project=project, dry_run=dry_run, as_json=as_json)
-        return
-    _import_files(place, paths, user=user, pin=pin, anyway=anyway, dry_run=dry_run, as_json=as_json)
-
-
-def _import_files(
-    place: Place,
-    paths: tuple[str, ...],
-    *,
-    user: bool,
-    pin: bool,
-    anyway: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    """Import an export, or files of other tools; without paths, tell what there is."""
-    export = importing.find_export(paths)
-    named = f"{len(paths)} files and folders" if len(paths) > 1 else "".join(paths)
-    origin = options.get_origin(f"from {os.path.basename(named.rstrip('/')) or named}")
+    export = "" if tool else importing.find_export(paths)
     if export and pin:
         raise click.UsageError("--pin is for the files of other tools: an export says it itself")
-    if export:
-        done = importing.run(place, export, origin, user=user, anyway=anyway, dry_run=dry_run)
+    several = f"{len(paths)} files and folders"
+    name = tool[0][0].NAME if tool else several if len(paths) > 1 else "".join(paths)
+    origin = options.get_origin(f"from {os.path.basename(name.rstrip('/')) or name}")
+    into = {"user": user, "dry_run": dry_run}
+    if tool:
+        done = importing.import_tool(place, tool, origin, project=project, **into)
+    elif export:
+        done = importing.run(place, export, origin, anyway=anyway, **into)
     else:
-        done = importing.import_files(
-            place, paths, origin, home=options.home(), user=user, pin=pin, dry_run=dry_run
-        )
+        home = options.home()
+        done = importing.import_files(place, paths, origin, home=home, pin=pin, **into)
     if as_json:
         console.as_json(_build_record(done))
+    elif tool:
+        report.print_tool(done, name, dry_run=dry_run)
     elif export:
         _print_report(done, dry_run=dry_run)
     else:
         tools = [] if paths else importing.list_tools(options.home())
         report.print_tools(tools)
         if done.files or not tools:
-            report.print_import(
-                place, done, list_only=not paths, dry_run=dry_run, pin=pin, user=user
-            )
+            report.print_import(place, done, list_only=not paths, pin=pin, **into)
     if paths and any(item.outcome == "refused" for item in done.items):
-        console.refuse()
-
-
-def _import_tool(
-    place: Place,
-    sources: list[tuple[Importer, str]],
-    *,
-    user: bool,
-    project: str,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    """Import what a tool keeps, and tell what came of it."""
-    name = sources[0][0].NAME
-    origin = options.get_origin(f"from {name}")
-    done = importing.import_tool(
-        place, sources, origin, user=user, project=project, dry_run=dry_run
-    )
-    if as_json:
-        console.as_json(_build_record(done))
-    else:
-        report.print_tool(done, name, dry_run=dry_run)
-    if any(item.outcome == "refused" for item in done.items):
         console.refuse()
 
 
@@ -265,57 +228,33 @@ def export_command(
     notes for basic-memory, a folder of plain Markdown, or the memory.jsonl of MCP's server-memory.
     --all adds sessions to the folders. What a format has no place for is named.
     """
-    if tool:
-        _convert(file, tool, user=user, everything=everything, force=force, secrets=secrets)
-        return
-    if file == "-" and sys.stdout.isatty():
+    path = "" if file == "-" else file
+    if tool and not path:
+        raise UsageError("--to writes files, not to stdout", "name a file or a folder")
+    if not path and sys.stdout.isatty():
         raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
     place = options.place()
-    path = "" if file == "-" else file
+    write = partial(exporting.convert, place, tool) if tool else partial(exporting.run, place)
     with stoppable_stages(lambda: "nothing was written; run it again", (exporting.SCAN,)) as stage:
-        done = exporting.run(
-            place, path, user=user, everything=everything, force=force, anyway=secrets, stage=stage
+        done = write(
+            path, user=user, everything=everything, force=force, anyway=secrets, stage=stage
         )
     done = _check_secrets(done)
     for left in done.left_out:
         console.talk(f"! left out, its name is none that can be imported: {left}")
     if not path:
         console.write_bytes(done.data)
-    where = f": {path}" if path else ""
-    what = _format_counts(done.counts) or "nothing but settings"
-    console.print_done(f"{what}{where}, {format_size(done.size)}")
-    if path and (user or everything) and not git.is_ignored(path):
-        console.talk("  git does not ignore that file: it is not for a commit.")
-
-
-def _convert(
-    path: str, tool: str, *, user: bool, everything: bool, force: bool, secrets: bool
-) -> None:
-    """Write memory in the format of another tool, and tell what was written."""
-    if path == "-":
-        raise UsageError("--to writes files, not to stdout", "name a file or a folder")
-    place = options.place()
-    with stoppable_stages(lambda: "nothing was written; run it again", (exporting.SCAN,)) as stage:
-        found = exporting.convert(
-            place,
-            tool,
-            path,
-            user=user,
-            everything=everything,
-            force=force,
-            anyway=secrets,
-            stage=stage,
-        )
-    done = _check_secrets(found)
-    what = _format_counts(done.counts) or "nothing"
-    console.print_done(f"{what} for {tool}: {path}, {format_size(done.size)}")
+    what = _format_counts(done.counts) or ("nothing" if tool else "nothing but settings")
+    what += f" for {tool}" if tool else ""
+    console.print_done(f"{what}{f': {path}' if path else ''}, {format_size(done.size)}")
     for beside in done.paths if len(done.paths) == 2 else ():
         if beside != path:
             console.talk(f"  the passages: {beside}")
     if unplaced := _format_counts(done.unplaced):
         console.talk(f"  {tool} has no place for {unplaced}")
-    if (user or everything) and not git.is_ignored(path):
-        console.talk("  git does not ignore that: it is not for a commit.")
+    if path and (user or everything) and not git.is_ignored(path):
+        written = "that" if tool else "that file"
+        console.talk(f"  git does not ignore {written}: it is not for a commit.")
 
 
 def _format_counts(counts: Mapping[str, int]) -> str:

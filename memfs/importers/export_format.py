@@ -113,9 +113,7 @@ def check_target(path: str, *, force: bool) -> None:
         raise StoreError(f"{path} is a folder", "name a file in it, memory.zip for one")
     if os.path.lexists(path) and not force:
         raise StoreError(f"{path} exists already", "--force writes over it")
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise NotFoundError(f"there is no folder {folder}")
+    _check_parent(path)
 
 
 def check_folder(path: str, *, force: bool) -> None:
@@ -124,6 +122,10 @@ def check_folder(path: str, *, force: bool) -> None:
         raise StoreError(f"{path} is not a folder", "name one, or one that is not there yet")
     if outside.list_names(path) and not force:
         raise StoreError(f"{path} is not empty", "--force writes into it, and over its files")
+    _check_parent(path)
+
+
+def _check_parent(path: str) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise NotFoundError(f"there is no folder {folder}")

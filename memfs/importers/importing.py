@@ -145,16 +145,12 @@ def import_files(
         and not each.block
         and blocks.resolve_label(place, labels.qualify(tier, each.label))
     ]
-    notes = (
-        [f"too long for a block now, and still one from before: {', '.join(grown)}"]
-        if grown
-        else []
-    )
+    note = f"too long for a block now, and still one from before: {', '.join(grown)}"
     return replace(
         done,
         items=(*refused, *done.items),
         files=tuple(found),
-        note="; ".join(word for word in (*notes, done.note) if word),
+        note="; ".join(filter(None, (note if grown else "", done.note))),
     )
 
 
@@ -165,11 +161,11 @@ def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[F
             raise StoreError(
                 f"{path} is a store of memfs", "export it there: memfs export FILE, then import it"
             )
-        for source in foreign_files.find(path, place.home.top, home):
-            found.setdefault(source.path, source)
-        for source in _find_nested(place, path, home):
-            found.setdefault(source.path, source)
-        for source in foreign_files.find_others(path, place.home.top, home):
+        for source in (
+            *foreign_files.find(path, place.home.top, home),
+            *_find_nested(place, path, home),
+            *foreign_files.find_others(path, place.home.top, home),
+        ):
             found.setdefault(source.path, source)
     return list(found.values())
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, NamedTuple
 
 from memfs import files
@@ -19,7 +20,7 @@ from memfs.core.injection_signs import Sign
 from memfs.core.privacy import public, redact_names, storable
 from memfs.core.records import Message
 from memfs.files import atomic, logs
-from memfs.hosts.jsonl import cap
+from memfs.hosts.jsonl import cap, replace_surrogates
 from memfs.importers import undo
 from memfs.importers.undo import AddedPart
 from memfs.store import (
@@ -36,6 +37,7 @@ from memfs.store.store_paths import Store
 Outcome = Literal["new", "merged", "same", "refused"]
 _NAME = re.compile(r"[a-z0-9_][\w.-]{0,250}", re.ASCII | re.IGNORECASE)
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
+_Planner = Callable[[Store, list[tuple[str, bytes]]], Iterator["ImportItem"]]
 _LONGEST_HEAD = 20_000  # characters; reading YAML takes long
 
 
@@ -62,12 +64,6 @@ class ImportItem:
 
 BLOCKS = ("blocks/", ".md")
 PASSAGES = ("archive/", archive.SUFFIX)
-_FACTS = ("facts/", ".jsonl")
-_STATIC = ("static/", ".md")
-_SAID = ("local/recall/", recall.SUFFIX)
-_ASIDE = ("local/recall/", recall.ASIDE)
-_WINDOWS = (f"local/{chunk_log.FOLDER}/", chunk_log.SUFFIX)
-_OUTCOMES = ("local/", session_outcomes.FILE)
 
 
 def items(store: Store, found: Mapping[str, bytes]) -> list[ImportItem]:
@@ -75,15 +71,8 @@ def items(store: Store, found: Mapping[str, bytes]) -> list[ImportItem]:
 
     Raises `LinkError` where something would be written behind a link.
     """
-    planned = [
-        *_plan_passages(store, list_files(found, PASSAGES)),
-        *_plan_facts(store, list_files(found, _FACTS)),
-        *_plan_static(store, list_files(found, _STATIC)),
-        *_plan_sessions(store, list_files(found, _SAID)),
-        *_plan_sessions(store, list_files(found, _ASIDE)),
-        *_plan_local(store, "windows", list_files(found, _WINDOWS)),
-        *_plan_local(store, "outcomes", list_files(found, _OUTCOMES)),
-    ]
+    listed = ((plan, list_files(found, kind)) for kind, plan in _PLANNERS.items())
+    planned = [item for plan, files_of_kind in listed for item in plan(store, files_of_kind)]
     for item in planned:
         if item.path:
             files.check_path(item.path)
@@ -102,8 +91,7 @@ def list_files(found: Mapping[str, bytes], kind: tuple[str, str]) -> list[tuple[
 
 def memory(found: Mapping[str, bytes]) -> int:
     """Count the files of known kinds."""
-    kinds = (BLOCKS, PASSAGES, _FACTS, _STATIC, _SAID, _ASIDE, _WINDOWS, _OUTCOMES)
-    return sum(len(list_files(found, kind)) for kind in kinds)
+    return sum(len(list_files(found, kind)) for kind in (BLOCKS, *_PLANNERS))
 
 
 def write(store: Store, item: ImportItem) -> None:
@@ -148,6 +136,10 @@ def read_part(name: str, data: bytes) -> tuple[str, str]:
     return text, f"cannot import {name}: its front matter: {wrong}" if wrong else ""
 
 
+def _refuse(kind: str, name: str, why: str) -> ImportItem:
+    return ImportItem(kind, name, "refused", f"cannot import {why}")
+
+
 def _plan_passages(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     here = [
         each for path in (archive.sources(store) if found else []) if (each := archive.read(path))
@@ -189,21 +181,18 @@ def _plan_facts(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Import
     for name, data in found:
         stem = name.removeprefix("facts/").removesuffix(".jsonl")
         if not _MONTH.fullmatch(stem):
-            yield ImportItem(
-                "facts", name, "refused", f"cannot import {name}: facts are in <yyyy-mm>.jsonl"
-            )
-            continue
-        path = f"{store.root}/{name}"
-        yield from _plan_lines("facts", name, data, path)
+            yield _refuse("facts", name, f"{name}: facts are in <yyyy-mm>.jsonl")
+        else:
+            yield from _plan_lines("facts", name, data, f"{store.root}/{name}")
 
 
-def _plan_local(store: Store, kind: str, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
+def _plan_local(kind: str, store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
     for name, data in found:
         short = name.removeprefix("local/")
         if not all(map(_NAME.fullmatch, short.split("/"))):
-            yield ImportItem(kind, name, "refused", f"cannot import {name}: not a name of ours")
-            continue
-        yield from _plan_lines(kind, name, data, f"{store.local}/{short}")
+            yield _refuse(kind, name, f"{name}: not a name of ours")
+        else:
+            yield from _plan_lines(kind, name, data, f"{store.local}/{short}")
 
 
 def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[ImportItem]:
@@ -217,8 +206,7 @@ def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[Import
         found = _parse_line(line)
         wrong = _find_line_problem(line, found)
         if wrong or found is None:
-            why = f"cannot import line {number} of {name}: {wrong}"
-            yield ImportItem(kind, name, "refused", why)
+            yield _refuse(kind, name, f"line {number} of {name}: {wrong}")
             continue
         known.add(line)
         added.append(line + "\n")
@@ -282,8 +270,8 @@ def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Impor
         elif now == text:
             yield ImportItem("static", key, "same")
         else:
-            why = f"cannot import {key}: it is here with another text, and static entries stay"
-            yield ImportItem("static", key, "refused", why)
+            why = f"{key}: it is here with another text, and static entries stay"
+            yield _refuse("static", key, why)
 
 
 def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:
@@ -291,9 +279,7 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
         short = name.removeprefix("local/recall/")
         parts = short.split("/")
         if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
-            yield ImportItem(
-                "session", short, "refused", f"cannot import {short}: not a session's name"
-            )
+            yield _refuse("session", short, f"{short}: not a session's name")
             continue
         path = f"{store.local}/recall/{short}"
         if recall.is_read_elsewhere(path):
@@ -301,9 +287,7 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
             continue
         messages, damaged = _clean_messages(data)
         if not messages:
-            yield ImportItem(
-                "session", short, "refused", f"cannot import {short}: it holds no messages"
-            )
+            yield _refuse("session", short, f"{short}: it holds no messages")
             continue
         said = recall.messages(path) if files.is_file(path) else ()
         known = {message.id: message for message in said}
@@ -332,30 +316,25 @@ def _clean_messages(data: bytes) -> tuple[dict[str, Message], int]:
 
 def _clean(message: Message) -> Message | None:
     """Clean a message as ingestion does; None if it is invalid."""
-    words = [word for name, word in zip(message._fields, message, strict=True) if name != "side"]
-    if not all(isinstance(word, str) for word in words) or not message.id:
+    words = {name: word for name, word in message._asdict().items() if name != "side"}
+    if not all(isinstance(word, str) for word in words.values()) or not message.id:
         return None
-    text = storable(_replace_surrogates(message.text))
-    cleaned = message._replace(
-        id=_replace_surrogates(message.id),
-        session=_replace_surrogates(message.session),
-        host=_replace_surrogates(message.host),
-        project=_replace_surrogates(message.project),
-        branch=_replace_surrogates(message.branch),
-        at=_replace_surrogates(message.at),
-        role=_replace_surrogates(message.role),
-        text=cap(text) if message.role == "tool" else text,
-        tool=_replace_surrogates(message.tool),
-        side=message.side is True,
-        speaker=_replace_surrogates(message.speaker),
-        sentiment=_replace_surrogates(message.sentiment),
-    )
-    return redact_names(cleaned)
+    words = {name: replace_surrogates(word) for name, word in words.items()}
+    whole = message._replace(**words)
+    text = storable(whole.text)
+    text = cap(text) if whole.role == "tool" else text
+    return redact_names(whole._replace(text=text, side=message.side is True))
 
 
-def _replace_surrogates(word: str) -> str:
-    """Replace surrogates in a text."""
-    return word.encode("utf-8", "replace").decode()
+_PLANNERS: Mapping[tuple[str, str], _Planner] = {  # by folder and suffix
+    PASSAGES: _plan_passages,
+    ("facts/", ".jsonl"): _plan_facts,
+    ("static/", ".md"): _plan_static,
+    ("local/recall/", recall.SUFFIX): _plan_sessions,
+    ("local/recall/", recall.ASIDE): _plan_sessions,
+    (f"local/{chunk_log.FOLDER}/", chunk_log.SUFFIX): partial(_plan_local, "windows"),
+    ("local/", session_outcomes.FILE): partial(_plan_local, "outcomes"),
+}
 
 
 class OutdatedPassages(NamedTuple):
@@ -386,7 +365,10 @@ def find_outdated(store: Store, found: Mapping[str, bytes], origin: str) -> Outd
     replaced: dict[str, None] = {}
     changed: dict[str, None] = {}
     gone: dict[str, None] = {}
-    for part in _list_parts(store, origin):
+    records = (record for record in undo.read_all(store) if record.source == origin)
+    for part in (part for record in records for part in record.parts):
+        if not part.path.startswith("archive/"):
+            continue
         path = undo.locate(store, part.path)
         before = archive.read(path)
         if before is None or not before.source:
@@ -398,14 +380,6 @@ def find_outdated(store: Store, found: Mapping[str, bytes], origin: str) -> Outd
             same = undo.hash_text(files.read(path) or "") in part.marks
             (replaced if same else changed)[path] = None
     return OutdatedPassages(tuple(replaced), tuple(changed), tuple(gone))
-
-
-def _list_parts(store: Store, origin: str) -> Iterator[AddedPart]:
-    """Yield the passages that earlier imports from `origin` added."""
-    for record in undo.read_all(store):
-        for part in record.parts if record.source == origin else ():
-            if part.path.startswith("archive/"):
-                yield part
 
 
 def remove_outdated(store: Store, outdated: OutdatedPassages) -> None:

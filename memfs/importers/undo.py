@@ -13,7 +13,7 @@ import msgspec
 
 from memfs import files
 from memfs.core.errors import NotFoundError, RejectedError
-from memfs.core.records import JournalEntry, Origin
+from memfs.core.records import Origin
 from memfs.files import atomic, logs, trees
 from memfs.ingest import transcripts
 from memfs.recall import index_sources
@@ -130,22 +130,11 @@ class _Undoing:
             if now != entry.after:
                 self.kept.append((entry.label, "it was edited since"))
                 continue
-            changes.append(self._restore(entry, path, version))
+            op, why = journal_query.UNDO, f"undo of version {entry.version}"
+            texts = entry.after, entry.before
+            changes.append(Change(entry.tier, entry.label, path, *texts, op, version + 1, why))
             self.removed["block" if entry.before is None else "block edit"] += 1
         return changes
-
-    @staticmethod
-    def _restore(entry: JournalEntry, path: str, version: int) -> Change:
-        return Change(
-            entry.tier,
-            entry.label,
-            path,
-            entry.after,
-            entry.before,
-            journal_query.UNDO,
-            version + 1,
-            f"undo of version {entry.version}",
-        )
 
     def _remove_part(self, store: Store, part: AddedPart) -> bool:
         """Take back one part; return whether a file was changed."""
@@ -155,20 +144,24 @@ class _Undoing:
         try:
             quarantine.check_writable(store, path)
             if part.kind == "file":
-                return self._remove_file(path, part)
-            if part.kind == "lines":
-                return self._remove_lines(store, path, part)
-            return self._remove_messages(store, path, part)
+                changed = self._remove_file(path, part)
+            elif part.kind == "lines":
+                changed = self._remove_lines(store, path, part)
+            else:
+                changed = self._remove_messages(store, path, part)
         except OSError as error:
             self.kept.append((part.path, error.strerror or "it cannot be written"))
             return False
+        folder = os.path.dirname(path)
+        if changed and not any(files.entries(folder)):  # the import may have made it
+            trees.remove(folder)
+        return changed
 
     def _remove_file(self, path: str, part: AddedPart) -> bool:
         if hash_text(files.read(path) or "") != part.marks[0]:
             self.kept.append((part.path, "it was changed since"))
             return False
         files.remove(path)
-        _remove_empty_folder(os.path.dirname(path))
         self.removed[_NOUNS.get(part.path.partition("/")[0], "file")] += 1
         return True
 
@@ -184,7 +177,6 @@ class _Undoing:
             atomic.write(path, "".join(kept), private=private, locked=True)
         else:
             files.remove(path)
-            _remove_empty_folder(os.path.dirname(path))
         return True
 
     def _remove_messages(self, store: Store, path: str, part: AddedPart) -> bool:
@@ -198,16 +190,9 @@ class _Undoing:
             recall.write_session(path, kept)
         else:
             recall.remove_session(path)
-            _remove_empty_folder(os.path.dirname(path))
             self.removed["session"] += 1
             session_outcomes.remove_traces(self._place, store, said[0].host, said[0].session)
         return True
-
-
-def _remove_empty_folder(folder: str) -> None:
-    """Remove a folder that has nothing left in it: the import may have made it."""
-    if not any(files.entries(folder)):
-        trees.remove(folder)
 
 
 @dataclass(frozen=True)
