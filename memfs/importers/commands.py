@@ -134,14 +134,10 @@ def _list(place: Place, *, as_json: bool) -> None:
 
 
 def _build_record(done: importing.Imported) -> dict[str, object]:
+    shown = ("kind", "name", "outcome", "detail")
     items = [
-        {
-            "kind": item.kind,
-            "name": item.name,
-            "outcome": item.outcome,
-            "detail": item.detail,
-            "signs": [sign._asdict() for sign in item.signs],
-        }
+        {name: getattr(item, name) for name in shown}
+        | {"signs": [sign._asdict() for sign in item.signs]}
         for item in done.items
     ]
     files = [

@@ -12,6 +12,7 @@ from memfs.core.block import MANAGED
 from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
 from memfs.files import outside
+from memfs.importers import foreign_files
 from memfs.store import clock
 
 LARGEST = 2 << 20  # bytes of a file
@@ -36,6 +37,17 @@ def read_text(path: str, shown: str) -> str:
     if odd:
         raise MemfsError(f"it holds {odd.message.rpartition(' holds ')[2]}")
     return text
+
+
+def read_below(path: str, folder: str, shown: str) -> tuple[str, str]:
+    """Return (text, why it cannot be read or "") of a file of a folder; no link out is followed."""
+    wrong = foreign_files.find_problem(path, folder)
+    if wrong:
+        return "", wrong
+    try:
+        return read_text(path, shown), ""
+    except MemfsError as error:
+        return "", error.message
 
 
 def split_note(raw: str) -> tuple[str, str]:

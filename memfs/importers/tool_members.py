@@ -71,15 +71,11 @@ def collect_members(
     get_limit = config.load(place).get_limit
     for item in _read_all(items, made):
         noun = item.noun, _name_project(item.project)
-        if project and item.project and not _is_of_project(item, [project]):
-            made.left[noun] += 1
-            continue
         tier = labels.USER if user or item.private else labels.PROJECT
-        if tier == labels.PROJECT and not (project or _is_here(place, item)):
-            made.left[noun] += 1
-            continue
         store = place.user if tier == labels.USER else place.project
-        if store is None:
+        is_other = project and item.project and not _is_of_project(item, [project])
+        is_elsewhere = tier == labels.PROJECT and not (project or _is_here(place, item))
+        if is_other or is_elsewhere or store is None:
             made.left[noun] += 1
             continue
         made.counts[noun] += 1

@@ -211,11 +211,11 @@ def test_what_is_no_text_of_the_folder_is_named_and_not_read(place: Place, tmp_p
     done = import_path(place, memory)
     said = [detail.partition(f" of {memory}")[0] for detail in list_details(done, "refused")]
     assert sorted(said) == [
-        "cannot read system/big.md: it is too large",
-        "cannot read system/bytes.md: it is not UTF-8",
+        "cannot read system/big.md: it is too large (3,145,728 bytes)",
+        "cannot read system/bytes.md: it is UTF-16, not UTF-8",
         "cannot read system/folder.md: it is a link that leads out",
         "cannot read system/gone.md: it is a link that leads nowhere",
-        "cannot read system/latin.md: it is not UTF-8",
+        "cannot read system/latin.md: it holds bytes that are not UTF-8",
         "cannot read system/link.md: it is a link that leads out",
     ]
     assert blocks.get(place, "x").value == "y"

@@ -24,7 +24,6 @@ from memfs.importers.writers.contents import CONVERSATION
 
 NAME = "basic-memory"
 _CONFIG = "config.json"
-_LARGEST = 1 << 20  # bytes of its configuration
 _DECISIONS = ("decision", "decisions")  # the type of a note, or the name of its folder
 _ITEM = re.compile(r"\s*[-*] (?:\[([^\]\[()]{1,60})\] )?(?=\S)")
 _TASKS = (" ", "x", "X", "-")  # in the place of a category
@@ -43,7 +42,7 @@ def sniff(path: str) -> bool:
     path = outside.find_inside(path, _CONFIG)
     if os.path.isdir(path):
         return any(_is_note(meta) for _, meta in note_files.list_heads(path))
-    return '"default_project"' in json_files.read_head(path, _LARGEST) and bool(
+    return '"default_project"' in json_files.read_head(path, json_files.SETTINGS) and bool(
         _list_projects(path)
     )
 
@@ -56,7 +55,7 @@ def _is_note(meta: Mapping[str, object]) -> bool:
 
 def _list_projects(path: str) -> dict[str, str]:
     """Return the folders of the projects in a configuration, by their names."""
-    found = parse_object(parse_object(json_files.read_head(path, _LARGEST)).get("projects"))
+    found = parse_object(json_files.read_object(path).get("projects"))
     folders = {
         name: text_of(each) or text_of(parse_object(each).get("path"))
         for name, each in found.items()

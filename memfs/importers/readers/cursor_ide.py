@@ -33,7 +33,6 @@ _COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
 _COMPOSERS, _CHATS = "composer.composerData", "workbench.panel.aichat.view.aichat.chatdata"
 _ROLES = {1: "user", 2: "assistant", "user": "user", "ai": "assistant"}
 _TEXTS = ("text", "rawText", "content", "message")
-_LARGEST = 1 << 16  # bytes of workspace.json
 
 
 def find(home: str, environment: Mapping[str, str]) -> list[str]:
@@ -80,7 +79,7 @@ class _Workspaces:
         """Read which there are, and yield the chats that they hold themselves."""
         for name in outside.list_names(f"{self._user}/workspaceStorage"):
             top = f"{self._user}/workspaceStorage/{name}"
-            about = parse_object(json_files.read_head(f"{top}/workspace.json", _LARGEST))
+            about = json_files.read_object(f"{top}/workspace.json")
             self._folders[name] = task_folders.parse_folder(text_of(about.get("folder")))
             if not database.is_database(f"{top}/{_FILE}"):
                 continue

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import StoreError
 from memfs.files import outside
+from memfs.importers.readers.field_values import parse_object
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead
 
 LARGEST = 256 << 20  # bytes of a document that is read whole
 LONGEST = 64 << 20  # characters of one element, or line
+SETTINGS = 16 << 20  # bytes of a file of settings, or of a list of tasks
 _PIECE = 1 << 20
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
@@ -26,6 +29,11 @@ def read_head(path: str, size: int = 4096) -> str:
             return handle.read(size).decode("utf-8", "replace").lstrip("\ufeff" + _SPACE)
     except OSError:
         return ""
+
+
+def read_object(path: str) -> dict[str, object]:
+    """Return the object in a small file, of settings for one; {} for anything else."""
+    return parse_object(read_head(path, SETTINGS))
 
 
 def load(path: str) -> object:
@@ -86,15 +94,10 @@ def iter_lines(path: str) -> Iterator[tuple[int, object]]:
             number += 1
             text = line.decode("utf-8-sig", "replace").strip()
             if text:
-                yield number, _parse_line(text)
-
-
-def _parse_line(text: str) -> object:
-    try:
-        found: object = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found
+                value: object = None
+                with suppress(ValueError, RecursionError):
+                    value = json.loads(text)
+                yield number, value
 
 
 class _Buffer:

@@ -13,11 +13,10 @@ from itertools import islice
 
 from memfs.core import frontmatter
 from memfs.core.block import Block
-from memfs.core.errors import StoreError
 from memfs.core.records import Message
 from memfs.files import outside
 from memfs.hosts.jsonl import arguments, cap, flatten_content, remove_elements, text_of
-from memfs.importers import foreign_files
+from memfs.importers import foreign_files, text_files
 from memfs.importers.readers import json_files, letta
 from memfs.importers.readers.field_values import (
     Fields,
@@ -30,7 +29,6 @@ from memfs.importers.readers.items import AnyItem, OmittedItem, ToolBlock, ToolS
 from memfs.store import blocks
 
 NAME = "letta-code"
-_LARGEST = 2 << 20  # bytes of a file
 _MOST_LOOKED_AT = 20  # files, to recognise a folder
 _SUFFIX = ".md"
 _INDEX = "MEMORY.md"  # of a folder in the second layout
@@ -110,7 +108,7 @@ def _read_names(path: str) -> dict[str, str]:
     """Return the names of the agents by their ids."""
     found = {}
     for name in outside.list_names(f"{path}/agents"):
-        row = parse_object(json_files.read_head(f"{path}/agents/{name}", 1 << 20))
+        row = json_files.read_object(f"{path}/agents/{name}")
         ident = text_of(row.get("id"))
         found[ident] = text_of(row.get("name")).strip() or ident
     return found
@@ -152,16 +150,15 @@ def _is_pinned(name: str, *, second: bool) -> bool:
 
 def _read_item(folder: str, name: str, agent: str, *, second: bool) -> ToolBlock | UnreadItem:
     """Make a block of a file."""
-    try:
-        file = _read_block(folder, name)
-    except StoreError as error:
-        return UnreadItem(f"{agent}/{name}" if agent else name, error.message)
-    except OSError as error:
-        return UnreadItem(name, error.strerror or "it cannot be read")
+    path = f"{folder}/{name}"
+    text, wrong = text_files.read_below(path, folder, name)
+    if wrong:
+        return UnreadItem(f"{agent}/{name}" if agent else name, wrong)
+    file = _parse_block(path, text)
     label = name.removesuffix(_SUFFIX)
     return letta.make_block(
         label if second else label.removeprefix(letta.PINNED),
-        file.body.replace("\r\n", "\n").removesuffix("\n"),
+        file.body.removesuffix("\n"),
         pinned=_is_pinned(name, second=second),
         limit=file.meta.get("limit"),
         read_only=file.read_only,
@@ -170,24 +167,9 @@ def _read_item(folder: str, name: str, agent: str, *, second: bool) -> ToolBlock
     )
 
 
-def _read_block(folder: str, name: str) -> Block:
-    """Read a file. Raises `StoreError` for what is no text of that folder, and `OSError`."""
-    path = f"{folder}/{name}"
-    wrong = foreign_files.find_problem(path, folder)
-    if wrong:
-        raise StoreError(wrong)
-    text, size = outside.beginning(path, _LARGEST, 0)
-    if text is None or size > _LARGEST:
-        raise StoreError("it is no file" if text is None else "it is too large")
-    found = _parse_block(path, text)
-    if found.codec or text_of(text) != text:
-        raise StoreError("it is not UTF-8")
-    return found
-
-
 def _read_conversation(folder: str) -> Iterator[AnyItem]:
     """Yield the messages of one conversation, without what the program put into them."""
-    head = parse_object(json_files.read_head(f"{folder}/conversation.json", 1 << 20))
+    head = json_files.read_object(f"{folder}/conversation.json")
     ident = "-".join(filter(None, (text_of(head.get(name)) for name in ("agent_id", "id"))))
     path = f"{folder}/messages.jsonl"
     if outside.status(path) is None:

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from memfs.core import frontmatter
-from memfs.core.errors import MemfsError
 from memfs.hosts.jsonl import replace_surrogates
 from memfs.importers import foreign_files, text_files
 from memfs.importers.readers import json_files
@@ -82,11 +81,7 @@ def read_notes(
     """Yield an item for each file below a folder whose name ends so, and what cannot be read."""
     for path in foreign_files.walk_folder(folder, ends):
         name = replace_surrogates(os.path.relpath(path, folder).replace(os.sep, "/"))
-        problem = foreign_files.find_problem(path, folder)
-        try:
-            raw = "" if problem else text_files.read_text(path, name)
-        except MemfsError as error:
-            problem = error.message
+        raw, problem = text_files.read_below(path, folder, name)
         if problem:
             yield UnreadItem(name, problem)
             continue

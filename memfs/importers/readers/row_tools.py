@@ -106,7 +106,7 @@ def has_tables(path: str, *schemas: Mapping[str, set[str]]) -> bool:
 
 def _list_claude_mem(home: str, environment: Mapping[str, str]) -> list[str]:
     folder = environment.get("CLAUDE_MEM_DATA_DIR") or f"{home}/.claude-mem"
-    settings = parse_object(json_files.read_head(f"{folder}/settings.json", 1 << 16))
+    settings = json_files.read_object(f"{folder}/settings.json")
     moved = text_of(settings.get("CLAUDE_MEM_DATA_DIR"))
     return [f"{each}/claude-mem.db" for each in (moved, folder) if each]
 

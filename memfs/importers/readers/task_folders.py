@@ -75,7 +75,6 @@ _FOLDERS = (
     "shadowGitConfigWorkTree",
 )
 _LOOKED_AT = 100  # folders, to recognise one of a task
-_LARGEST = 16 << 20  # bytes of a list of tasks
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class TaskTool:
 
     def _read_task(self, folder: str, known: Fields) -> Iterator[AnyItem]:
         ident = os.path.basename(folder)
-        about = [_read_object(f"{folder}/{name}") for name in (_FORKED, f"{ident}.json")]
+        about = [json_files.read_object(f"{folder}/{name}") for name in (_FORKED, f"{ident}.json")]
         about.append(known)
         project = next(
             (text for each in about for key in _FOLDERS if (text := text_of(each.get(key)))), ""
@@ -219,7 +218,7 @@ def _is_task(folder: str) -> bool:
 
 def _read_history(tasks: str) -> dict[str, Fields]:
     """Return what the lists of tasks beside a folder say of each."""
-    listed = list_objects(_read_object(f"{tasks}/_index.json"), "entries")
+    listed = list_objects(json_files.read_object(f"{tasks}/_index.json"), "entries")
     path = f"{os.path.dirname(tasks)}/state/taskHistory.json"
     try:
         with outside.open_stream(path) as stream:
@@ -242,10 +241,6 @@ def _read_times(path: str) -> dict[int, str]:
     except (OSError, StoreError):
         pass  # the time is that of the task then
     return times
-
-
-def _read_object(path: str) -> Fields:
-    return parse_object(json_files.read_head(path, _LARGEST))
 
 
 def list_user_folders(home: str, environment: Mapping[str, str]) -> list[str]:
