@@ -85,18 +85,14 @@ def run(
         with suppress(OSError):  # a read-only store can be exported
             stack.enter_context(writer.writing(store, place))
         members, left_out = _collect_members(place, store, tier, everything=everything)
-    tick = stage(SCAN, sum(map(len, members.values())))
-    secrets: list[tuple[str, FileSecret]] = []
-    for name, data in members.items():
-        secrets += ((name, leak) for leak in _scan(name, data))
-        tick(len(data))
+    secrets = _find_secrets(members, stage)
     if secrets and not anyway:
-        return SecretsFound(tuple(secrets))
+        return SecretsFound(secrets)
     counts = _count_members(members)
     packed = export_format.pack(members, tier, counts)
     if path:
         export_format.save(path, packed)
-    return Exported(b"" if path else packed, len(packed), counts, tuple(secrets), tuple(left_out))
+    return Exported(b"" if path else packed, len(packed), counts, secrets, tuple(left_out))
 
 
 def convert(
@@ -122,18 +118,10 @@ def convert(
     )
     memory = _load_contents(place, store, tier, sessions=everything and exporter.SESSIONS)
     made = exporter.make_files(memory)
-    tick = stage(SCAN, sum(map(len, made.values())))
-    secrets: list[tuple[str, FileSecret]] = []
-    for name, data in made.items():
-        text = data.decode("utf-8", "replace")
-        form: file_redaction.Form = "text" if exporter.FOLDER else "json"
-        form = "lines" if form == "json" and text.startswith('{"type"') else form
-        secrets += (
-            (name or os.path.basename(path), leak) for leak in file_redaction.find(text, form)
-        )
-        tick(len(data))
+    named = {name or os.path.basename(path): data for name, data in made.items()}
+    secrets = _find_secrets(named, stage, "text" if exporter.FOLDER else "json")
     if secrets and not anyway:
-        return SecretsFound(tuple(secrets))
+        return SecretsFound(secrets)
     counts = {"blocks": len(memory.blocks), "passages": len(memory.passages)}
     counts["sessions"] = len(memory.sessions)
     heads = [*(block.head for block in memory.blocks), *memory.heads.values()]
@@ -151,7 +139,7 @@ def convert(
         export_format.check_target(each, force=force)
     export_format.save_files(dict(zip(paths, made.values(), strict=True)))
     size = sum(map(len, made.values()))
-    return Exported(b"", size, counts, tuple(secrets), (), tuple(paths), unplaced)
+    return Exported(b"", size, counts, secrets, (), tuple(paths), unplaced)
 
 
 def _choose_store(place: Place, *, user: bool) -> tuple[str, Store]:
@@ -236,11 +224,22 @@ def _collect_members(
     return members, left_out
 
 
-def _scan(name: str, data: bytes) -> list[FileSecret]:
-    lines = name.endswith((recall.SUFFIX, recall.ASIDE))
-    return file_redaction.find(
-        data.decode("utf-8", "surrogateescape"), "lines" if lines else "text"
-    )
+def _find_secrets(
+    made: Mapping[str, bytes], stage: Stage, form: file_redaction.Form = "text"
+) -> tuple[tuple[str, FileSecret], ...]:
+    """Return the secrets in files by their names; those of recall, and of JSON, are lines."""
+    tick = stage(SCAN, sum(map(len, made.values())))
+    secrets: list[tuple[str, FileSecret]] = []
+    for name, data in made.items():
+        text = data.decode("utf-8", "surrogateescape")
+        lines = (
+            name.endswith((recall.SUFFIX, recall.ASIDE))
+            if form == "text"
+            else text[:7] == '{"type"'
+        )
+        secrets += ((name, leak) for leak in file_redaction.find(text, "lines" if lines else form))
+        tick(len(data))
+    return tuple(secrets)
 
 
 def _count_members(members: dict[str, bytes]) -> dict[str, int]:

@@ -155,8 +155,8 @@ def _list_files(folder: str) -> Iterator[str]:
                 yield from walk_folder(path, kind.ends)
             elif kind.ends and files.is_below(folder, path):
                 yield from walk_folder(folder, kind.ends)
-            elif not kind.ends and files.is_below(path, folder) and _is_file(path):
-                yield path
+            elif not kind.ends and files.is_below(path, folder) and not os.path.isdir(path):
+                yield from [path] if os.path.lexists(path) else []
 
 
 def walk_folder(top: str, ends: tuple[str, ...]) -> Iterator[str]:
@@ -266,10 +266,6 @@ def find_problem(path: str, root: str) -> str:
     if os.path.isdir(real):
         return "it is a link to a folder" if os.path.islink(path) else "it cannot be read"
     return "" if os.path.exists(real) else "it is a link that leads nowhere"
-
-
-def _is_file(path: str) -> bool:
-    return os.path.lexists(path) and not os.path.isdir(path)
 
 
 def _to_slashes(path: str) -> str:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple
@@ -203,9 +204,8 @@ def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[Import
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
         if not line.strip() or line in known:
             continue
-        found = _parse_line(line)
-        wrong = _find_line_problem(line, found)
-        if wrong or found is None:
+        found, wrong = _parse_line(line)
+        if wrong:
             yield _refuse(kind, name, f"line {number} of {name}: {wrong}")
             continue
         known.add(line)
@@ -222,12 +222,17 @@ def _plan_lines(kind: str, name: str, data: bytes, path: str) -> Iterator[Import
         yield ImportItem(kind, name, "same")
 
 
-def _parse_line(line: str) -> dict[str, object] | None:
-    try:
+def _parse_line(line: str) -> tuple[dict[str, object], str]:
+    """Return (the object on a line, why it cannot be imported or "")."""
+    found: object = None
+    with suppress(ValueError, RecursionError):
         found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return {}, "it is no JSON object"
+    if public(line) != line:
+        return found, "it is marked as private"
+    secrets = file_redaction.find(line, "lines")
+    return found, f"it holds a secret ({secrets[0].type})" if secrets else ""
 
 
 def _describe_line(found: Mapping[str, object]) -> str:
@@ -238,15 +243,6 @@ def _describe_line(found: Mapping[str, object]) -> str:
     else:
         parts = [found.get("category"), found.get("statement") or found.get("text")]
     return " ".join(": ".join(str(part) for part in parts if part).split())
-
-
-def _find_line_problem(line: str, found: Mapping[str, object] | None) -> str:
-    if found is None:
-        return "it is no JSON object"
-    if public(line) != line:
-        return "it is marked as private"
-    secrets = file_redaction.find(line, "lines")
-    return f"it holds a secret ({secrets[0].type})" if secrets else ""
 
 
 def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[ImportItem]:

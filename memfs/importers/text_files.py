@@ -77,7 +77,11 @@ def write_head(
     made = yaml_edit.write(head, wanted, "\n") if public(head) == head else head
     found, wrong = yaml_edit.read(frontmatter.strip_fences(made))
     if head and (wrong or any(key in found for key, value in wanted.items() if value is None)):
-        kept = {key: _drop_private(value) for key, value in meta.items() if KEY.fullmatch(key)}
+        kept = {
+            key: public(value) if isinstance(value, str) else value
+            for key, value in meta.items()
+            if KEY.fullmatch(key)
+        }
         every = {
             key: value for key, value in (kept | wanted).items() if value not in (None, "", [])
         }
@@ -91,10 +95,6 @@ def format_head(fields: Mapping[str, object]) -> str:
         key: value for key, value in fields.items() if KEY.fullmatch(key) and value is not None
     }
     return yaml_edit.write("", found, "\n") if found else ""
-
-
-def _drop_private(value: object) -> object:
-    return public(value) if isinstance(value, str) else value
 
 
 def parse_meta(inner: str) -> dict[str, object]:

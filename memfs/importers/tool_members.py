@@ -144,12 +144,14 @@ def _make_passages(tool: str, item: ToolText) -> dict[str, bytes]:
         cut = headings.split_text(text, _PASSAGE)
         parts = ["\n\n".join(filter(None, (" > ".join(each.path), each.text))) for each in cut]
     at = item.at or archive.UNKNOWN
-    tags = list(dict.fromkeys(filter(None, map(_clean_tag, (tool, *item.tags)))))[:_MOST_TAGS]
+    clean = (" ".join(tag.lower().split()) for tag in (tool, *item.tags))
+    tags = list(dict.fromkeys(filter(None, clean)))[:_MOST_TAGS]
     found: dict[str, object] = {"created_at": at, "importance": max(1, min(10, item.importance))}
     if item.own:
         written = text_files.write_head(item.head, found, {"tags": list(item.tags) or None})
     else:
-        named = {"source": _format_source(tool, item)}
+        of = f" of {_name_project(item.project)}" if item.project else ""
+        named = {"source": " ".join(f"{tool}: {item.ident}{of}".split())}
         written = text_files.write_head(item.head, {**found, "tags": tags}, named)
     made = {}
     for number, part in enumerate(parts):
@@ -160,15 +162,6 @@ def _make_passages(tool: str, item: ToolText) -> dict[str, bytes]:
             "utf-8", "replace"
         )
     return made
-
-
-def _clean_tag(tag: str) -> str:
-    return " ".join(tag.lower().split())
-
-
-def _format_source(tool: str, item: ToolText) -> str:
-    of = f" of {_name_project(item.project)}" if item.project else ""
-    return " ".join(f"{tool}: {item.ident}{of}".split())
 
 
 def _make_block(

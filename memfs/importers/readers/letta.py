@@ -74,8 +74,11 @@ def read(path: str) -> Iterator[AnyItem]:
     yield from _list_blocks(whole, agents)
     for agent in agents:
         yield from _make_sessions(agent)
-    for each in list_objects(whole, "files"):
-        yield from _make_file(each)
+    for each in list_objects(whole, "files"):  # documents that were given to an agent
+        name = text_of(each.get("file_name")) or text_of(each.get("original_file_name"))
+        text = text_of(each.get("content"))
+        if text.strip():
+            yield ToolText(name or text_of(each.get("id")) or "file", "file", f"# {name}\n\n{text}")
     if skills := len(list_objects(whole, "skills")):
         yield OmittedItem("skill", NO_MEMORY, skills)
     if variables := sum(map(_count_variables, agents)):
@@ -178,14 +181,6 @@ def _make_block(row: Fields, label: str, *, pinned: bool) -> ToolBlock | UnreadI
         description=text_of(row.get("description")),
         tags=parse_list(row.get("tags")),
     )
-
-
-def _make_file(row: Fields) -> Iterator[AnyItem]:
-    """Yield the text of a document that was given to an agent."""
-    name = text_of(row.get("file_name")) or text_of(row.get("original_file_name"))
-    text = text_of(row.get("content"))
-    if text.strip():
-        yield ToolText(name or text_of(row.get("id")) or "file", "file", f"# {name}\n\n{text}")
 
 
 def _make_sessions(agent: Fields) -> Iterator[AnyItem]:

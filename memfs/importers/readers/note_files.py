@@ -93,11 +93,13 @@ def read_notes(
 
 def list_heads(folder: str) -> list[tuple[str, dict[str, object]]]:
     """Return (name, front matter) of the first Markdown files below a folder."""
-    return [
-        (os.path.basename(path), _read_meta(path))
-        for path in list_first_files(folder)
-        if path.endswith(MARKDOWN)
-    ]
+    found = []
+    for path in list_first_files(folder):
+        if path.endswith(MARKDOWN):
+            head, _ = frontmatter.split(json_files.read_head(path, _HEAD))
+            meta = text_files.parse_meta(frontmatter.strip_fences(head))
+            found.append((os.path.basename(path), meta))
+    return found
 
 
 def list_first_files(folder: str) -> list[str]:
@@ -105,8 +107,3 @@ def list_first_files(folder: str) -> list[str]:
     if not os.path.isdir(folder):
         return []
     return list(islice(foreign_files.walk_folder(folder, ("",)), _PEEKED))
-
-
-def _read_meta(path: str) -> dict[str, object]:
-    head, _ = frontmatter.split(json_files.read_head(path, _HEAD))
-    return text_files.parse_meta(frontmatter.strip_fences(head))
