@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.importers import readers
+from memfs.importers import export_format, readers
 from memfs.importers.readers import mem0
 from memfs.ops import archive
 from memfs.ops.sessions import find_session
@@ -219,4 +219,12 @@ def test_a_backup_that_is_damaged_or_a_bomb_is_refused(
 
 def test_the_vector_store_is_nobody_s(tmp_path: Path) -> None:
     path = make_database(tmp_path / "storage.sqlite", "CREATE TABLE points (id TEXT, point BLOB)")
+    assert readers.recognise(str(path)) is None
+
+
+def test_a_zip_of_too_many_files_is_nobody_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_format, "MOST_FILES", 1)
+    path = write_backup(tmp_path / "b.zip", gzip.compress(b"{}"))
     assert readers.recognise(str(path)) is None

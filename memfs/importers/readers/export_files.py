@@ -50,7 +50,7 @@ def has_file(path: str, names: re.Pattern[str]) -> bool:
     try:
         with open_files(path, names) as found:
             return bool(found)
-    except (*export_format.DAMAGE, OSError):
+    except (*export_format.DAMAGE, OSError, MemfsError):
         return False
 
 

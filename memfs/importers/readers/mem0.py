@@ -229,7 +229,7 @@ def _list_tags(row: Fields) -> Iterator[str]:
 
 def _read_backup(path: str) -> Iterator[AnyItem]:
     try:
-        with export_files.open_files(path, _LINES) as found, next(iter(found.values()))() as member:
+        with export_files.open_files(path, _LINES) as found, found[min(found)]() as member:
             packed = member.read(json_files.LARGEST)
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as unpacked:
             meter = UnpackMeter(len(packed), json_files.LARGEST)
