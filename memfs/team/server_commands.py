@@ -55,7 +55,7 @@ def _administer(given: str) -> Any:
 @click.command("init")
 @_database_option
 @click.option("--team", default="", metavar="NAME", help="The team's name, for a new database.")
-@click.option("--renew", is_flag=True, help="Give the service and the workers new passwords.")
+@click.option("--renew", is_flag=True, help="Give the service a new password.")
 def init(database: str, team: str, renew: bool) -> None:
     """Make a team's tables in a PostgreSQL database, or bring them up to date.
 
@@ -70,16 +70,14 @@ def init(database: str, team: str, renew: bool) -> None:
     if not state.vectors:
         console.talk("pgvector is not there: messages are found by their words alone")
     if state.service:
-        console.talk("keep these two lines, they are shown once (the second is for folders):")
+        console.talk("keep this line, it is shown once:")
         console.data(f"{_DATABASE}='{state.service}'")
-        console.data(f"{_DATABASE}_WORKERS='{state.workers}'")
 
 
 @click.command("serve")
 @_database_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @options.number_option("--port", help="The port to listen on.", default=8477, least=0, most=65535)
-@click.option("--folders", default="", metavar="DIR", help="Search index folders (team follow).")
 @click.option(
     "--rate",
     default=50.0,
@@ -91,68 +89,26 @@ def init(database: str, team: str, renew: bool) -> None:
 @options.number_option("--connections", help="Connections of an address.", default=256, least=1)
 @click.option("--certificate", default="", metavar="FILE", help="Speak TLS, with this certificate.")
 @click.option("--key", default="", metavar="FILE", help="The key of the certificate.")
-def serve(
-    database: str,
-    host: str,
-    port: int,
-    folders: str,
-    rate: float,
-    header_time: float,
-    body_time: float,
-    connections: int,
-    certificate: str,
-    key: str,
-) -> None:
+def serve(database: str, **given: Any) -> None:
     """Serve a team until Ctrl-C. Its log, a line of JSON a request, has nobody's words.
 
     Beyond this machine it needs TLS: by a proxy before it, or by --certificate and --key.
     """
     part = _load("program")
-    limits = part.ConnectionLimits(header_time, body_time, connections)
-    settings = part.ServerSettings(
-        _find_database(database), host, port, folders, rate, certificate, key, limits
-    )
+    settings = part.ServerSettings(_find_database(database), **given)
+    where = f"{settings.host}, port {settings.port}"
     try:
         server = part.TeamServer(settings)
     except OSError as error:
         why = str(error.strerror).partition(" (while ")[0]  # Python names the address once more
         raise MemfsError(
-            f"cannot listen on {host}, port {port}: {why}", "choose another --host or --port"
+            f"cannot listen on {where}: {why}", "choose another --host or --port"
         ) from error
-    scheme = "https" if certificate else "http"
+    scheme = "https" if settings.certificate else "http"
     # The server itself waits for its requests, and then raises the signal again.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    console.talk(f"serving on {scheme}://{host}:{server.port}; Ctrl-C ends it")
+    console.talk(f"serving on {scheme}://{settings.host}:{server.port}; Ctrl-C ends it")
     server.run()
-
-
-@click.command("follow")
-@click.argument("folder", type=click.Path(file_okay=False))
-@click.option(
-    "--database",
-    default="",
-    metavar="URL",
-    help=f"That of the workers; without it ${_DATABASE}_WORKERS.",
-)
-@click.option("--once", is_flag=True, help="End once all is up to date.")
-def follow(folder: str, database: str, once: bool) -> None:
-    """Keep an index of each project in FOLDER, until Ctrl-C: large ones are searched faster.
-
-    They are made from the database, also when the folder was removed. Then: team serve --folders.
-    """
-    address = database or os.environ.get(f"{_DATABASE}_WORKERS", "")
-    pool = _load("database").TeamDatabase(_find_database(address), connections=2)
-    worker = _load("folder_worker").FolderWorker(pool, folder)
-    pool.open()
-    try:
-        if once:
-            worker.complete()
-            while worker.follow():
-                pass
-        else:
-            worker.run(lambda: False, lambda error: console.talk(f"! {error.message}"))
-    finally:
-        pool.close()
 
 
 @click.group("member", cls=CommandGroup)
@@ -295,4 +251,4 @@ def audit(count: int, database: str) -> None:
             console.data(flatten_text("  ".join(filter(None, (at, who, what, name, str(many))))))
 
 
-COMMANDS = (serve, init, member, project, follow, prune, audit)
+COMMANDS = (serve, init, member, project, prune, audit)
