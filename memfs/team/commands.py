@@ -40,6 +40,7 @@ _LATER = {
 }
 
 _TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
+_CONTACT = ("at", "error", "away", "failures", "reached_at")  # what of it JSON has
 _LONGEST_TOKEN = 4096  # characters that are read
 _SESSION = CompletedType("session", lambda place, _: [s.id for s in sessions.list_sessions(place)])
 
@@ -72,7 +73,7 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     The team's project is the one with the same repository, or --project. Your token is asked for,
     or taken from $MEMFS_TEAM_TOKEN; address and token stand in your own store alone.
     """
-    _require_person("join a team")
+    op.require_person(options.get_origin(), "join a team")
     place = options.place()
     token = _read_token(token_stdin, is_known=op.has_token(place, url))
     done = op.join_project(place, url, token, options.get_origin(), project=project, ca=ca)
@@ -134,7 +135,7 @@ def share(
     too. --solved is for turns and sessions with `memfs session outcome ID worked`.
     """
     if not dry_run:
-        _require_person("share sessions")
+        op.require_person(options.get_origin(), "share sessions")
     if (bool(session), project, solved).count(True) != 1:
         raise UsageError("a session, --project or --solved?", "memfs session list shows them")
     if tools and solved:
@@ -161,7 +162,7 @@ def share(
 @click.option("--project", is_flag=True, help="Everything of this project.")
 def unshare(session: str, project: bool) -> None:
     """Share a session no more, and take back what was sent of it."""
-    _require_person("take back what is shared")
+    op.require_person(options.get_origin(), "take back what is shared")
     if bool(session) == project:
         raise UsageError("a session, or --project?", "memfs team status shows what is shared")
     print_sent(op.unshare(options.place(), session, options.get_origin()))
@@ -185,7 +186,7 @@ def never(pattern: str, remove: bool) -> None:
         if not found:
             console.talk("no patterns; memfs team never TEXT adds one")
         return
-    _require_person("say what is never shared")
+    op.require_person(options.get_origin(), "say what is never shared")
     done = op.set_pattern(place, pattern, options.get_origin(), remove=remove)
     console.print_done("it may be shared again" if remove else "it is never shared")
     if done.report.removed or done.report.stored or done.waits:
@@ -196,7 +197,7 @@ def never(pattern: str, remove: bool) -> None:
 @click.option("--purge", is_flag=True, help="Delete all that you shared of it at the server.")
 def leave_team(purge: bool) -> None:
     """Leave the team with this project. What you shared stays there, without --purge."""
-    _require_person("leave a team")
+    op.require_person(options.get_origin(), "leave a team")
     gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
     if gone is not None:
         told = (
@@ -215,14 +216,6 @@ def push(as_json: bool) -> None:
         console.as_json(asdict(report))
         return
     print_upload(report)
-
-
-def _require_person(what: str) -> None:
-    """Raise `RejectedError` in the shell of an assistant, before anything is asked or sent."""
-    if options.get_origin().actor == "agent":
-        raise RejectedError(
-            f"an assistant cannot {what} for its user", "run it in a terminal of your own"
-        )
 
 
 def _read_token(from_stdin: bool, *, is_known: bool) -> str:
@@ -343,11 +336,5 @@ def build_status_record(found: TeamStatus | None, hint: str) -> dict[str, object
         "waits": found.waits,
         "sessions_waiting": found.waiting,
         "refused": list(found.refused),
-        "contact": {
-            "at": found.contact.at,
-            "error": found.contact.error,
-            "away": found.contact.away,
-            "failures": found.contact.failures,
-            "reached_at": found.contact.reached_at,
-        },
+        "contact": {name: getattr(found.contact, name) for name in _CONTACT},
     }
