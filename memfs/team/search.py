@@ -10,7 +10,7 @@ import threading
 import time
 from itertools import zip_longest
 from queue import Empty, Queue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import MEMBER, Hit
@@ -169,8 +169,13 @@ class TeamRecall:
         request = RecallRequest([project], trim_prompt(question), session, shown[-_MOST_SHOWN:])
         return [_make_recollection(each) for each in client.recall(request).answers if each.ids]
 
-    def close(self) -> None:
-        """End the connection."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
         if self._client is not None:
             self._client.close()
 
@@ -183,7 +188,7 @@ class TeamRecall:
         project, account = found
         access = account.address, account.token, account.ca
         if access != self._access:
-            self.close()
+            self._close()
             self._client, self._access = TeamClient(*access, TIME), access
         return self._client, project.id
 
