@@ -185,6 +185,9 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(postgres: Postgre
         old = team.read("SELECT text, member, stamp FROM message WHERE at < '2011-01-01'")
         assert old == [("long ago", 2, 6)]
         assert team.read("SELECT relname FROM pg_class WHERE relname ~ '^old_'") == []
+        others = "has_function_privilege('public', oid, 'EXECUTE')"  # of logins of before
+        functions = "pg_proc WHERE pronamespace = 'memfs'::regnamespace"
+        assert team.read(f"SELECT proname FROM {functions} AND {others}") == []
     finally:
         team.stop()
 
