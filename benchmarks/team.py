@@ -106,7 +106,6 @@ class TeamSizes:
     queries: int
     rate: float
     seconds: float
-    folders: bool = False
     servers: int = 1
 
 
@@ -116,13 +115,12 @@ def run(database: str, sizes: TeamSizes, stage: Stage) -> TeamReport:
     Everything stays there. Raises `UsageError` for a database that holds something.
     """
     check_empty(database)
-    roles = team_program.make_schema(database)
+    served = team_program.make_schema(database)
     projects = team_data.make_projects(sizes.projects, sizes.messages)
     tokens = add_members(database, len(projects))
     report = TeamReport(projects=len(projects), rate=sizes.rate)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="memfs-bench-"))
-        served = roles["MEMFS_TEAM_DATABASE"]
         port = stack.enter_context(team_program.serve(served, folder))
         upload(port, tokens, projects, report, stage)
         measure_space(database, report)
@@ -130,19 +128,12 @@ def run(database: str, sizes: TeamSizes, stage: Stage) -> TeamReport:
         bare = stack.enter_context(closing(BareTable(database)))
         report.bare_rows = bare.fill(_UPLOADERS, _BARE)
         tick(1)
-        ports, words = {"memfs team": port}, []
-        if sizes.folders:
-            stage("making index folders", 0)
-            team_program.make_folders(roles["MEMFS_TEAM_DATABASE_WORKERS"], folder)
-            words = ["--folders", folder]
-            served_folders = team_program.serve(served, folder, *words)
-            ports["memfs team, folders"] = stack.enter_context(served_folders)
-        report.timings = time_searches(bare, ports, tokens, projects, sizes.queries, stage)
+        report.timings = time_searches(bare, port, tokens, projects, sizes.queries, stage)
         with team_program.serve(served, folder, "--rate", "50") as limited:
             report.neighbour = time_neighbour(limited, tokens, projects, sizes.queries)
-        loaded = [[*ports.values()][-1]]
+        loaded = [port]
         for _ in range(1, sizes.servers):
-            loaded.append(stack.enter_context(team_program.serve(served, folder, *words)))
+            loaded.append(stack.enter_context(team_program.serve(served, folder)))
         tick = stage("loading", round(sizes.rate * sizes.seconds))
         report.load = team_load.run(loaded, tokens, projects, sizes.rate, sizes.seconds, tick)
     return report
@@ -243,13 +234,13 @@ def measure_space(database: str, report: TeamReport) -> None:
 
 def time_searches(
     bare: BareTable,
-    ports: dict[str, int],
+    port: int,
     tokens: Sequence[str],
     projects: Sequence[BenchProject],
     count: int,
     stage: Stage,
 ) -> list[TeamTiming]:
-    """Time `count` queries of each class of projects, by bare SQL and by each server."""
+    """Time `count` queries of each class of projects, by bare SQL and by the server."""
     classes: dict[str, list[BenchProject]] = {}
     for project in reversed(projects):
         classes.setdefault(project.size_class, []).append(project)
@@ -257,10 +248,8 @@ def time_searches(
     if bare.has_vectors:
         searches["bare SQL, words and vectors"] = bare.search_both
     floors = len(searches)
-    with ExitStack() as stack:
-        for name, port in ports.items():
-            member = stack.enter_context(closing(LoopbackMember(port, tokens)))
-            searches[name] = member.search
+    with closing(LoopbackMember(port, tokens)) as member:
+        searches["memfs team"] = member.search
         tick = stage("searching", len(classes) * count)
         found: list[TeamTiming] = []
         for name, group in classes.items():
@@ -345,7 +334,6 @@ def _get_part(times: Sequence[float], part: float) -> float:
 @options.number_option("--rate", help="Requests a second of the load.", default=50)
 @options.number_option("--seconds", help="How long the load lasts.", default=10)
 @options.number_option("--servers", help="Servers that share the load.", default=1)
-@click.option("--folders", is_flag=True, help="Search index folders, too, and load their server.")
 @options.json_option
 def command(
     database: str,
@@ -355,7 +343,6 @@ def command(
     rate: int,
     seconds: int,
     servers: int,
-    folders: bool,
     as_json: bool,
 ) -> None:
     """Time a team's server against bare SQL: upload, search, and a load of requests.
@@ -364,7 +351,7 @@ def command(
     it: drop it afterwards, and the roles memfs_bench_*. A million messages in 2,000 projects take
     about half an hour and 5 GB.
     """
-    sizes = TeamSizes(messages, projects, queries, float(rate), float(seconds), folders, servers)
+    sizes = TeamSizes(messages, projects, queries, float(rate), float(seconds), servers)
     with progress.show_stages() as stage:
         report = run(database, sizes, stage)
     if as_json:

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 
 import msgspec
 
-from benchmarks import program
 from memfs.team.protocol import HEADER, PROTOCOL
 
 _IDLE = 3.0  # seconds after which a connection is opened anew: the server closes it after five
@@ -56,22 +55,15 @@ class LoopbackMember:
         self._connection.close()
 
 
-def make_schema(database: str) -> dict[str, str]:
-    """Make the tables of a team, and return the addresses of its roles by their variables."""
+def make_schema(database: str) -> str:
+    """Make the tables of a team, and return the address that the service logs in with."""
     command = [sys.executable, "-m", "memfs", "team", "init", "--team", "bench"]
     done = subprocess.run(  # noqa: S603 - our own program
         [*command, "--database", database], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise RuntimeError(done.stderr.strip())
-    pairs = (line.partition("=") for line in done.stdout.splitlines())
-    return {name: value.strip("'") for name, _, value in pairs}
-
-
-def make_folders(database: str, folder: str) -> None:
-    """Make the index folders of all projects, as `memfs team follow` does."""
-    words = ["team", "follow", folder, "--once", "--database", database]
-    program.run([sys.executable, "-m", "memfs", *words], b"", {"PATH": "", "HOME": folder}, folder)
+    return done.stdout.partition("=")[2].strip().strip("'")
 
 
 @contextmanager

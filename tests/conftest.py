@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, settings
 from memfs.ops import init
 from memfs.store import blocks, incoming_changes, local_folder, store_paths, trust
 from memfs.store.blocks import Place
-from tests.ipc.small_server import SmallServer, serve
-from tests.ipc.team_table import TeamTable
+from tests.team.small_server import SmallServer, serve
+from tests.team.team_table import TeamTable
 
 NOW = "2026-05-03T10:00:00Z"
 _KEPT = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT", "MEMFS_HOSTS_DIR")

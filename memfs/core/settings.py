@@ -81,7 +81,7 @@ SOURCE: dict[str, object] = {
 # Variables beside those that name a setting (MEMFS_SECTION_KEY).
 VARIABLES = (
     *("MEMFS_DEBUG", "MEMFS_HOME", "MEMFS_INSIDE", "MEMFS_NOW", "MEMFS_SESSION"),
-    *("MEMFS_TEAM_TOKEN", "MEMFS_TEAM_DATABASE", "MEMFS_TEAM_DATABASE_WORKERS"),
+    *("MEMFS_TEAM_TOKEN", "MEMFS_TEAM_DATABASE"),
 )
 KINDS = ("vector", "facts", "static", "graph")
 CONFIGURED = "configured"  # a model of facts: that of `llm`

@@ -12,7 +12,6 @@ import socket
 import ssl
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit
 
@@ -147,12 +146,7 @@ class TeamClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -190,14 +184,12 @@ class TeamClient:
         data = b"" if body is None else msgspec.json.encode(body)
         is_old = self._connection is not None
         try:
-            answer = self._exchange(method, path, data)
-        except ConnectionError as error:
-            if not is_old:
-                raise self._describe(error) from None
             try:
                 answer = self._exchange(method, path, data)
-            except _FAILURES as again:
-                raise self._describe(again) from None
+            except ConnectionError:
+                if not is_old:
+                    raise
+                answer = self._exchange(method, path, data)
         except _FAILURES as error:
             raise self._describe(error) from None
         return self._read(answer, form)
@@ -209,15 +201,15 @@ class TeamClient:
         clock = threading.Timer(self._timeout, connection.abort)
         clock.daemon = True
         clock.start()
+        headers = {
+            "Authorization": f"Bearer {self._token}",
+            HEADER: str(PROTOCOL),
+            "Accept": "application/json",
+            "User-Agent": f"memfs/{VERSION}",
+        }
+        if method == "POST":
+            headers["Content-Type"] = "application/json"
         try:
-            headers = {
-                "Authorization": f"Bearer {self._token}",
-                HEADER: str(PROTOCOL),
-                "Accept": "application/json",
-                "User-Agent": f"memfs/{VERSION}",
-            }
-            if method == "POST":
-                headers["Content-Type"] = "application/json"
             connection.request(method, self._address.path + path, data or None, headers)
             response = connection.getresponse()
             body = response.read(LARGEST + 1)
@@ -235,12 +227,19 @@ class TeamClient:
 
     def _read(self, answer: _Answer, form: type[T]) -> T:
         """Return the content of an answer; raises `TeamError` for an error, or another version."""
-        spoken = answer.headers.get(HEADER, "")
-        if spoken.isdigit() and int(spoken[:9]) != PROTOCOL:
-            raise self._describe_version(int(spoken[:9]))
-        status, body = answer.status, answer.body
+        status, headers, body = answer
+        spoken = headers.get(HEADER, "")
+        if spoken.isdigit() and (version := int(spoken[:9])) != PROTOCOL:
+            raise TeamError(
+                OTHER_VERSION,
+                f"the team's server speaks version {version} of the protocol, "
+                f"this memfs {PROTOCOL}",
+                "update memfs"
+                if version > PROTOCOL
+                else "ask whoever runs the server to update it",
+            )
         if 300 <= status < 400:
-            where = _shorten(answer.headers.get("Location", ""))
+            where = _shorten(headers.get("Location", ""))
             raise TeamError(
                 AWAY,
                 f"{self._address} sends requests elsewhere ({where}), and memfs does not follow",
@@ -252,33 +251,29 @@ class TeamClient:
             raise self._describe_refusal(answer)
         try:
             return msgspec.json.decode(body, type=form)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
+        except _UNDECODABLE:
             raise TeamError(
                 AWAY,
                 f"{self._address} answers with something that is not a memfs team server's",
                 "is the address right?",
             ) from None
 
-    def _describe_version(self, version: int) -> TeamError:
-        hint = "update memfs" if version > PROTOCOL else "ask whoever runs the server to update it"
-        text = f"the team's server speaks version {version} of the protocol, this memfs {PROTOCOL}"
-        return TeamError(OTHER_VERSION, text, hint)
-
     def _describe_refusal(self, answer: _Answer) -> TeamError:
         """Return the error of an answer that is none of success, in the server's own words."""
         try:
             said = msgspec.json.decode(answer.body, type=Refusal)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
+        except _UNDECODABLE:
             said = Refusal("")
         status = answer.status
         text, hint = _shorten(said.error), _shorten(said.hint)
         if status == _UPGRADE:
             text = text or "the team's server speaks another version of the protocol"
             return TeamError(OTHER_VERSION, text, hint or "update memfs, or the server")
-        wait = _parse_wait(answer.headers.get("Retry-After", ""))
+        after = answer.headers.get("Retry-After", "")
+        wait = float(after) if after.isascii() and after.isdigit() else 0.0
         if status == _BUSY or status >= 500:
             text = text or f"{self._address} answers with status {status}"
-            return TeamError(AWAY, text, hint, wait)
+            return TeamError(AWAY, text, hint, min(_LONGEST_WAIT, wait))
         if status == 401 and not hint:
             hint = "memfs team join with a new token; whoever runs the server makes one"
         error = TeamError(REFUSED, text or f"{self._address} refuses (status {status})", hint)
@@ -296,18 +291,19 @@ class TeamClient:
             return TeamError(AWAY, f"{self._address} did not answer within {self._timeout:g} s")
         if isinstance(error, socket.gaierror):
             return TeamError(AWAY, f"there is no host {self._address.host}, or no network")
-        if isinstance(error, ssl.SSLError):
+        if isinstance(error, http.client.RemoteDisconnected | EOFError):
+            why = "it ended the connection"
+        elif isinstance(error, ssl.SSLError):
             why = error.reason or "an error of TLS"
         elif isinstance(error, OSError):
             why = error.strerror or type(error).__name__
         else:
-            why = "it ended the connection" if isinstance(error, EOFError) else "that is no HTTP"
-        if isinstance(error, http.client.RemoteDisconnected):
-            why = "it ended the connection"
+            why = "that is no HTTP"
         return TeamError(AWAY, f"{self._address} cannot be reached: {_shorten(why)}")
 
 
 _FAILURES = (OSError, http.client.HTTPException, ValueError, EOFError)
+_UNDECODABLE = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class _Answer(NamedTuple):
@@ -354,10 +350,6 @@ def _make_context(ca: str) -> ssl.SSLContext:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "no certificate"
         raise UsageError(f"{ca} cannot be used as certificates: {why}", "a PEM file") from None
-
-
-def _parse_wait(text: str) -> float:
-    return min(_LONGEST_WAIT, float(text)) if text.isascii() and text.isdigit() else 0.0
 
 
 def _shorten(text: str) -> str:

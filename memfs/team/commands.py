@@ -29,6 +29,7 @@ from memfs.team.status import (
 )
 
 if TYPE_CHECKING:
+    from memfs.store.blocks import Place
     from memfs.team.upload import UploadReport
     from memfs.team.verbs import SendOutcome, SharingPlan
 
@@ -40,6 +41,7 @@ _LATER = {
 }
 
 _TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
+_CONTACT = ("at", "error", "away", "failures", "reached_at")  # what of it JSON has
 _LONGEST_TOKEN = 4096  # characters that are read
 _SESSION = CompletedType("session", lambda place, _: [s.id for s in sessions.list_sessions(place)])
 
@@ -72,7 +74,7 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     The team's project is the one with the same repository, or --project. Your token is asked for,
     or taken from $MEMFS_TEAM_TOKEN; address and token stand in your own store alone.
     """
-    _require_person("join a team")
+    op.require_person(options.get_origin(), "join a team")
     place = options.place()
     token = _read_token(token_stdin, is_known=op.has_token(place, url))
     done = op.join_project(place, url, token, options.get_origin(), project=project, ca=ca)
@@ -96,7 +98,7 @@ def status(as_json: bool) -> None:
     place = options.place()
     found = load_status(place)
     if as_json:
-        console.as_json(build_status_record(found, op.find_hint(place)))
+        console.as_json(_build_status_record(place, found))
         return
     if found is None:
         console.talk("this project has joined no team: memfs team join URL")
@@ -105,7 +107,7 @@ def status(as_json: bool) -> None:
         return
     if found.problem:
         raise StoreError(found.problem)
-    for name, value in list_status_facts(found):
+    for name, value in _list_status_facts(place, found):
         console.echo(f"{console.style(f'{name:<8}', 'bright_black')} {flatten_text(value)}")
 
 
@@ -134,7 +136,7 @@ def share(
     too. --solved is for turns and sessions with `memfs session outcome ID worked`.
     """
     if not dry_run:
-        _require_person("share sessions")
+        op.require_person(options.get_origin(), "share sessions")
     if (bool(session), project, solved).count(True) != 1:
         raise UsageError("a session, --project or --solved?", "memfs session list shows them")
     if tools and solved:
@@ -142,7 +144,7 @@ def share(
     place = options.place()
     base: op.Base = "all" if project else "solved" if solved else "nothing"
     plan = op.plan_sharing(place, op.ShareRequest(session, first or 0, last or 0, base, tools))
-    print_plan(plan, whole=dry_run)
+    _print_plan(plan, whole=dry_run)
     if dry_run:
         return
     if not plan.messages and base == "nothing":
@@ -153,7 +155,7 @@ def share(
                 "sharing needs your confirmation", "look at it with --dry-run; then --yes"
             )
         click.confirm("Share this with your team?", abort=True, err=True)
-    print_sent(op.share(place, plan, options.get_origin()))
+    _print_sent(op.share(place, plan, options.get_origin()))
 
 
 @command.command("unshare")
@@ -161,10 +163,10 @@ def share(
 @click.option("--project", is_flag=True, help="Everything of this project.")
 def unshare(session: str, project: bool) -> None:
     """Share a session no more, and take back what was sent of it."""
-    _require_person("take back what is shared")
+    op.require_person(options.get_origin(), "take back what is shared")
     if bool(session) == project:
         raise UsageError("a session, or --project?", "memfs team status shows what is shared")
-    print_sent(op.unshare(options.place(), session, options.get_origin()))
+    _print_sent(op.unshare(options.place(), session, options.get_origin()))
 
 
 @command.command("never")
@@ -185,18 +187,18 @@ def never(pattern: str, remove: bool) -> None:
         if not found:
             console.talk("no patterns; memfs team never TEXT adds one")
         return
-    _require_person("say what is never shared")
+    op.require_person(options.get_origin(), "say what is never shared")
     done = op.set_pattern(place, pattern, options.get_origin(), remove=remove)
     console.print_done("it may be shared again" if remove else "it is never shared")
     if done.report.removed or done.report.stored or done.waits:
-        print_sent(done)
+        _print_sent(done)
 
 
 @command.command("leave")
 @click.option("--purge", is_flag=True, help="Delete all that you shared of it at the server.")
 def leave_team(purge: bool) -> None:
     """Leave the team with this project. What you shared stays there, without --purge."""
-    _require_person("leave a team")
+    op.require_person(options.get_origin(), "leave a team")
     gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
     if gone is not None:
         told = (
@@ -214,15 +216,7 @@ def push(as_json: bool) -> None:
     if as_json:
         console.as_json(asdict(report))
         return
-    print_upload(report)
-
-
-def _require_person(what: str) -> None:
-    """Raise `RejectedError` in the shell of an assistant, before anything is asked or sent."""
-    if options.get_origin().actor == "agent":
-        raise RejectedError(
-            f"an assistant cannot {what} for its user", "run it in a terminal of your own"
-        )
+    _print_upload(report)
 
 
 def _read_token(from_stdin: bool, *, is_known: bool) -> str:
@@ -245,7 +239,7 @@ for each in server_commands.COMMANDS:
     command.add_command(each)
 
 
-def print_plan(plan: SharingPlan, *, whole: bool) -> None:
+def _print_plan(plan: SharingPlan, *, whole: bool) -> None:
     """Print what is to go, session by session (all if `whole`), and what is left out."""
     shown = plan.sessions if whole else plan.sessions[:_MOST]
     rows = [("ID", "DATE", "HOST", "MESSAGES", "SIZE", "FIRST PROMPT")]
@@ -275,16 +269,16 @@ def print_plan(plan: SharingPlan, *, whole: bool) -> None:
         console.talk(later)
 
 
-def print_sent(done: SendOutcome) -> None:
+def _print_sent(done: SendOutcome) -> None:
     """Print what a change of the rules came to."""
     if done.waits:
         console.talk(f"! {done.waits}")
         console.talk("  it is noted; the service sends it, and takes back, once that is possible")
         return
-    print_upload(done.report)
+    _print_upload(done.report)
 
 
-def print_upload(report: UploadReport) -> None:
+def _print_upload(report: UploadReport) -> None:
     """Print what was sent and taken back."""
     parts = []
     if report.stored or report.known:
@@ -298,7 +292,7 @@ def print_upload(report: UploadReport) -> None:
         console.talk(f"! the server refused {refused}: memfs team status says why")
 
 
-def list_status_facts(found: TeamStatus) -> list[tuple[str, str]]:
+def _list_status_facts(place: Place, found: TeamStatus) -> list[tuple[str, str]]:
     """Return what there is to say of a joined project, each with its name."""
     project, account, contact = found.project, found.account, found.contact
     if project is None:
@@ -311,10 +305,9 @@ def list_status_facts(found: TeamStatus) -> list[tuple[str, str]]:
         facts.append(("member", f"the token is gone: memfs team join {project.address}"))
     facts.append(("shared", describe_sharing(project.rules)))
     facts.append(("waits", describe_waiting(found)))
-    asks = (
-        "sent to the server as questions" if found.asks else "not sent (hooks.team, hooks.recall)"
-    )
-    facts.append(("prompts", asks))
+    asks = is_asked_at_prompts(place)
+    told = "sent to the server as questions" if asks else "not sent (hooks.team, hooks.recall)"
+    facts.append(("prompts", told))
     if contact.at:
         reached = f"answered {format_age(contact.reached_at)}" if contact.reached_at else ""
         wrong = f"{contact.error} ({format_age(contact.at)})" if contact.error else ""
@@ -325,10 +318,11 @@ def list_status_facts(found: TeamStatus) -> list[tuple[str, str]]:
     return facts
 
 
-def build_status_record(found: TeamStatus | None, hint: str) -> dict[str, object]:
+def _build_status_record(place: Place, found: TeamStatus | None) -> dict[str, object]:
     """Return a joined project as JSON has it, without the token."""
     if found is None or found.project is None:
-        return {"joined": False, "team": hint, "problem": found.problem if found else ""}
+        problem = found.problem if found else ""
+        return {"joined": False, "team": op.find_hint(place), "problem": problem}
     account = found.account
     return {
         "joined": True,
@@ -339,15 +333,9 @@ def build_status_record(found: TeamStatus | None, hint: str) -> dict[str, object
         "member": account.member if account else "",
         "expires": account.expires if account else "",
         "shared": asdict(found.project.rules),
-        "asks_at_prompts": found.asks,
+        "asks_at_prompts": is_asked_at_prompts(place),
         "waits": found.waits,
         "sessions_waiting": found.waiting,
         "refused": list(found.refused),
-        "contact": {
-            "at": found.contact.at,
-            "error": found.contact.error,
-            "away": found.contact.away,
-            "failures": found.contact.failures,
-            "reached_at": found.contact.reached_at,
-        },
+        "contact": {name: getattr(found.contact, name) for name in _CONTACT},
     }

@@ -18,7 +18,7 @@ from memfs.recall.answers import TeamRecollection
 from memfs.service import job_queue
 from memfs.store.blocks import Place
 from memfs.team import membership
-from memfs.team.uploader import UploadPace
+from memfs.team.uploader import TeamUploads, UploadPace
 
 if TYPE_CHECKING:
     from memfs.team.search import TeamRecall
@@ -92,30 +92,24 @@ class RequestThread:
 
     def _run(self) -> None:
         """Send what comes, until nothing came for a while."""
-        recall: TeamRecall | None = None
         try:
             from memfs.team.search import TeamRecall  # with HTTP, where a project has joined
 
-            recall = TeamRecall(self._local)
-            while recall is not None and (request := self._wait_for_request()):
-                self._handle_request(recall, request)
+            with TeamRecall(self._local) as recall:
+                while request := self._wait_for_request():
+                    self._handle_request(recall, request)
         except BaseException:  # noqa: BLE001 - the next prompt tries again
             job_queue.failure()
             with self._changed:
                 self._runs = self._is_quick = False
-        finally:
-            if recall is not None:
-                recall.close()
 
     def _wait_for_request(self) -> PromptRequest | None:
         """Wait for a request and return it; None after a while, or at the end."""
         with self._changed:
             if self._next is None and not self._ended:
                 self._changed.wait(_UNUSED)
-            request, self._next = self._next, None
-            if request is None or self._ended:
-                self._runs = False
-                return None
+            request, self._next = None if self._ended else self._next, None
+            self._runs = request is not None
             return request
 
     def _handle_request(self, recall: TeamRecall, request: PromptRequest) -> None:
@@ -187,3 +181,17 @@ class TeamPrompts:
     def _get_thread(self, place: Place) -> RequestThread:
         with self._lock:
             return self._threads.setdefault(place.home.local, RequestThread(place.home.local))
+
+
+class TeamBackground(TeamPrompts):
+    """What the service does for joined projects: it asks their servers, and sends. Thread-safe."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.uploads = TeamUploads()
+        self.start, self.notify = self.uploads.start, self.uploads.notify
+
+    def stop(self) -> None:
+        """End at once; what was not sent yet waits."""
+        self.uploads.stop()
+        super().stop()

@@ -12,24 +12,14 @@ from memfs.team import FOLDER
 
 if TYPE_CHECKING:
     from memfs.ops.doctor.finding import Finding
+    from memfs.team.prompts import TeamBackground
 
 
-class Background:
-    """What the service does for joined projects: it asks their servers, and sends. Thread-safe."""
+def Background() -> TeamBackground:  # noqa: N802 - the service makes one
+    """Return what the service does for joined projects."""
+    from memfs.team.prompts import TeamBackground  # for the service alone
 
-    def __init__(self) -> None:
-        from memfs.team.prompts import TeamPrompts  # for the service alone
-        from memfs.team.uploader import TeamUploads  # likewise
-
-        self._prompts, self.uploads = TeamPrompts(), TeamUploads()
-        self.start, self.notify = self.uploads.start, self.uploads.notify
-        self.is_joined, self.ask = self._prompts.is_joined, self._prompts.ask
-        self.prepare = self._prompts.prepare
-
-    def stop(self) -> None:
-        """End at once; what was not sent yet waits."""
-        self.uploads.stop()
-        self._prompts.stop()
+    return TeamBackground()
 
 
 def search(*given: Any, **more: Any) -> Any:

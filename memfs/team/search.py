@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from queue import Empty, Queue
+from typing import TYPE_CHECKING, Self
 
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import MEMBER, Hit
@@ -30,46 +29,10 @@ from memfs.team.sharing import make_question
 if TYPE_CHECKING:
     from memfs.recall.open_store import OpenStore
 
-TIMEOUT = 2.0  # seconds for a question
+TIME = 2.0  # seconds that a team's server has, from the start of a search or a question on
 _LONGEST = 64_000  # characters of a prompt: what is longer is a pasted file, and not sent
 _NAME = 60  # characters of a person's or a project's name
 _MOST_SHOWN = 500  # ids
-TIME = 2.0  # seconds that a team's server has, from the start of a search on
-
-
-@dataclass(frozen=True)
-class TeamFindings:
-    """What a team's server found. `note` says why there is nothing of it, "" where it answered."""
-
-    hits: list[Hit]
-    note: str = ""
-
-
-class TeamSearch:
-    """A search that runs beside the local one: it starts when it is made."""
-
-    def __init__(self, place: Place, query: str, only: Filter, limit: int) -> None:
-        self._until = time.monotonic() + TIME
-        self._found = TeamFindings([], "the team's server does not answer")
-        arguments = (place, query, only, limit)
-        self._thread = threading.Thread(target=self._run, args=arguments, daemon=True)
-        self._thread.start()
-
-    def wait(self) -> TeamFindings:
-        """Return what was found; at the latest when its time is over."""
-        self._thread.join(max(0.0, self._until - time.monotonic()))
-        return self._found
-
-    def _run(self, place: Place, query: str, only: Filter, limit: int) -> None:
-        try:
-            project, account = _load(place)
-            question = make_question(place.store("user"), query)
-            if question is None:
-                self._found = TeamFindings([], "the question has what memfs team never names")
-                return
-            self._found = TeamFindings(_ask(project, account, question, only, limit))
-        except MemfsError as error:
-            self._found = TeamFindings([], error.message)
 
 
 def run(
@@ -88,32 +51,41 @@ def run(
     shared, own hits that are not clearly relevant are left out unless `nearest`.
     """
     most = min(limit * page, search.MOST)
-    asked = TeamSearch(index.place, query, only, most)
+    answers: Queue[tuple[list[Hit], str]] = Queue()
+    until = time.monotonic() + TIME
+    asked = (index.place, query, only, most, answers)
+    threading.Thread(target=_search_team, args=asked, daemon=True).start()
     own = search.run(index, query, mode=mode, only=only, limit=most, page=1)
-    others = asked.wait()
-    if others.note:
-        index.note = "; ".join(filter(None, (index.note, f"nothing of the team: {others.note}")))
-    if others.hits and not own.sure and not nearest:
+    try:
+        others, note = answers.get(timeout=max(0.0, until - time.monotonic()))
+    except Empty:
+        others, note = [], "the team's server does not answer"
+    if note:
+        index.note = "; ".join(filter(None, (index.note, f"nothing of the team: {note}")))
+    if others and not own.sure and not nearest:
         own = HitPage([], 0)
-    hits = merge_hits(own.hits, others.hits)[limit * (page - 1) : most]
-    return HitPage(hits, own.total + len(others.hits), own.sure)
+    # By their ranks, each own one first: the scores of two indexes mean nothing to each other.
+    merged = [hit for pair in zip_longest(own.hits, others) for hit in pair if hit is not None]
+    hits = merged[limit * (page - 1) : most]
+    return HitPage(hits, own.total + len(others), own.sure)
 
 
-def merge_hits(own: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
-    """Return the hits of both by their ranks, each own one before that of others.
-
-    The scores of two indexes mean nothing to each other.
-    """
-    pairs = zip_longest(own, others)
-    return [hit for pair in pairs for hit in pair if hit is not None]
-
-
-def _load(place: Place) -> tuple[JoinedProject, TeamAccount]:
-    """Return what the project of a place has joined. Raises `StoreError` for nothing."""
-    access = membership.load_access(place.store("user"), place.store("project").local)
-    if access is None:
-        raise StoreError("this project has joined no team", "memfs team join URL")
-    return access
+def _search_team(
+    place: Place, query: str, only: Filter, limit: int, answers: Queue[tuple[list[Hit], str]]
+) -> None:
+    """Put what others shared into `answers`, and why there is none."""
+    try:
+        user = place.store("user")
+        access = membership.load_access(user, place.store("project").local)
+        if access is None:
+            raise StoreError("this project has joined no team", "memfs team join URL")
+        question = make_question(user, query)
+        if question is None:
+            answers.put(([], "the question has what memfs team never names"))
+        else:
+            answers.put((_ask(*access, question, only, limit), ""))
+    except MemfsError as error:
+        answers.put(([], error.message))
 
 
 def _ask(
@@ -197,8 +169,13 @@ class TeamRecall:
         request = RecallRequest([project], trim_prompt(question), session, shown[-_MOST_SHOWN:])
         return [_make_recollection(each) for each in client.recall(request).answers if each.ids]
 
-    def close(self) -> None:
-        """End the connection."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
         if self._client is not None:
             self._client.close()
 
@@ -211,8 +188,8 @@ class TeamRecall:
         project, account = found
         access = account.address, account.token, account.ca
         if access != self._access:
-            self.close()
-            self._client, self._access = TeamClient(*access, TIMEOUT), access
+            self._close()
+            self._client, self._access = TeamClient(*access, TIME), access
         return self._client, project.id
 
 

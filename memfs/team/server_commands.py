@@ -48,14 +48,17 @@ def _find_database(given: str) -> str:
     return address
 
 
-def _administer(given: str) -> Any:
-    return _load("administration").open_administration(_find_database(given))
+def _administer(database: str, function: str, *given: object, **more: object) -> Any:
+    """Call a function of an administrator in one transaction, and return what it returns."""
+    part = _load("administration")
+    with part.open_administration(_find_database(database)) as admin:
+        return getattr(part, function)(admin, *given, **more)
 
 
 @click.command("init")
 @_database_option
 @click.option("--team", default="", metavar="NAME", help="The team's name, for a new database.")
-@click.option("--renew", is_flag=True, help="Give the service and the workers new passwords.")
+@click.option("--renew", is_flag=True, help="Give the service a new password.")
 def init(database: str, team: str, renew: bool) -> None:
     """Make a team's tables in a PostgreSQL database, or bring them up to date.
 
@@ -70,16 +73,14 @@ def init(database: str, team: str, renew: bool) -> None:
     if not state.vectors:
         console.talk("pgvector is not there: messages are found by their words alone")
     if state.service:
-        console.talk("keep these two lines, they are shown once (the second is for folders):")
+        console.talk("keep this line, it is shown once:")
         console.data(f"{_DATABASE}='{state.service}'")
-        console.data(f"{_DATABASE}_WORKERS='{state.workers}'")
 
 
 @click.command("serve")
 @_database_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @options.number_option("--port", help="The port to listen on.", default=8477, least=0, most=65535)
-@click.option("--folders", default="", metavar="DIR", help="Search index folders (team follow).")
 @click.option(
     "--rate",
     default=50.0,
@@ -91,68 +92,26 @@ def init(database: str, team: str, renew: bool) -> None:
 @options.number_option("--connections", help="Connections of an address.", default=256, least=1)
 @click.option("--certificate", default="", metavar="FILE", help="Speak TLS, with this certificate.")
 @click.option("--key", default="", metavar="FILE", help="The key of the certificate.")
-def serve(
-    database: str,
-    host: str,
-    port: int,
-    folders: str,
-    rate: float,
-    header_time: float,
-    body_time: float,
-    connections: int,
-    certificate: str,
-    key: str,
-) -> None:
+def serve(database: str, **given: Any) -> None:
     """Serve a team until Ctrl-C. Its log, a line of JSON a request, has nobody's words.
 
     Beyond this machine it needs TLS: by a proxy before it, or by --certificate and --key.
     """
     part = _load("program")
-    limits = part.ConnectionLimits(header_time, body_time, connections)
-    settings = part.ServerSettings(
-        _find_database(database), host, port, folders, rate, certificate, key, limits
-    )
+    settings = part.ServerSettings(_find_database(database), **given)
+    where = f"{settings.host}, port {settings.port}"
     try:
         server = part.TeamServer(settings)
     except OSError as error:
         why = str(error.strerror).partition(" (while ")[0]  # Python names the address once more
         raise MemfsError(
-            f"cannot listen on {host}, port {port}: {why}", "choose another --host or --port"
+            f"cannot listen on {where}: {why}", "choose another --host or --port"
         ) from error
-    scheme = "https" if certificate else "http"
+    scheme = "https" if settings.certificate else "http"
     # The server itself waits for its requests, and then raises the signal again.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    console.talk(f"serving on {scheme}://{host}:{server.port}; Ctrl-C ends it")
+    console.talk(f"serving on {scheme}://{settings.host}:{server.port}; Ctrl-C ends it")
     server.run()
-
-
-@click.command("follow")
-@click.argument("folder", type=click.Path(file_okay=False))
-@click.option(
-    "--database",
-    default="",
-    metavar="URL",
-    help=f"That of the workers; without it ${_DATABASE}_WORKERS.",
-)
-@click.option("--once", is_flag=True, help="End once all is up to date.")
-def follow(folder: str, database: str, once: bool) -> None:
-    """Keep an index of each project in FOLDER, until Ctrl-C: large ones are searched faster.
-
-    They are made from the database, also when the folder was removed. Then: team serve --folders.
-    """
-    address = database or os.environ.get(f"{_DATABASE}_WORKERS", "")
-    pool = _load("database").TeamDatabase(_find_database(address), connections=2)
-    worker = _load("folder_worker").FolderWorker(pool, folder)
-    pool.open()
-    try:
-        if once:
-            worker.complete()
-            while worker.follow():
-                pass
-        else:
-            worker.run(lambda: False, lambda error: console.talk(f"! {error.message}"))
-    finally:
-        pool.close()
 
 
 @click.group("member", cls=CommandGroup)
@@ -166,8 +125,7 @@ def member() -> None:
 @_database_option
 def add_member(login: str, days: int, database: str) -> None:
     """Add a member, and print the token. It is shown once, and only its hash is kept."""
-    with _administer(database) as admin:
-        token = _load("administration").add_member(admin, login, days)
+    token = _administer(database, "add_member", login, days)
     console.talk(f"{login} is a member; the token, valid for {format_count(days, 'day')}:")
     console.data(token)
 
@@ -185,8 +143,7 @@ def add_member(login: str, days: int, database: str) -> None:
 @_database_option
 def add_token(login: str, days: int, scopes: tuple[str, ...], database: str) -> None:
     """Print a further token of a member: for another machine, or for one that expires."""
-    with _administer(database) as admin:
-        token = _load("administration").add_token(admin, login, days, scopes or ("search", "push"))
+    token = _administer(database, "add_token", login, days, scopes or ("search", "push"))
     console.data(token)
 
 
@@ -194,12 +151,11 @@ def add_token(login: str, days: int, scopes: tuple[str, ...], database: str) -> 
 @_database_option
 def list_members(database: str) -> None:
     """List the members, with their projects and how long their tokens are valid."""
-    with _administer(database) as admin:
-        for each in _load("administration").list_members(admin):
-            projects = ", ".join(f"{name} ({role})" for name, role in sorted(each.projects.items()))
-            valid = f"{format_count(each.tokens, 'token')} until {format_day(each.expires)}"
-            state = "revoked" if each.revoked else valid if each.tokens else "no valid token"
-            console.data(flatten_text(f"{each.login}  {state}  {projects or 'no project'}"))
+    for each in _administer(database, "list_members"):
+        projects = ", ".join(f"{name} ({role})" for name, role in sorted(each.projects.items()))
+        valid = f"{format_count(each.tokens, 'token')} until {format_day(each.expires)}"
+        state = "revoked" if each.revoked else valid if each.tokens else "no valid token"
+        console.data(flatten_text(f"{each.login}  {state}  {projects or 'no project'}"))
 
 
 @member.command("revoke")
@@ -208,8 +164,7 @@ def list_members(database: str) -> None:
 @_database_option
 def revoke_member(login: str, purge: bool, database: str) -> None:
     """Revoke a member and all tokens, at once. What was shared stays, but for --purge."""
-    with _administer(database) as admin:
-        removed = _load("administration").revoke_member(admin, login, purge=purge)
+    removed = _administer(database, "revoke_member", login, purge=purge)
     gone = f"; {format_count(removed, 'message')} removed" if purge else ""
     console.talk(f"{login} is revoked{gone}")
 
@@ -226,8 +181,7 @@ def project() -> None:
 @_database_option
 def add_project(name: str, origins: tuple[str, ...], retention: int | None, database: str) -> None:
     """Add a project. With --origin, members' clones of that repository join it by themselves."""
-    with _administer(database) as admin:
-        _load("administration").add_project(admin, name, origins, retention)
+    _administer(database, "add_project", name, origins, retention)
     console.talk(f"the project {name} is made; memfs team project grant {name} LOGIN")
 
 
@@ -244,8 +198,7 @@ def add_project(name: str, origins: tuple[str, ...], retention: int | None, data
 @_database_option
 def grant(name: str, login: str, role: str, database: str) -> None:
     """Let a member share and search in a project, or end that."""
-    with _administer(database) as admin:
-        _load("administration").grant_access(admin, name, login, role)
+    _administer(database, "grant_access", name, login, role)
     console.talk(f"{login}: {role} in {name}")
 
 
@@ -253,12 +206,10 @@ def grant(name: str, login: str, role: str, database: str) -> None:
 @_database_option
 def list_projects(database: str) -> None:
     """List the projects, with their members and messages."""
-    with _administer(database) as admin:
-        for each in _load("administration").list_projects(admin):
-            kept = f"  kept for {format_count(each.retention, 'day')}" if each.retention else ""
-            counts = f"{format_count(each.members, 'member')}  "
-            counts += format_count(each.messages, "message")
-            console.data(flatten_text(f"{each.name}  {counts}{kept}"))
+    for each in _administer(database, "list_projects"):
+        kept = f"  kept for {format_count(each.retention, 'day')}" if each.retention else ""
+        counts = f"{format_count(each.members, 'member')}  {format_count(each.messages, 'message')}"
+        console.data(flatten_text(f"{each.name}  {counts}{kept}"))
 
 
 @project.command("remove")
@@ -271,8 +222,7 @@ def remove_project(name: str, yes: bool, database: str) -> None:
         raise UsageError("this removes what others shared", "--yes says that it is meant")
     if not yes:
         click.confirm(f"Remove {name} with everything in it?", abort=True, err=True)
-    with _administer(database) as admin:
-        removed = _load("administration").remove_project(admin, name)
+    removed = _administer(database, "remove_project", name)
     console.talk(f"{name} is removed, with {format_count(removed, 'message')}")
 
 
@@ -280,8 +230,7 @@ def remove_project(name: str, yes: bool, database: str) -> None:
 @_database_option
 def prune(database: str) -> None:
     """Remove what is older than its project keeps it: run it every night."""
-    with _administer(database) as admin:
-        removed = _load("administration").prune(admin)
+    removed = _administer(database, "prune")
     console.talk(f"{format_count(removed, 'message')} removed")
 
 
@@ -290,9 +239,8 @@ def prune(database: str) -> None:
 @_database_option
 def audit(count: int, database: str) -> None:
     """Print who did what of late: pushes, retractions, and what administrators did."""
-    with _administer(database) as admin:
-        for at, who, what, name, many in _load("administration").list_audit(admin, count):
-            console.data(flatten_text("  ".join(filter(None, (at, who, what, name, str(many))))))
+    for at, who, what, name, many in _administer(database, "list_audit", count):
+        console.data(flatten_text("  ".join(filter(None, (at, who, what, name, str(many))))))
 
 
-COMMANDS = (serve, init, member, project, follow, prune, audit)
+COMMANDS = (serve, init, member, project, prune, audit)

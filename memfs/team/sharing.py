@@ -23,7 +23,7 @@ from memfs.store.store_paths import Store
 from memfs.team import membership
 from memfs.team.membership import JoinedProject, SharingRules
 from memfs.team.outbox import SessionName
-from memfs.team.protocol import LONGEST, compute_id
+from memfs.team.protocol import LONGEST, SharedMessage, compute_id
 
 SIDE = ".agent-"  # in the names of subagents' recall files
 TOOLS, PRIVATE, NEVER = "of tools", "private", "named by memfs team never"
@@ -66,13 +66,18 @@ class OutgoingMessage(NamedTuple):
     """A message as it is shared: without private parts and secrets. `id` has 16 bytes."""
 
     id: bytes
-    turn: int
     ordinal: int
     at: str
     role: str
     text: str
     speaker: str
     branch: str
+
+    def number(self, of: int) -> SharedMessage:
+        """Return it as it goes in a request whose session `of` it is part of."""
+        return SharedMessage(
+            self.id.hex(), of, self.ordinal, self.at, self.role, self.text, self.speaker
+        )
 
 
 @dataclass
@@ -103,13 +108,13 @@ class Selection:
             if message.role not in _SAID and not tools:
                 self.left_out[TOOLS] += 1
                 continue
-            found = self._prepare(message, turn, ordinal)
+            found = self._prepare(message, ordinal)
             if isinstance(found, str):
                 self.left_out[found] += 1
             else:
                 yield found
 
-    def _prepare(self, message: Message, turn: int, ordinal: int) -> OutgoingMessage | str:
+    def _prepare(self, message: Message, ordinal: int) -> OutgoingMessage | str:
         """Return a message as it may leave this machine, or why it may not."""
         text = make_storable(privacy.storable(message.text))
         if not text:
@@ -123,7 +128,7 @@ class Selection:
         text = text[:LONGEST]
         host, session, role, at = message.host, message.session, message.role, message.at
         ident = bytes.fromhex(compute_id(host, session, message.id, at, role, text))
-        return OutgoingMessage(ident, turn, ordinal, at, role, text, speaker, branch)
+        return OutgoingMessage(ident, ordinal, at, role, text, speaker, branch)
 
 
 class SharedScope:

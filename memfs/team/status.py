@@ -5,7 +5,7 @@ It opens what was written since the last run, and asks no server.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memfs import files
 from memfs.core.errors import StoreError
@@ -30,7 +30,7 @@ class TeamStatus:
 
     `changed`: what is shared was changed since the last run, so anything may wait. `refused` counts
     messages that the server did not take. `problem` is what is wrong with our own files, "" for
-    nothing: then nothing else is known. `asks`: prompts are sent to the server as questions.
+    nothing: then nothing else is known.
     """
 
     project: JoinedProject | None = None
@@ -40,7 +40,6 @@ class TeamStatus:
     refused: tuple[str, ...] = ()
     contact: ServerContact = field(default_factory=ServerContact)
     problem: str = ""
-    asks: bool = False
 
     @property
     def waits(self) -> bool:
@@ -52,8 +51,7 @@ def load_status(place: Place) -> TeamStatus | None:
     """Return how the project of a place stands, None where it has joined no team."""
     if place.project is None or place.user is None:
         return None
-    found = load_store_status(place.user, place.project)
-    return replace(found, asks=is_asked_at_prompts(place)) if found else None
+    return load_store_status(place.user, place.project)
 
 
 def is_asked_at_prompts(place: Place) -> bool:
@@ -138,9 +136,8 @@ def find_store(project: JoinedProject) -> Store | None:
 def _count_waiting(store: Store, scope: SharedScope, outbox: TeamOutbox, since: int) -> int:
     """Count the sessions that were written, or forgotten, since the last run."""
     top = f"{store.local}/recall"
-    hosts = [name for name, is_folder in _list_entries(top) if is_folder]
     count = 0
-    for host in hosts:
+    for host in _list_folders(top):
         for at, name in trees.list_times(f"{top}/{host}"):
             if at <= since - _SLACK or name.startswith(".") or SIDE in name:
                 continue
@@ -161,8 +158,8 @@ def _is_waiting(path: str, scope: SharedScope, outbox: TeamOutbox) -> bool:
     return sent is None or not sent.rules or sent.signature != str(signatures.sign_file(path))
 
 
-def _list_entries(folder: str) -> list[tuple[str, bool]]:
+def _list_folders(folder: str) -> list[str]:
     try:
-        return files.entries(folder)
+        return [name for name, is_folder in files.entries(folder) if is_folder]
     except OSError:
         return []

@@ -28,7 +28,6 @@ from memfs.team.protocol import (
     MOST_MESSAGES,
     PushRequest,
     RetractRequest,
-    SharedMessage,
     SharedSession,
 )
 from memfs.team.sharing import (
@@ -73,7 +72,7 @@ def upload(user: Store, store: Store, wait: float = lock.WAIT) -> UploadReport:
     report = UploadReport()
     try:
         with lock.hold_lock(user, wait, outbox.lock):
-            _upload(user, store, project, report)
+            _upload(user, store, project.key, report)
     except LockedError:
         raise LockedError(
             "another process is sending to the team just now", "it will send all there is"
@@ -81,16 +80,16 @@ def upload(user: Store, store: Store, wait: float = lock.WAIT) -> UploadReport:
     return report
 
 
-def _upload(user: Store, store: Store, project: JoinedProject, report: UploadReport) -> None:
+def _upload(user: Store, store: Store, key: str, report: UploadReport) -> None:
     """Run until the rules stayed the same; note the contact. The caller has the lock."""
-    outbox = TeamOutbox(user, project.key)
+    outbox = TeamOutbox(user, key)  # what it says now that the lock is ours
     before = outbox.load_contact()
     for _ in range(_MOST_RUNS):
-        found = membership.load_project(user, store.local)
-        if found is None:
+        project = membership.load_project(user, store.local)
+        if project is None:
             return  # it was left meanwhile
         try:
-            contact = _Run(user, store, found, outbox, report).run(before)
+            contact = _Run(user, store, project, outbox, report).run(before)
         except _RulesChangedError:
             continue
         except MemfsError as error:
@@ -121,8 +120,13 @@ class _Session:
     def name(self) -> SessionName:
         return self.sent.host, self.sent.session
 
+    def describe(self) -> SharedSession:
+        """Return it as it goes in a request."""
+        host, ident = map(make_storable, self.name)
+        return SharedSession(host, ident, self.branch, self.title)
 
-_Outgoing = tuple[_Session, "OutgoingMessage"]
+
+_Outgoing = tuple[_Session, OutgoingMessage]
 
 
 class _Run:
@@ -145,8 +149,8 @@ class _Run:
         self._scope = SharedScope(user, store, project)
         self._client: TeamClient | None = None
         self._batch: list[_Outgoing] = []
+        self._bytes = 0  # of its texts
         self._malformed = 0  # messages that were refused by themselves
-        self._bytes = 0
         self._refusals = outbox.load_refusals()
         self._reached = ""
 
@@ -159,7 +163,8 @@ class _Run:
             for each in sent:
                 name = each.host, each.session
                 if name not in there or self._scope.find_choice(name) is None:
-                    self._retract_whole(name)
+                    ids = self._outbox.load_ids(name) | self._outbox.get_flight(name)
+                    self._retract(_Session(SentSession(*name)), ids, whole=True)
                     self._outbox.remove_session(name)
             known = {(each.host, each.session) for each in sent}
             for name in sorted(there, key=lambda name: name not in known):
@@ -264,16 +269,14 @@ class _Run:
         for session in sessions:
             self._invalidate(session)
         places = {each.name: place for place, each in enumerate(sessions)}
-        stamp = self._outbox.take_stamp(ids)
-        reply = client.push(
-            PushRequest(
-                self._project.id,
-                stamp,
-                VERSION,
-                [_describe_session(each) for each in sessions],
-                [_describe_message(m, places[session.name]) for session, m in batch],
-            )
+        request = PushRequest(
+            self._project.id,
+            self._outbox.take_stamp(ids),
+            VERSION,
+            [each.describe() for each in sessions],
+            [message.number(places[session.name]) for session, message in batch],
         )
+        reply = client.push(request)
         self._reached = clock.now()
         self._report.stored += reply.stored
         self._report.known += reply.known + reply.retracted
@@ -306,11 +309,6 @@ class _Run:
             session.sent = replace(session.sent, rules="")
             self._outbox.save_session(session.sent)
 
-    def _retract_whole(self, name: SessionName) -> None:
-        """Take back all of a session."""
-        ids = self._outbox.load_ids(name) | self._outbox.get_flight(name)
-        self._retract(_Session(SentSession(*name)), ids, whole=True)
-
     def _retract(self, session: _Session, ids: set[bytes], *, whole: bool) -> None:
         """Take back messages of a session, or all of it.
 
@@ -340,19 +338,14 @@ class _Run:
         if [signatures.sign_file(path) for path in self._watched] != self._signs:
             raise _RulesChangedError
         if self._client is None:
-            client = open_client(self._user, self._project.address)
-            self._client = client
-            found = [each for each in client.get_membership().projects if self._is_project(each.id)]
-            if not found:
+            client = self._client = open_client(self._user, self._project.address)
+            if all(each.id != self._project.id for each in client.get_membership().projects):
                 raise TeamError(
                     REFUSED,
                     f"you have no access to {self._project.name} any more",
                     "ask whoever runs the team's server",
                 )
         return self._client
-
-    def _is_project(self, ident: int) -> bool:
-        return ident == self._project.id
 
 
 def open_client(user: Store, address: str) -> TeamClient:
@@ -376,23 +369,6 @@ def _print(path: str, offset: int) -> str:
             return checkpoint.fingerprint_of(handle, offset)
     except FileNotFoundError:
         return ""
-
-
-def _describe_session(session: _Session) -> SharedSession:
-    host, ident = map(make_storable, session.name)
-    return SharedSession(host, ident, session.branch, session.title)
-
-
-def _describe_message(message: OutgoingMessage, of: int) -> SharedMessage:
-    return SharedMessage(
-        message.id.hex(),
-        of,
-        message.ordinal,
-        message.at,
-        message.role,
-        message.text,
-        message.speaker,
-    )
 
 
 def main() -> None:

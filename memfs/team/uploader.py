@@ -17,7 +17,6 @@ from subprocess import Popen
 from memfs.files import child_process
 from memfs.service import job_queue
 from memfs.store import store_paths
-from memfs.store.store_paths import Store
 from memfs.team import membership, status
 
 _DRAW = random.SystemRandom()
@@ -124,7 +123,8 @@ class TeamUploads:
     def _run_upload(self, local: str) -> None:
         """Run an upload to its end; if it failed, let it run again later."""
         user = store_paths.user_store()
-        if user is None or not _is_joined(user, local):
+        joined = membership.list_joined_projects(user)[0] if user else []
+        if all(project.local != local for project in joined):
             self._failures.pop(local, None)
             return
         found = self._ask_process(local)
@@ -161,8 +161,3 @@ class TeamUploads:
             with self._changed:
                 self._process = None
             child_process.end_child(process)
-
-
-def _is_joined(user: Store, local: str) -> bool:
-    projects, _ = membership.list_joined_projects(user)
-    return any(project.local == local for project in projects)

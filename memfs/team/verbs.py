@@ -106,7 +106,7 @@ def join_project(
     one that is stored for the server. Raises `TeamError`, `RejectedError`, `NotFoundError`, and
     `UsageError` for an address or a token that cannot be used.
     """
-    _require_person(origin, "join a team")
+    require_person(origin, "join a team")
     user, store = _require_stores(place)
     address = str(parse_address(url))
     account = None
@@ -192,7 +192,7 @@ def plan_sharing(place: Place, request: ShareRequest) -> SharingPlan:
 
 def share(place: Place, plan: SharingPlan, origin: Origin) -> SendOutcome:
     """Share what a plan showed, from now on, and send it. Raises `RejectedError`."""
-    _require_person(origin, "share sessions")
+    require_person(origin, "share sessions")
     if plan.project.role != _WRITER:
         raise RejectedError(
             f"you may read {plan.project.name}, and not share with it",
@@ -206,7 +206,7 @@ def unshare(place: Place, session: str, origin: Origin) -> SendOutcome:
 
     Raises `RejectedError`, and `NotFoundError` for a session that is neither there nor shared.
     """
-    _require_person(origin, "take back what is shared")
+    require_person(origin, "take back what is shared")
     user, _, project = _require_joined(place)
     if not session:
         return _change_rules(place, lambda rules: SharingRules(shown_at=rules.shown_at))
@@ -231,7 +231,7 @@ def set_pattern(place: Place, pattern: str, origin: Origin, *, remove: bool) -> 
 
     It holds for all teams. Raises `UsageError`, `NotFoundError` and `RejectedError`.
     """
-    _require_person(origin, "say what is never shared")
+    require_person(origin, "say what is never shared")
     user = place.store("user")
     if matches_everything(pattern):
         raise UsageError("that pattern is in every message", "memfs team unshare shares nothing")
@@ -265,7 +265,7 @@ def leave_project(place: Place, origin: Origin, *, purge: bool) -> PurgeReply | 
     Without, it stays with the team. Raises `TeamError` where it cannot be deleted: the project is
     still joined then, and shares nothing.
     """
-    _require_person(origin, "leave a team")
+    require_person(origin, "leave a team")
     user, _, project = _require_joined(place)
     outbox = TeamOutbox(user, project.key)
     outbox.make_folder()
@@ -295,7 +295,8 @@ def _purge(user: Store, project: JoinedProject) -> PurgeReply:
         raise
 
 
-def _require_person(origin: Origin, what: str) -> None:
+def require_person(origin: Origin, what: str) -> None:
+    """Raise `RejectedError` for an assistant: it shares, takes back and joins nothing itself."""
     if origin.actor == "agent":
         raise RejectedError(
             f"an assistant cannot {what} for its user", "run it in a terminal of your own"

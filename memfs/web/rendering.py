@@ -15,8 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from memfs.core import formats
+from memfs.core.body_edits import Rejected
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.core.formats import format_count
 from memfs.core.injection_signs import reveal_hidden, split_visible
@@ -59,94 +61,110 @@ SECTIONS = (
 )
 
 
-def get_site(request: Request) -> Site:
-    """Return what the page shows."""
-    site: Site = request.app.state.site
-    return site
+class Visit:
+    """One request for a page of a project: what it asks for, and how it is answered."""
 
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.site: Site = request.app.state.site
+        self.query, self.path = request.query_params, request.path_params
+        self.address = request.url
 
-def get_project(request: Request) -> Project:
-    """Return the project in the address. Raises `NotFoundError`."""
-    return get_site(request).find_project(request.path_params["project"])
+    @functools.cached_property
+    def project(self) -> Project:
+        """The project in the address. Raises `NotFoundError`."""
+        return self.site.find_project(self.path["project"])
 
+    @functools.cached_property
+    def place(self) -> Place:
+        """The place of the project as it is now. Raises `MemfsError`."""
+        return self.project.find_place()
 
-def get_form(request: Request) -> dict[str, str]:
-    """Return the fields of the form that was sent."""
-    form: dict[str, str] = request.scope[FORM]
-    return form
+    @property
+    def form(self) -> dict[str, str]:
+        """The fields of the form that was sent."""
+        form: dict[str, str] = self._request.scope[FORM]
+        return form
 
+    def say(self, text: str, kind: str = "done") -> None:
+        """Keep a line for the next page that is shown: done, or refused. "" is none."""
+        if text:
+            self.site.notes.append((kind, text))
 
-def render(request: Request, name: str, section: str, title: str, /, **values: Any) -> Response:
-    """Return a page of a section, with its title and the values that its template names."""
-    site = get_site(request)
-    status = values.pop("status", 200)
-    project = values.pop("project", None) or get_project(request)
-    page = (
-        _make_environment()
-        .get_template(name)
-        .render(
-            site=site,
-            project=project,
+    def redirect(self, path: str) -> Response:
+        """Show another page of the project: after a form was done, for one."""
+        return RedirectResponse(f"{self.site.access.root}/{self.project.key}/{path}", 303)
+
+    def render(
+        self, name: str, section: str, title: str, /, *, status: int = 200, **values: Any
+    ) -> Response:
+        """Return a page of a section, with its title and the values that its template names."""
+        page = _make_environment().get_template(name)
+        text = page.render(
+            site=self.site,
+            project=self.project,
             section=section,
             sections=SECTIONS,
             title=title,
-            base=f"{site.access.root}/{project.key}",
-            path=request.url.path,
+            base=f"{self.site.access.root}/{self.project.key}",
+            path=self.address.path,
             form_field=Markup('<input type="hidden" name="{}" value="{}">').format(
-                FORM_FIELD, site.access.form_token
+                FORM_FIELD, self.site.access.form_token
             ),
-            notes=[] if _REFRESH in request.headers else site.take_notes(),
+            notes=[] if _REFRESH in self._request.headers else self.site.take_notes(),
             **values,
         )
-    )
-    return HTMLResponse(page.encode("utf-8", "backslashreplace"), status)  # bytes that are no text
+        return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)  # no text, too
+
+    def render_error(self, error: MemfsError | OSError, status: int = 0) -> Response:
+        """Return the page of an error: what was wrong, and what to do."""
+        message, hint = str(error), ""
+        if isinstance(error, MemfsError):
+            message, hint = error.message, error.hint
+        named = (each for each in self.site.projects if each.key == self.path.get("project"))
+        self.project = next(named, self.site.projects[0])
+        return self.render(
+            "error.html",
+            "",
+            "Not done",
+            message=message,
+            hint=hint,
+            status=status or (404 if isinstance(error, NotFoundError) else 400),
+        )
+
+    def get_number(self) -> int:
+        """Return the number of the page in the address, from 1 on."""
+        given = self.query.get("page", "")
+        return max(1, int(given[:9])) if given.isdecimal() else 1
+
+    def cut_page(self, found: list[Entry], size: int) -> tuple[list[Entry], int, int]:
+        """Return the entries of the page in the address, its number, and how many there are."""
+        pages = max(1, -(-len(found) // size))
+        number = min(self.get_number(), pages)
+        return found[(number - 1) * size : number * size], number, pages
 
 
-def cut_page(request: Request, found: list[Entry], size: int) -> tuple[list[Entry], int, int]:
-    """Return the entries of the page in the address, its number, and how many pages there are."""
-    given = request.query_params.get("page", "")
-    pages = max(1, -(-len(found) // size))
-    number = min(max(1, int(given[:9]) if given.isdecimal() else 1), pages)
-    return found[(number - 1) * size : number * size], number, pages
+def get(path: str, handler: Callable[[Visit], Response], method: str = "GET") -> Route:
+    """Return the route of an address. An error that its handler raises is shown as a page."""
 
-
-def redirect(request: Request, path: str, project: Project | None = None) -> Response:
-    """Show another page of the project: after a form was done, for one."""
-    key = (project or get_project(request)).key
-    return RedirectResponse(f"{get_site(request).access.root}/{key}/{path}", 303)
-
-
-def show_errors(handler: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Make a handler show an error that it raises as a page."""
-
-    @functools.wraps(handler)
-    def wrapper(request: Request) -> Response:
+    def answer(request: Request) -> Response:
+        visit = Visit(request)
         try:
-            return handler(request)
+            return handler(visit)
         except (MemfsError, OSError) as error:
-            return render_error(request, error)
+            return visit.render_error(error)
 
-    return wrapper
+    return Route(path, answer, methods=[method])
 
 
-def render_error(request: Request, error: MemfsError | OSError) -> Response:
-    """Return the page of an error: what was wrong, and what to do."""
-    message = error.message if isinstance(error, MemfsError) else str(error)
-    hint = error.hint if isinstance(error, MemfsError) else ""
-    status = 404 if isinstance(error, NotFoundError) else 400
-    projects = get_site(request).projects
-    named = (each for each in projects if each.key == request.path_params.get("project"))
-    project = next(named, projects[0])
-    return render(
-        request,
-        "error.html",
-        "",
-        "Not done",
-        message=message,
-        hint=hint,
-        status=status,
-        project=project,
-    )
+def post(path: str, handler: Callable[[Visit], Response]) -> Route:
+    """Return the route of a form, as `get` does."""
+    return get(path, handler, "POST")
+
+
+def explain(error: MemfsError | Rejected) -> str:
+    """Return in a line why something was refused, and what to do."""
+    return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 @functools.cache
@@ -283,10 +301,6 @@ class Site:
             if project.key == key:
                 return project
         raise NotFoundError(f"the page shows no project {key}", "start memfs web in its folder")
-
-    def say(self, text: str, kind: str = "done") -> None:
-        """Keep a line for the next page that is shown: done, or refused."""
-        self.notes.append((kind, text))
 
     def take_notes(self) -> list[tuple[str, str]]:
         """Return the lines for the page that is being shown, each once."""

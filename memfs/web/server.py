@@ -17,7 +17,6 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memfs.core.errors import MemfsError, NotFoundError
-from memfs.web import rendering
 from memfs.web.access import ADDRESS, Access, Guard
 from memfs.web.pages import (
     archive,
@@ -31,7 +30,7 @@ from memfs.web.pages import (
     sources,
     timeline,
 )
-from memfs.web.rendering import Project, Site
+from memfs.web.rendering import Project, Site, Visit, get
 
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
 _PAGES = (archive, blocks, brief, events, facts, health, search, sessions, sources, timeline)
@@ -122,7 +121,7 @@ def make_application(site: Site) -> ASGIApp:
         routes=[
             Route(f"{root}/", _open_first),
             Mount(f"{root}/static", StaticFiles(directory=_STATIC)),
-            Route(f"{root}/{{project}}/", _open_blocks),
+            get(f"{root}/{{project}}/", lambda visit: visit.redirect("blocks")),
             Mount(f"{root}/{{project}}", routes=pages),
         ],
         exception_handlers={HTTPException: _show_missing, Exception: _show_failure},
@@ -132,23 +131,17 @@ def make_application(site: Site) -> ASGIApp:
 
 
 def _open_first(request: Request) -> Response:
-    return rendering.redirect(request, "blocks", rendering.get_site(request).projects[0])
-
-
-def _open_blocks(request: Request) -> Response:
-    return rendering.redirect(request, "blocks")
+    visit = Visit(request)
+    visit.project = visit.site.projects[0]
+    return visit.redirect("blocks")
 
 
 def _show_missing(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     what = "there is no such page" if status == 404 else "this address takes no such request"
-    response = rendering.render_error(request, NotFoundError(what))
-    response.status_code = status
-    return response
+    return Visit(request).render_error(NotFoundError(what), status)
 
 
 def _show_failure(request: Request, error: Exception) -> Response:
     what = MemfsError(f"the page failed: {type(error).__name__}", "the terminal has the details")
-    response = rendering.render_error(request, what)
-    response.status_code = 500
-    return response
+    return Visit(request).render_error(what, 500)

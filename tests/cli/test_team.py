@@ -14,9 +14,9 @@ from memfs.store.session_outcomes import SessionOutcome
 from memfs.team import membership
 from memfs.team.protocol import hash_origin
 from tests.cli.conftest import Run
-from tests.ipc.small_server import SmallServer
-from tests.ipc.team_table import TeamTable, make_hit
 from tests.ops.recorded_sessions import record
+from tests.team.small_server import SmallServer
+from tests.team.team_table import TeamTable, make_hit
 
 TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
 SESSION = "0a1b2c3d-1111-4222-8333-444455556666"

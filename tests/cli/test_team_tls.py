@@ -14,9 +14,9 @@ import pytest
 from memfs.store.blocks import Place
 from memfs.team.upload import run_upload
 from tests.cli.conftest import Run
-from tests.ipc.certificates import make_certificate
-from tests.ipc.small_server import MEMBER, talk
 from tests.ops.recorded_sessions import record
+from tests.team.certificates import make_certificate
+from tests.team.small_server import MEMBER, talk
 
 TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
 HERE, RUNS = "127.0.0.1", "whoever runs the server has to renew it"

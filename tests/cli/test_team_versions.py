@@ -10,9 +10,9 @@ from memfs.store.blocks import Place
 from memfs.team.protocol import HEADER
 from memfs.team.upload import run_upload
 from tests.cli.conftest import Run
-from tests.ipc.small_server import Answer, SmallServer
-from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import record
+from tests.team.small_server import Answer, SmallServer
+from tests.team.team_table import TeamTable
 
 TOKEN = "mft_0123456789abcdef"  # noqa: S105 - of no server
 NEWER = "this server speaks version 2 of the protocol (memfs 9.0.0)"

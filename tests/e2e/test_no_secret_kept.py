@@ -20,10 +20,10 @@ from tests.agent.scripted_endpoint import Asked, Say, ScriptedEndpoint, Tool
 from tests.e2e import program, ways
 from tests.e2e.ways import Door, cli, hook, tool
 from tests.hosts.reading import FIXTURES
-from tests.ipc.small_server import SmallServer
-from tests.ipc.team_table import TeamTable
 from tests.ops.team_steps import share
 from tests.service import running
+from tests.team.small_server import SmallServer
+from tests.team.team_table import TeamTable
 
 TOKEN = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]  # made up for this test
 SAID = f"the deploy key is {TOKEN}, as ever"

@@ -10,8 +10,8 @@ from memfs.ops import archive, edit, init
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.team import verbs
-from tests.ipc.small_server import SmallServer
 from tests.ops.clones import BOB, committed, git
+from tests.team.small_server import SmallServer
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from memfs.team.membership import SharedTurns, SharingRules, WithheldSession
 from memfs.team.protocol import hash_origin
 from memfs.team.status import load_status
 from memfs.team.verbs import ShareRequest
-from tests.ipc.small_server import SmallServer, serve
-from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import record
 from tests.ops.team_steps import ME, outbox, send, share
+from tests.team.small_server import SmallServer, serve
+from tests.team.team_table import TeamTable
 
 TALK = (("user", "which port?"), ("assistant", "7741."), ("user", "thanks"))
 

@@ -15,10 +15,10 @@ from memfs.store.blocks import Place
 from memfs.team import verbs
 from memfs.team.upload import upload
 from memfs.team.verbs import ShareRequest
-from tests.ipc.small_server import Answer, SmallServer
-from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import change, record
 from tests.ops.team_steps import ME, outbox, send
+from tests.team.small_server import Answer, SmallServer
+from tests.team.team_table import TeamTable
 
 SESSIONS, MESSAGES = 4, 150
 

@@ -13,10 +13,10 @@ from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Filter
 from memfs.store.blocks import Place
 from memfs.team import membership, seam, search
-from tests.ipc.small_server import talk
-from tests.ipc.team_table import TeamTable, make_hit
 from tests.ops.recorded_sessions import record
 from tests.ops.test_purge import SECRET
+from tests.team.small_server import talk
+from tests.team.team_table import TeamTable, make_hit
 
 LEASES = [f"The lease {word} is stale in the pool" for word in ("alpha", "beta", "gamma", "delta")]
 THEIRS = [make_hit(f"The lease of worker {number} is stale in the pool") for number in range(3)]

@@ -15,11 +15,11 @@ from memfs.store.session_outcomes import SessionOutcome
 from memfs.team import membership, verbs
 from memfs.team.client import TeamError
 from memfs.team.status import load_status
-from tests.ipc.small_server import SmallServer
-from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import change, record
 from tests.ops.team_model import Model
 from tests.ops.team_steps import ME, outbox, send, share
+from tests.team.small_server import SmallServer
+from tests.team.team_table import TeamTable
 
 NAMES = ("s1", "s2")
 TEXTS = ("which port?", "Port 7741.", "a plan of EMCA", "<private>x</private>", "Monday.")

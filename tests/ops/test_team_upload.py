@@ -18,10 +18,10 @@ from memfs.team.protocol import LONGEST, MOST_MESSAGES
 from memfs.team.status import load_status
 from memfs.team.upload import UploadReport, upload
 from memfs.team.verbs import ShareRequest
-from tests.ipc.small_server import Answer, SmallServer
-from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import change, record
 from tests.ops.team_steps import ME, outbox, send, share
+from tests.team.small_server import Answer, SmallServer
+from tests.team.team_table import TeamTable
 
 PORT = (("user", "which port?"), ("assistant", "Port 7741."), ("tool", "grep: 7741"))
 DATE = (("user", "which day?"), ("assistant", "Monday."))

@@ -15,10 +15,10 @@ from memfs.store.blocks import Place
 from memfs.team import prompts as team_prompts
 from memfs.team import verbs
 from memfs.team.prompts import TeamPrompts
-from tests.ipc.small_server import MEMBER, Answer, SmallServer, ok, serve
 from tests.ops.recorded_sessions import record
 from tests.service import running
 from tests.service.running import asked, hook, payload, until
+from tests.team.small_server import MEMBER, Answer, SmallServer, ok, serve
 
 ME = Origin()
 PROMPT = "the checkout fails with a StaleLeaseError again"

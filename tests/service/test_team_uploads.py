@@ -17,11 +17,11 @@ from memfs.team.upload import run_upload
 from memfs.team.uploader import TeamUploads, UploadPace
 from memfs.team.verbs import ShareRequest
 from tests.hosts.transcript_lines import line
-from tests.ipc.small_server import SmallServer, talk
-from tests.ipc.team_table import TeamTable
 from tests.ops.recorded_sessions import record
 from tests.service import running
 from tests.service.running import until
+from tests.team.small_server import SmallServer, talk
+from tests.team.team_table import TeamTable
 
 ME = Origin()
 FAST = UploadPace(lull=0.05, check=30.0, least=0.05, most=0.2)

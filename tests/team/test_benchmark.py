@@ -52,12 +52,10 @@ def test_a_team_is_filled_searched_and_loaded(postgres: Postgres) -> None:
 @pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
 def test_the_command_says_what_it_measured(postgres: Postgres) -> None:
     words = ["--database", postgres.make_database(), "--messages", "300"]
-    words += ["--projects", "2", "--queries", "5", "--rate", "10", "--seconds", "1", "--folders"]
+    words += ["--projects", "2", "--queries", "5", "--rate", "10", "--seconds", "1"]
     done = CliRunner().invoke(team.command, [*words, "--json"])
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert {"bare SQL, words and vectors", "memfs team, folders"} < {
-        each["name"] for each in found["timings"]
-    }
+    assert "bare SQL, words and vectors" in {each["name"] for each in found["timings"]}
     again = CliRunner().invoke(team.command, words)
     assert again.exit_code != 0

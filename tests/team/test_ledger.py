@@ -19,10 +19,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from memfs.team.protocol import HEADER, PROTOCOL, RetractRequest
-from memfs.team.server import administration
-from memfs.team.server.database import TeamDatabase, TokenError
-from memfs.team.server.ledger import Ledger
-from memfs.team.server.push_rows import prepare_rows
+from memfs.team.server import administration, push_rows
+from memfs.team.server.database import Ledger, TeamDatabase, TokenError
 from tests.service import running
 from tests.team.postgres import Postgres
 from tests.team.teams import Team, make_push
@@ -180,11 +178,11 @@ def test_a_call_with_a_revoked_token_fails_at_once(team: Team) -> None:
     database = TeamDatabase(team.state.service)
     database.open()
     ledger = Ledger(database, ana.token)
-    ledger.push(prepare_rows(make_push(1, MANY[:3]), vectors=True))
+    push_rows.push(ledger, make_push(1, MANY[:3]), vectors=True)
     with administration.open_administration(team.address) as admin:
         assert administration.revoke_member(admin, "ana", purge=True) == 3
     with pytest.raises(TokenError):
-        ledger.get_membership()
+        ledger.call(str, "whoami")
     database.close()
     assert team.count() == 0
 

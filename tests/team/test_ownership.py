@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import threading
 import time
 from itertools import count, product
@@ -18,8 +17,6 @@ from hypothesis import strategies as st
 from memfs.core.errors import MemfsError
 from memfs.team.protocol import PushRequest, RetractRequest, SharedMessage, SharedSession
 from memfs.team.server import administration
-from memfs.team.server.database import TeamDatabase
-from memfs.team.server.folder_worker import FolderWorker
 from tests.service import running
 from tests.team.postgres import Postgres
 from tests.team.teams import Member, Team, make_push
@@ -107,35 +104,25 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize("folders", [False, True])
 @settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=STEPS)
 def test_nobodys_words_stand_under_the_name_of_another(
-    postgres: Postgres, folders: bool, steps: list[tuple[str, int, int, int, str]]
+    postgres: Postgres, steps: list[tuple[str, int, int, int, str]]
 ) -> None:
-    with tempfile.TemporaryDirectory() as top:
-        team = Team.make(postgres, folders=top if folders else "")
-        database = TeamDatabase(team.state.workers, connections=1)
-        try:
-            play = Play(team)
-            reader = team.add("reader", shop="reader")
-            database.open()
-            for each in steps:
-                play.do(*each)
-                if folders:
-                    worker = FolderWorker(database, top)
-                    worker.complete()
-                    while worker.follow():
-                        pass
-                for found in find_all(reader):
-                    said = {word for word in WORDS if word in json.dumps(found)}
-                    assert said <= play.list_words(found["member"])
-            team.check_books()
-        finally:
-            database.close()
-            team.stop()
+    team = Team.make(postgres)
+    try:
+        play = Play(team)
+        reader = team.add("reader", shop="reader")
+        for each in steps:
+            play.do(*each)
+            for found in find_all(reader):
+                said = {word for word in WORDS if word in json.dumps(found)}
+                assert said <= play.list_words(found["member"])
+        team.check_books()
+    finally:
+        team.stop()
 
 
 @pytest.mark.parametrize("stamps", [(1000, 2000), (2000, 1000)])
@@ -198,6 +185,9 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(postgres: Postgre
         old = team.read("SELECT text, member, stamp FROM message WHERE at < '2011-01-01'")
         assert old == [("long ago", 2, 6)]
         assert team.read("SELECT relname FROM pg_class WHERE relname ~ '^old_'") == []
+        others = "has_function_privilege('public', oid, 'EXECUTE')"  # of logins of before
+        functions = "pg_proc WHERE pronamespace = 'memfs'::regnamespace"
+        assert team.read(f"SELECT proname FROM {functions} AND {others}") == []
     finally:
         team.stop()
 

@@ -19,17 +19,13 @@ PREPARE = f"""git remote add origin git@example.com:acme/shop.git
 mkdir ~/.claude
 memfs -q ingest {TOP}/templates/demo/session.jsonl"""
 # In the background, with the login that `team init` printed, until the port answers.
-SERVE = """(. ~/logins; export MEMFS_TEAM_DATABASE; exec memfs team serve --port $PORT{} >> ~/log 2>&1) &
+SERVE = """(. ~/logins; export MEMFS_TEAM_DATABASE; exec memfs team serve --port $PORT >> ~/log 2>&1) &
 echo $! > ~/server
-until (: < /dev/tcp/127.0.0.1/$PORT) 2> ~/refused; do kill -0 $! || {{ cat ~/log; exit 1; }}; sleep 0.05; done"""
-END = "kill $(cat ~/server); while kill -0 $(cat ~/server) 2> ~/gone; do sleep 0.05; done\n"
+until (: < /dev/tcp/127.0.0.1/$PORT) 2> ~/refused; do kill -0 $! || { cat ~/log; exit 1; }; sleep 0.05; done"""
 INSTEAD = {
     "--database postgresql://postgres@localhost/memfs": '--database "$MEMFS_TEAM_DATABASE" > ~/logins',
-    "MEMFS_TEAM_DATABASE='user=memfs_acme_service …' memfs team serve": SERVE.format(""),
+    "MEMFS_TEAM_DATABASE='user=memfs_acme_service …' memfs team serve": SERVE,
     "member add ana": "member add ana > ~/token",
-    "MEMFS_TEAM_DATABASE_WORKERS='user=memfs_acme_workers …'": ". ~/logins;",
-    "team follow /var/lib/memfs": 'team follow ~/folders --once --database "$MEMFS_TEAM_DATABASE_WORKERS"',
-    "memfs team serve --folders /var/lib/memfs": f"{END}{SERVE.format(' --folders ~/folders')}",
     "share --project": "share --project --yes",  # there is no terminal to say it at
     "join https://memory.example.com": "join http://127.0.0.1:$PORT --token-stdin < ~/token",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.team.protocol import HEADER, RetractRequest
+from memfs.team.protocol import RetractRequest
 from tests.team.teams import Member, Team, make_push
 
 TALK = [
@@ -123,18 +123,6 @@ def test_a_member_knows_what_it_may_see(team: Team) -> None:
         ("shop", "writer"),
         ("site", "reader"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("spoken", "hint"),
-    [("2", "the server has to be updated"), ("0", "update memfs"), ("", "update memfs")],
-)
-def test_another_version_of_the_protocol_gets_a_clear_word(
-    team: Team, spoken: str, hint: str
-) -> None:
-    answer = team.add("ana").ask("GET", "/v1/me", headers={HEADER: spoken})
-    assert (answer.status, answer.body["hint"]) == (426, hint)
-    assert "version 1 of the protocol" in answer.body["error"]
 
 
 def test_metrics_need_a_token_of_their_own_and_name_nobody(team: Team) -> None:

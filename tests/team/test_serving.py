@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from memfs.core.errors import UsageError
 from memfs.team.protocol import HEADER, PROTOCOL
@@ -19,8 +20,8 @@ from memfs.team.server import administration
 from memfs.team.server.application import ENDPOINTS
 from memfs.team.server.database import TeamDatabase, UnpreparedError, connect
 from memfs.team.server.program import ServerSettings, TeamServer
-from tests.ipc.certificates import lock_key, make_certificate
 from tests.service import running
+from tests.team.certificates import lock_key, make_certificate
 from tests.team.developers import Developer
 from tests.team.server_process import ServerProcess
 from tests.team.teams import Member, Team, make_push
@@ -94,14 +95,19 @@ def test_what_is_no_address_of_a_database_is_refused_without_repeating_it() -> N
 @WITH_VECTORS
 def test_a_database_that_is_not_prepared_is_said_to_be_so(team: Team) -> None:
     ana = team.add("ana", shop="writer")
-    for address, function, message in (
-        (team.postgres.make_database(), "describe", "this database has no team yet"),
-        (team.state.workers, "whoami", "this login of the database may not do that"),
+    with connect(team.address) as admin:
+        admin.execute("DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN")
+    for address, message in (
+        (team.postgres.make_database(), "this database has no team yet"),
+        (
+            make_conninfo(team.address, user="stranger"),
+            "this login of the database may not do that",
+        ),
     ):
         database = TeamDatabase(address, connections=1)
         database.open()
         with pytest.raises(UnpreparedError, match=message):
-            database.call(function, *[b""] * (function == "whoami"))
+            database.describe()
         database.close()
     with administration.open_administration(team.address) as admin:
         admin.execute("DROP FUNCTION describe")

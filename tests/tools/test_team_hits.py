@@ -13,9 +13,9 @@ from memfs.team import verbs
 from memfs.tools import calls, registry
 from memfs.tools.calls import Result, ToolCall
 from memfs.tools.tool_context import ToolContext
-from tests.ipc.small_server import serve
-from tests.ipc.team_table import TeamTable, make_hit
 from tests.ops.recorded_sessions import record
+from tests.team.small_server import serve
+from tests.team.team_table import TeamTable, make_hit
 
 MINE = "The lease is stale in the pool"
 THEIRS = "A stale lease in the pool: renew it inside the lock"

@@ -9,9 +9,9 @@ import pytest
 from memfs.core.records import Origin
 from memfs.store.blocks import Place
 from memfs.team import verbs
-from tests.ipc.small_server import serve
-from tests.ipc.team_table import TeamTable, make_hit
 from tests.ops.recorded_sessions import record
+from tests.team.small_server import serve
+from tests.team.team_table import TeamTable, make_hit
 from tests.web.conftest import Client
 
 BOX = "also the team's"

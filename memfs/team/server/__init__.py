@@ -1,1 +1,1 @@
-"""The server of a team: PostgreSQL, and index folders beside it."""
+"""The server of a team, with a PostgreSQL of its own."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import LiteralString, TypeVar
+from typing import Any, TypeVar
 
 from psycopg import Connection, Error, OperationalError, ProgrammingError, errors
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.rows import tuple_row
+from psycopg.rows import args_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from memfs.core.errors import MemfsError, UsageError
 
 T = TypeVar("T")
+Admin = Connection[tuple[Any, ...]]
 SCHEMA = "memfs"
 OLDEST = 150000  # the version of PostgreSQL that is needed, as the server gives it
 _WAIT = 2.0  # seconds for a free connection
@@ -59,7 +61,7 @@ class TeamDatabase:
 
     def __init__(self, address: str, connections: int = 8) -> None:
         _check_address(address)
-        self._busy: set[Connection[tuple[object, ...]]] = set()
+        self._busy: set[Connection[Any]] = set()
         options = f"-c search_path={SCHEMA} -c statement_timeout={_LONGEST}"
         self._pool = ConnectionPool(
             address,
@@ -82,8 +84,8 @@ class TeamDatabase:
                 connection.cancel_safe(timeout=_WAIT)
         self._pool.close()
 
-    def call(self, function: str, *values: object) -> list[tuple[object, ...]]:
-        """Call a function in a transaction of its own, and return its rows.
+    def call(self, form: Callable[..., T], function: str, *values: object) -> list[T]:
+        """Call a function in a transaction of its own; return `form` of the columns of each row.
 
         Raises `TokenError`, `NoAccessError`, `DatabaseAwayError` and `UnpreparedError`.
         """
@@ -92,9 +94,31 @@ class TeamDatabase:
         with convert_errors(), self._pool.connection() as connection:
             self._busy.add(connection)
             try:
-                return retry_conflicts(lambda: connection.execute(statement, values).fetchall())
+                cursor = connection.cursor(row_factory=args_row(form))
+                return retry_conflicts(lambda: cursor.execute(statement, values).fetchall())
             finally:
                 self._busy.discard(connection)
+
+    def describe(self) -> tuple[int, bool]:
+        """Return the version of the schema, and whether there is pgvector."""
+        return self.call(lambda version, vectors: (version, vectors), "describe")[0]
+
+
+class Ledger:
+    """What one member may do: calls of the functions with the hash of a token."""
+
+    def __init__(self, database: TeamDatabase, token: str) -> None:
+        self._database = database
+        self._hash = hash_token(token)
+
+    def call(self, form: Callable[..., T], function: str, *values: object) -> list[T]:
+        """Call a function as `TeamDatabase.call` does."""
+        return self._database.call(form, function, self._hash, *values)
+
+
+def hash_token(token: str) -> bytes:
+    """Return the hash of a token: nothing else of it is stored."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
 def retry_conflicts(transaction: Callable[[], T]) -> T:
@@ -105,11 +129,11 @@ def retry_conflicts(transaction: Callable[[], T]) -> T:
     return transaction()
 
 
-def connect(address: str) -> Connection[tuple[object, ...]]:
+def connect(address: str) -> Admin:
     """Open one connection of an administrator. Raises `DatabaseAwayError` and `UsageError`."""
     _check_address(address)
     with convert_errors():
-        return Connection.connect(address, row_factory=tuple_row, prepare_threshold=None)
+        return Connection.connect(address, prepare_threshold=None)
 
 
 def _check_address(address: str) -> None:
@@ -143,17 +167,3 @@ def convert_errors() -> Iterator[None]:
         if code[:2] in _AWAY or (isinstance(error, OperationalError) and not code):
             raise DatabaseAwayError(f"the database is away: {told}", "try again later") from error
         raise
-
-
-def run_script(connection: Connection[tuple[object, ...]], script: str) -> None:
-    """Run statements that are part of memfs, in the transaction that is open."""
-    connection.execute(script)
-
-
-def fetch(
-    connection: Connection[tuple[object, ...]], statement: LiteralString, values: Sequence[object]
-) -> list[tuple[object, ...]]:
-    """Run a statement of an administrator, and return its rows, none for one that has none."""
-    with convert_errors():
-        done = connection.execute(statement, values)
-        return done.fetchall() if done.description else []

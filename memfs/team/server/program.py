@@ -8,31 +8,37 @@ import ssl
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memfs.core.errors import UsageError
-from memfs.team.server import candidate_search
 from memfs.team.server.application import TeamService, make_application
 from memfs.team.server.database import TeamDatabase
-from memfs.team.server.folder_worker import IndexFolders
 
 if TYPE_CHECKING:
     import asyncio
 
 
-class ConnectionLimits(NamedTuple):
-    """Seconds for the headers and for the body of a request, and connections of an address."""
+@dataclass(frozen=True)
+class ServerSettings:
+    """How to serve: `rate` is per member; see `memfs team serve --help`.
 
-    header: float = 10.0
-    body: float = 30.0
+    With a certificate and its key it speaks TLS itself; else a proxy does. `header_time` and
+    `body_time` are seconds, `connections` those of an address.
+    """
+
+    database: str
+    host: str = "127.0.0.1"
+    port: int = 8477
+    rate: float = 50.0
+    certificate: str = ""
+    key: str = ""
+    header_time: float = 10.0
+    body_time: float = 30.0
     connections: int = 256
-
-
-DEFAULT_LIMITS = ConnectionLimits()
 
 
 class CountedListener(socket.socket):
@@ -62,19 +68,10 @@ class CountedListener(socket.socket):
         self._begun.pop(client, None)
 
 
-def make_protocol(limits: ConnectionLimits, listener: CountedListener) -> type[H11Protocol]:
-    """Return the protocol of a server with these limits."""
-    return type(
-        "LimitedProtocol",
-        (_LimitedProtocol,),
-        {"limits": limits, "listener": listener, "open": defaultdict(dict)},
-    )
-
-
 class _LimitedProtocol(H11Protocol):
     """Ends a connection whose request is not there in time, however slowly its bytes come."""
 
-    limits: ClassVar[ConnectionLimits]
+    settings: ClassVar[ServerSettings]
     listener: ClassVar[CountedListener]
     open: ClassVar[defaultdict[str, dict[_LimitedProtocol, None]]]  # by address, the first first
     _address, _phase = "", ""  # of the request: header, body, or "" while none is awaited
@@ -86,7 +83,7 @@ class _LimitedProtocol(H11Protocol):
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""
         others = self.open[self._address]
-        if len(others) >= self.limits.connections:
+        if len(others) >= self.settings.connections:
             first = next((each for each in others if not each.is_answered()), self)
             first.transport.abort()
             others.pop(first, None)
@@ -129,7 +126,8 @@ class _LimitedProtocol(H11Protocol):
             self._timer.cancel()
             self._timer = None
         if phase:
-            seconds = self.limits.header if phase == "header" else self.limits.body
+            own = self.settings
+            seconds = own.header_time if phase == "header" else own.body_time
             self._timer = self.loop.call_later(seconds, self.transport.abort)
 
     def is_answered(self) -> bool:
@@ -138,23 +136,6 @@ class _LimitedProtocol(H11Protocol):
 
 
 _KEPT = 600  # seconds that a silent connection stays open: members' services ask at their prompts
-
-
-@dataclass(frozen=True)
-class ServerSettings:
-    """How to serve: `folders` is where index folders are, "" for none; `rate` is per member.
-
-    With a certificate and its key it speaks TLS itself; else a proxy does.
-    """
-
-    database: str
-    host: str = "127.0.0.1"
-    port: int = 8477
-    folders: str = ""
-    rate: float = 50.0
-    certificate: str = ""
-    key: str = ""
-    limits: ConnectionLimits = DEFAULT_LIMITS
 
 
 class TeamServer:
@@ -169,20 +150,14 @@ class TeamServer:
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         self._listener = CountedListener(
             socket.create_server((settings.host, settings.port), family=family),
-            settings.limits.connections,
+            settings.connections,
         )
         self.port: int = self._listener.getsockname()[1]
-        source = candidate_search.open_engines
-        folders = IndexFolders(settings.folders) if settings.folders else None
-        self.service = TeamService(
-            self._database,
-            folders.open_engines if folders else source,
-            settings.rate,
-            searches=2 * (os.cpu_count() or 1),
-        )
+        limited = {"settings": settings, "listener": self._listener, "open": defaultdict(dict)}
+        searches = 2 * (os.cpu_count() or 1)
         config = uvicorn.Config(
-            make_application(self.service),
-            http=make_protocol(settings.limits, self._listener),
+            make_application(TeamService(self._database, settings.rate, searches)),
+            http=type("LimitedProtocol", (_LimitedProtocol,), limited),
             loop="asyncio",
             log_level="error",
             access_log=False,

@@ -1,4 +1,4 @@
-"""What members push, checked and made into rows of the ledger.
+"""What members push and take back: checked, and made into rows of the database.
 
 Whatever a client says it did, texts are scanned for secrets again here: an old client, or a forged
 one, brings none in.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import blake2b
+
+from psycopg.types.json import Jsonb
 
 from memfs import secrets
 from memfs.core import privacy
@@ -22,16 +24,18 @@ from memfs.team.protocol import (
     MOST_BYTES,
     MOST_IDS,
     MOST_MESSAGES,
+    PushReply,
     PushRequest,
     RefusedMessage,
+    RetractReply,
     RetractRequest,
     SharedMessage,
     SharedSession,
 )
+from memfs.team.server.database import Ledger
 
-_MOST = 1000  # of a message
+_MOST = 1000  # keys of a message
 _LONGEST = 60  # letters of a part; longer ones are no words
-
 
 UNDATED = datetime.fromtimestamp(0, UTC)  # when a message counts as said whose time is unknown
 _OLDEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -45,20 +49,8 @@ _LAST = (1 << 31) - 1  # ordinal
 _LATEST_STAMP = 1 << 53  # what JSON numbers hold
 
 
-@dataclass(frozen=True)
-class PushRows:
-    """The rows for the function `push`, and the messages that are refused."""
-
-    project: int
-    stamp: int
-    redactor: str
-    sessions: list[dict[str, object]]
-    rows: list[dict[str, object]]
-    refused: list[RefusedMessage]
-
-
-def prepare_rows(request: PushRequest, *, vectors: bool) -> PushRows:
-    """Check a push, and return its rows. Raises `UsageError` for a malformed one."""
+def push(ledger: Ledger, request: PushRequest, *, vectors: bool) -> PushReply:
+    """Store messages; what is there already stays. Raises `UsageError` for a malformed request."""
     _check_size(request)
     rows: list[dict[str, object]] = []
     refused = []
@@ -73,17 +65,21 @@ def prepare_rows(request: PushRequest, *, vectors: bool) -> PushRows:
         _add_vectors(rows)
     sessions = [_make_session(each) for each in request.sessions]
     redactor = _clean(request.redactor)[:_LONGEST_NAME]
-    return PushRows(request.project, request.stamp, redactor, sessions, rows, refused)
+    of = (request.project, request.stamp, redactor)
+    (reply,) = ledger.call(PushReply, "push", *of, Jsonb(sessions), Jsonb(rows))
+    return replace(reply, refused=refused)
 
 
-def check_retraction(request: RetractRequest) -> None:
-    """Raise `UsageError` for a malformed retraction."""
+def retract(ledger: Ledger, request: RetractRequest) -> RetractReply:
+    """Take messages of the member back. Raises `UsageError` for a malformed request."""
     _check_stamp(request.stamp)
     if len(request.ids) > MOST_IDS:
         raise UsageError(f"there are {len(request.ids):,} ids, at most {MOST_IDS:,} are taken")
     if not all(map(_ID.fullmatch, request.ids)):
         raise UsageError("an id is not 32 hexadecimal digits")
     _check_names(request.host, request.session)
+    of = (request.project, request.stamp, request.host, request.session, request.ids or None)
+    return ledger.call(RetractReply, "retract", *of)[0]
 
 
 def format_vector(values: Sequence[float]) -> str:

@@ -1,22 +1,31 @@
-"""Searching what a team shares: candidates come from the database or from index folders.
+"""Searching what a team shares: the database finds candidates, memfs ranks them in memory.
 
-Both give engines, and the ranking is that of memfs everywhere. What is given away is read from the
-ledger at the end, with the token of who asks: an index that is behind, or that is not a member's,
-gives nothing away.
+What is given away is read from the database at the end, with the token of who asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import NamedTuple
+from uuid import UUID
 
 from memfs.core.errors import UsageError
-from memfs.core.records import Hit
+from memfs.core.records import Hit, Message
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
+from memfs.search import (
+    doc_json,
+    encoder,
+    identifiers,
+    lexical,
+    memory_index,
+    stopwords,
+    text_vectors,
+)
 from memfs.search.engine import Engine
+from memfs.search.memory_index import EncodedWindows
 from memfs.team.protocol import (
     MOST_HITS,
     MOST_PROJECTS,
@@ -27,72 +36,134 @@ from memfs.team.protocol import (
     TeamHit,
     TeamSearchRequest,
 )
-from memfs.team.server import candidate_search
-from memfs.team.server.candidate_search import TeamQuestion
-from memfs.team.server.ledger import Ledger, SearchedProject, StoredMessage
+from memfs.team.server import push_rows
+from memfs.team.server.database import Ledger
 
 _LONGEST = 20_000  # characters of a question
 _MOST_SHOWN = 2000  # ids
 _LATEST = 1 << 40  # seconds
+_MOST_CANDIDATES = 48  # by words, and as many by vectors, over all projects
+_LEAST_CANDIDATES = 15  # of each project, however many there are
+_BESIDE = 2  # turns before and after each
+_MOST_TERMS = 32
+_MOST_KEPT = 50_000  # messages: about a kilobyte each
+# By project, too: what somebody sends as a message of one project is nothing to another.
+_kept: dict[tuple[int, UUID], EncodedWindows] = {}  # the first ones are the oldest
 
 
-class EngineSource(Protocol):
-    """Where the engines for a question come from."""
+class StoredMessage(NamedTuple):
+    """A message of the database. `ident` is the assistant's name for the session.
 
-    def __call__(
-        self, ledger: Ledger, projects: Mapping[int, SearchedProject], question: TeamQuestion
-    ) -> AbstractContextManager[list[Engine]]:
-        """Open engines that hold what may answer a question."""
+    `member` is who shared it, and whose the session is; `speaker` is who said it.
+    """
+
+    id: UUID
+    at: datetime
+    project: int
+    role: str
+    speaker: str
+    text: str
+    host: str
+    ident: str
+    branch: str
+    member: str
+
+    @property
+    def time(self) -> str:
+        """When it was said, in ISO 8601, "" where that is unknown."""
+        if self.at == push_rows.UNDATED:
+            return ""
+        return self.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def search(ledger: Ledger, request: TeamSearchRequest, source: EngineSource) -> SearchReply:
+class WordMatch(NamedTuple):
+    """A message that has some words; `counts` are the messages with each word, of `total`."""
+
+    id: UUID
+    at: datetime
+    score: float
+    counts: list[int]
+    total: int
+
+
+@dataclass(frozen=True)
+class TeamQuestion:
+    """What is searched: the text, and which messages may answer it."""
+
+    text: str
+    roles: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def search(ledger: Ledger, request: TeamSearchRequest) -> SearchReply:
     """Return the hits for a question that are clearly about it, the surest first.
 
     Raises `UsageError` for a malformed request, and what `Ledger` does.
     """
-    _check(request.projects, request.query)
-    projects = ledger.check_search(request.projects)
+    projects = _check(ledger, request.projects, request.query)
     most = max(1, min(request.limit, MOST_HITS))
-    question = TeamQuestion(
-        request.query, tuple(request.roles), _parse_time(request.since), _parse_time(request.until)
-    )
-    graded: list[tuple[float, Hit]] = []
-    with source(ledger, projects, question) as engines:
-        for engine in engines:
-            graded += _rank(engine, question, 2 * most)
-    graded.sort(key=lambda pair: -pair[0])
-    graded = graded[: 2 * most]
+    since, until = _parse_time(request.since), _parse_time(request.until)
+    question = TeamQuestion(request.query, tuple(request.roles), since, until)
+    engine = _open_engine(ledger, [*projects], question)
+    graded = _rank(engine, question, 2 * most) if engine else []
     stored = _confirm(ledger, projects, [hit.id for _, hit in graded])
     hits = [
-        _make_hit(margin, hit, found, projects[found.project].name)
+        _make_hit(margin, hit, found, projects[found.project])
         for margin, hit in graded
         if (found := stored.get(hit.id))
     ]
     return SearchReply(hits[:most])
 
 
-def recall(ledger: Ledger, request: RecallRequest, source: EngineSource) -> RecallReply:
+def recall(ledger: Ledger, request: RecallRequest) -> RecallReply:
     """Return what sessions of others say to a prompt; mostly nothing.
 
     Raises as `search` does.
     """
-    _check(request.projects, request.prompt)
-    projects = ledger.check_search(request.projects)
-    shown = request.shown[-_MOST_SHOWN:]
-    me = ledger.get_membership().member
-    session = candidate_search.name_session(request.session, me) if request.session else ""
+    projects = _check(ledger, request.projects, request.prompt)
+    me = ledger.call(lambda _, member, *__: str(member), "whoami")[0]
+    session = _name_session(request.session, me) if request.session else ""
     found: list[Recollection] = []
-    with source(ledger, projects, TeamQuestion(request.prompt)) as engines:
-        for engine in engines:
-            brought = prompts.recall_warm(engine, request.prompt, session, shown, MOST_HITS)
-            found += [each for each in brought.found if isinstance(each, Recollection)]
+    if engine := _open_engine(ledger, [*projects], TeamQuestion(request.prompt)):
+        shown = request.shown[-_MOST_SHOWN:]
+        recalled = prompts.recall_warm(engine, request.prompt, session, shown, MOST_HITS)
+        found = [each for each in recalled.found if isinstance(each, Recollection)]
     stored = _confirm(ledger, projects, [each.id for each in found])
     answers = [
-        _make_answer(each, first, projects[first.project].name)
+        TeamAnswer(
+            [*each.ids],
+            each.snippet,
+            each.reason,
+            first.time,
+            first.host,
+            first.ident,
+            projects[first.project],
+            first.member,
+        )
         for each in found
         if (first := stored.get(each.id)) and first.member != me
     ]
     return RecallReply(answers[: max(0, min(request.limit, MOST_HITS))])
+
+
+def _check(ledger: Ledger, projects: Sequence[int], query: str) -> dict[int, str]:
+    """Return the names of the projects that are searched."""
+    if not 1 <= len(projects) <= MOST_PROJECTS:
+        raise UsageError(f"there are {len(projects)} projects, expected 1 to {MOST_PROJECTS}")
+    if not query.strip():
+        raise UsageError("the query is empty", "say what to look for")
+    if len(query) > _LONGEST:
+        raise UsageError(f"the query has {len(query):,} characters, at most {_LONGEST:,} are taken")
+    return dict(ledger.call(lambda number, name: (number, name), "check_search", [*projects]))
+
+
+def _parse_time(seconds: int | None) -> datetime | None:
+    if seconds is None:
+        return None
+    if abs(seconds) > _LATEST:
+        raise UsageError("a time is out of range")
+    return datetime.fromtimestamp(max(0, seconds), UTC)
 
 
 def _rank(engine: Engine, question: TeamQuestion, most: int) -> list[tuple[float, Hit]]:
@@ -108,24 +179,23 @@ def _rank(engine: Engine, question: TeamQuestion, most: int) -> list[tuple[float
             hit = builder.build(place, alike.get(place, 0))
             if _passes(hit, question):
                 found.append((margin, hit))
-    return found
+    return sorted(found, key=lambda pair: -pair[0])
 
 
 def _passes(hit: Hit, question: TeamQuestion) -> bool:
     """Tell whether a hit is what was asked for: turns beside a candidate may be anything."""
     if question.roles and hit.role not in question.roles:
         return False
-    if question.since is None and question.until is None:
-        return True
-    at = datetime.fromisoformat(hit.at) if hit.at else datetime.fromtimestamp(0, UTC)
+    at = datetime.fromisoformat(hit.at) if hit.at else push_rows.UNDATED
     return (question.since or at) <= at <= (question.until or at)
 
 
 def _confirm(
-    ledger: Ledger, projects: Mapping[int, SearchedProject], ids: list[str]
+    ledger: Ledger, projects: Mapping[int, str], ids: list[str]
 ) -> dict[str, StoredMessage]:
-    """Return the messages that are in the ledger still, by their ids."""
-    return {each.id.hex: each for each in ledger.read_messages([*projects], ids)} if ids else {}
+    """Return the messages that are in the database still, by their ids."""
+    found = ledger.call(StoredMessage, "read_messages", [*projects], ids) if ids else []
+    return {each.id.hex: each for each in found}
 
 
 def _make_hit(margin: float, hit: Hit, stored: StoredMessage, project: str) -> TeamHit:
@@ -147,31 +217,88 @@ def _make_hit(margin: float, hit: Hit, stored: StoredMessage, project: str) -> T
     )
 
 
-def _make_answer(found: Recollection, first: StoredMessage, project: str) -> TeamAnswer:
-    return TeamAnswer(
-        [*found.ids],
-        found.snippet,
-        found.reason,
-        first.time,
-        first.host,
-        first.ident,
-        project,
-        first.member,
-    )
+# Candidates
 
 
-def _check(projects: Sequence[int], query: str) -> None:
-    if not 1 <= len(projects) <= MOST_PROJECTS:
-        raise UsageError(f"there are {len(projects)} projects, expected 1 to {MOST_PROJECTS}")
-    if not query.strip():
-        raise UsageError("the query is empty", "say what to look for")
-    if len(query) > _LONGEST:
-        raise UsageError(f"the query has {len(query):,} characters, at most {_LONGEST:,} are taken")
+def _open_engine(ledger: Ledger, projects: Sequence[int], question: TeamQuestion) -> Engine | None:
+    """Return an engine over the candidates of all projects, None without candidates.
 
-
-def _parse_time(seconds: int | None) -> datetime | None:
-    if seconds is None:
+    It weighs words as they are in all messages of these projects.
+    """
+    terms = _list_terms(question.text)
+    vector = text_vectors.embed_texts([question.text])[0]
+    point = push_rows.format_vector(vector.tolist()) if vector.any() else ""
+    most = max(_LEAST_CANDIDATES, _MOST_CANDIDATES // max(1, len(projects)))
+    limits = ([*question.roles], question.since, question.until, most)
+    messages: list[StoredMessage] = []
+    total, frequencies = 0, dict.fromkeys(terms, 0)
+    for project in projects:
+        keys = [*push_rows.map_terms(project, terms).values()]
+        matches = ledger.call(WordMatch, "find_words", project, keys, *limits)
+        named = [(match.id, match.at) for match in matches]
+        if point:
+            near = ledger.call(lambda *row: row[:2], "find_near", project, point, *limits)
+            named += near
+        if named:
+            ids, ats = zip(*dict.fromkeys(named), strict=True)
+            around = (project, [*ids], [*ats], _BESIDE)
+            messages += ledger.call(StoredMessage, "read_around", *around)
+        for match in matches[:1]:
+            total += match.total
+            for term, count in zip(terms, match.counts, strict=True):
+                frequencies[term] += count
+    if not messages:
         return None
-    if abs(seconds) > _LATEST:
-        raise UsageError("a time is out of range")
-    return datetime.fromtimestamp(max(0, seconds), UTC)
+    engine = _index_candidates(messages)
+    engine.text.stands_for = total, frequencies
+    return engine
+
+
+def _list_terms(text: str) -> list[str]:
+    """Return the stems and word parts of a question, without stop words unless it has no others."""
+    stems = sorted(lexical.stems(text))
+    stop = lexical.stems(" ".join(stopwords.STOP))
+    rare = [stem for stem in stems if stem not in stop]
+    return list(dict.fromkeys([*(rare or stems), *identifiers.extract_parts(text)]))[:_MOST_TERMS]
+
+
+def _index_candidates(messages: Sequence[StoredMessage]) -> Engine:
+    """Return an engine that searches some messages, given session by session in order."""
+    model = encoder.load_bundled()
+    keys = [(each.project, each.id) for each in messages]
+    known = {key: _kept.get(key) for key in keys}
+    new = {key: m.text for key, m in zip(keys, messages, strict=True) if known[key] is None}
+    encoded = dict(zip(new, memory_index.encode_windows([*new.values()], model), strict=True))
+    _keep(encoded)
+    windows = [known[key] or encoded[key] for key in keys]
+    return memory_index.make_engine([_make_document(each) for each in messages], windows, model)
+
+
+def _keep(encoded: dict[tuple[int, UUID], EncodedWindows]) -> None:
+    _kept.update(encoded)
+    while len(_kept) > _MOST_KEPT:
+        try:
+            del _kept[next(iter(_kept))]
+        except (KeyError, RuntimeError, StopIteration):  # another thread does it, too
+            return
+
+
+def _name_session(ident: str, member: str) -> str:
+    """Return the name of a member's session: two members may have one of the same name."""
+    return f"{member} {ident}"
+
+
+def _make_document(stored: StoredMessage) -> dict[str, object]:
+    """Return the document of a shared message: the database's id, and a session of its member."""
+    message = Message(
+        stored.id.hex,
+        _name_session(stored.ident, stored.member),
+        stored.host,
+        str(stored.project),
+        stored.branch,
+        stored.time,
+        stored.role,
+        stored.text,
+        speaker=stored.speaker,
+    )
+    return doc_json.document(message) | {"id": stored.id.hex}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from memfs.core import changes
 from memfs.core import label as labels
@@ -12,16 +10,7 @@ from memfs.core.body_edits import Create, Delete, Describe, Edit, Rejected, Reth
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.ops import edit, history, show, undo
 from memfs.ops.show import ShownBlock
-from memfs.store.blocks import Place
-from memfs.web.rendering import (
-    get_form,
-    get_project,
-    get_site,
-    make_origin,
-    redirect,
-    render,
-    show_errors,
-)
+from memfs.web.rendering import Visit, explain, get, make_origin, post
 
 _TIERS = (
     (labels.PROJECT, "This project", "committed with it, and reviewed in its pull requests"),
@@ -31,10 +20,9 @@ _TIERS = (
 _ENTRIES = 50  # of a history, on a page
 
 
-@show_errors
-def list_blocks(request: Request) -> Response:
+def list_blocks(visit: Visit) -> Response:
     """Show all blocks by tier."""
-    place = get_project(request).find_place()
+    place = visit.place
     shown = show.show_all(place)
     held = place.project is not None and not place.project.trusted
     tiers = [
@@ -42,49 +30,51 @@ def list_blocks(request: Request) -> Response:
         for tier, name, about in _TIERS
     ]
     tiers = [each for each in tiers if each[2]] or tiers[:1]
-    return render(request, "blocks.html", "blocks", "Blocks", tiers=tiers, held=held)
+    return visit.render("blocks.html", "blocks", "Blocks", tiers=tiers, held=held)
 
 
-@show_errors
-def show_block(request: Request) -> Response:
+def show_block(visit: Visit) -> Response:
     """Show one block: its text, size, and who changed it last."""
-    place = get_project(request).find_place()
-    label = request.path_params["label"]
+    place = visit.place
+    label = visit.path["label"]
     shown = show.run(place, label)
     last = history.log(place, label, 5)
-    return render(request, "block.html", "blocks", shown.block.label, shown=shown, last=last)
+    return visit.render("block.html", "blocks", shown.block.label, shown=shown, last=last)
 
 
-@show_errors
-def edit_block(request: Request) -> Response:
+def edit_block(visit: Visit) -> Response:
     """Show the form that edits a block."""
-    shown = show.run(get_project(request).find_place(), request.path_params["label"])
-    return _render_form(request, shown, shown.block.value, "")
+    shown = show.run(visit.place, visit.path["label"])
+    return _render_form(visit, shown, shown.block.value)
 
 
-def _render_form(request: Request, shown: ShownBlock, text: str, refusal: str) -> Response:
-    block = shown.block
-    return render(
-        request,
+def _render_form(
+    visit: Visit,
+    shown: ShownBlock,
+    text: str,
+    *,
+    refusal: str = "",
+    diff: str = "",
+    reason: str = "",
+    status: int = 200,
+) -> Response:
+    return visit.render(
         "block_edit.html",
         "blocks",
-        f"Edit {block.label}",
+        f"Edit {shown.block.label}",
         shown=shown,
         text=text,
         refusal=refusal,
-        diff="",
-        reason="",
-        status=400 if refusal else 200,
+        diff=diff,
+        reason=reason,
+        status=status,
     )
 
 
-@show_errors
-def save_block(request: Request) -> Response:
+def save_block(visit: Visit) -> Response:
     """Show what a change of a block's text would do; save it when that was seen."""
-    place = get_project(request).find_place()
-    label = request.path_params["label"]
-    shown = show.run(place, label)
-    form = get_form(request)
+    label, form = visit.path["label"], visit.form
+    shown = show.run(visit.place, label)
     text = form.get("text", "").replace("\r\n", "\n")
     reason = form.get("reason", "").strip()
     expected = _parse_number(form.get("version", ""), "version")
@@ -92,26 +82,17 @@ def save_block(request: Request) -> Response:
         diff = changes.format_diff(
             f"{shown.block.value}\n", f"{text.rstrip()}\n", f"{label} now", f"{label} then"
         )
-        return render(
-            request,
-            "block_edit.html",
-            "blocks",
-            f"Edit {label}",
-            shown=shown,
-            text=text,
-            refusal="" if diff else "nothing is changed",
-            diff=diff,
-            reason=reason,
-        )
-    refusal = _apply(request, place, [Rethink(label, text)], reason, expected)
-    return _render_form(request, shown, text, refusal) if refusal else _return_to(request, label)
+        refusal = "" if diff else "nothing is changed"
+        return _render_form(visit, shown, text, refusal=refusal, diff=diff, reason=reason)
+    if refusal := _apply(visit, Rethink(label, text), reason, expected):
+        return _render_form(visit, shown, text, refusal=refusal, status=400)
+    return _return_to(visit, label)
 
 
-@show_errors
-def set_keys(request: Request) -> Response:
+def set_keys(visit: Visit) -> Response:
     """Save a block's description, limit and whether it is pinned."""
-    label = request.path_params["label"]
-    form = get_form(request)
+    label = visit.path["label"]
+    form = visit.form
     limit = _parse_number(form.get("limit", ""), "limit")
     keys: dict[str, object] = {
         "description": form.get("description", "").strip(),
@@ -119,50 +100,54 @@ def set_keys(request: Request) -> Response:
     }
     if limit is not None:
         keys["limit"] = limit
-    place = get_project(request).find_place()
     expected = _parse_number(form.get("version", ""), "version")
-    refusal = _apply(request, place, [Describe(label, keys)], "", expected)
-    if refusal:
-        get_site(request).say(refusal, "refused")
-    return _return_to(request, label)
+    visit.say(_apply(visit, Describe(label, keys), "", expected), "refused")
+    return _return_to(visit, label)
 
 
-@show_errors
-def new_block(request: Request) -> Response:
-    """Show the form for a new block, or make it."""
-    values = {"label": "", "description": "", "text": "", "refusal": ""}
-    if request.method == "GET":
-        return render(request, "block_new.html", "blocks", "New block", **values)
-    form = get_form(request)
-    values = {
+def new_block(visit: Visit) -> Response:
+    """Show the form for a new block."""
+    return _render_new(visit, {"label": "", "description": "", "text": ""}, "")
+
+
+def make_block(visit: Visit) -> Response:
+    """Make a block."""
+    form = visit.form
+    given = {
         key: form.get(key, "").replace("\r\n", "\n") for key in ("label", "description", "text")
     }
     prefix = f"{labels.USER}:" if form.get("tier") == labels.USER else ""
-    label = prefix + values["label"].strip()
-    create = Create(label, values["description"].strip(), values["text"], pinned="pinned" in form)
-    refusal = _apply(request, get_project(request).find_place(), [create], "")
-    if not refusal:
-        return _return_to(request, label)
-    values["refusal"] = refusal
-    return render(request, "block_new.html", "blocks", "New block", status=400, **values)
+    label = prefix + given["label"].strip()
+    create = Create(label, given["description"].strip(), given["text"], pinned="pinned" in form)
+    refusal = _apply(visit, create)
+    return _render_new(visit, given, refusal) if refusal else _return_to(visit, label)
 
 
-@show_errors
-def delete_block(request: Request) -> Response:
+def _render_new(visit: Visit, given: dict[str, str], refusal: str) -> Response:
+    return visit.render(
+        "block_new.html",
+        "blocks",
+        "New block",
+        given=given,
+        refusal=refusal,
+        status=400 if refusal else 200,
+    )
+
+
+def delete_block(visit: Visit) -> Response:
     """Delete a block; its history stays, and an undo brings it back."""
-    label = request.path_params["label"]
-    refusal = _apply(request, get_project(request).find_place(), [Delete(label)], "")
+    label = visit.path["label"]
+    refusal = _apply(visit, Delete(label))
     if refusal:
-        get_site(request).say(refusal, "refused")
-        return _return_to(request, label)
-    return redirect(request, f"blocks/{label}/history")
+        visit.say(refusal, "refused")
+        return _return_to(visit, label)
+    return visit.redirect(f"blocks/{label}/history")
 
 
-@show_errors
-def show_history(request: Request) -> Response:
+def show_history(visit: Visit) -> Response:
     """Show the entries of a block, each with what it changed."""
-    place = get_project(request).find_place()
-    label = request.path_params["label"]
+    place = visit.place
+    label = visit.path["label"]
     found = history.log(place, label, _ENTRIES)
     if not found:
         raise NotFoundError(f"there is no block '{label}'", "the list has those that there are")
@@ -170,63 +155,50 @@ def show_history(request: Request) -> Response:
         (entry, changes.of_blocks(entry.before, entry.after, "before", "after")) for entry in found
     ]
     exists = found[0].after is not None
-    return render(
-        request,
-        "history.html",
-        "blocks",
-        f"History of {label}",
-        label=label,
-        entries=entries,
-        exists=exists,
+    return visit.render(
+        "history.html", "blocks", f"History of {label}", label=label, entries=entries, exists=exists
     )
 
 
-@show_errors
-def show_blame(request: Request) -> Response:
+def show_blame(visit: Visit) -> Response:
     """Show the lines of a block, each with the edit that it is from."""
-    label = request.path_params["label"]
-    found = history.blame(get_project(request).find_place(), label)
-    return render(request, "blame.html", "blocks", f"Who wrote {label}", label=label, lines=found)
+    label = visit.path["label"]
+    found = history.blame(visit.place, label)
+    return visit.render("blame.html", "blocks", f"Who wrote {label}", label=label, lines=found)
 
 
-@show_errors
-def undo_edit(request: Request) -> Response:
+def undo_edit(visit: Visit) -> Response:
     """Undo the last edit of a block."""
-    label = request.path_params["label"]
-    done = undo.undo_edit(get_project(request).find_place(), label, make_origin())
-    get_site(request).say(
-        f"{label}: {done.undone.op}, version {done.undone.version}, is taken back"
-    )
-    return redirect(request, f"blocks/{label}/history")
+    label = visit.path["label"]
+    done = undo.undo_edit(visit.place, label, make_origin())
+    visit.say(f"{label}: {done.undone.op}, version {done.undone.version}, is taken back")
+    return visit.redirect(f"blocks/{label}/history")
 
 
-@show_errors
-def restore_version(request: Request) -> Response:
+def restore_version(visit: Visit) -> Response:
     """Make an earlier version of a block the current one."""
-    label, version = request.path_params["label"], get_form(request).get("version", "")
-    done = undo.restore_version(get_project(request).find_place(), label, version, make_origin())
+    label, version = visit.path["label"], visit.form.get("version", "")
+    done = undo.restore_version(visit.place, label, version, make_origin())
     what = f"{label} is as it was at {version}" if done.entries else f"{label} is like that already"
-    get_site(request).say(what)
-    return redirect(request, f"blocks/{label}/history")
+    visit.say(what)
+    return visit.redirect(f"blocks/{label}/history")
 
 
-def _apply(
-    request: Request, place: Place, edits: list[Edit], reason: str, expected: int | None = None
-) -> str:
-    """Apply edits of one block; return why they are refused, or ""."""
-    outcome = edit.run(place, edits, make_origin(reason), [expected] * len(edits))
+def _apply(visit: Visit, change: Edit, reason: str = "", expected: int | None = None) -> str:
+    """Apply an edit; return why it is refused, or ""."""
+    outcome = edit.run(visit.place, [change], make_origin(reason), [expected])
     if isinstance(outcome, Rejected):
-        return f"{outcome.message} ({outcome.hint})" if outcome.hint else outcome.message
+        return explain(outcome)
     if isinstance(outcome, edit.Unchanged):
-        get_site(request).say("nothing is changed")
+        visit.say("nothing is changed")
     else:
         last = outcome.entries[-1]
-        get_site(request).say(f"{last.label}: version {last.version} is saved")
+        visit.say(f"{last.label}: version {last.version} is saved")
     return ""
 
 
-def _return_to(request: Request, label: str) -> Response:
-    return redirect(request, f"blocks/{label}")
+def _return_to(visit: Visit, label: str) -> Response:
+    return visit.redirect(f"blocks/{label}")
 
 
 def _parse_number(text: str, name: str) -> int | None:
@@ -238,15 +210,16 @@ def _parse_number(text: str, name: str) -> int | None:
 
 
 ROUTES = [
-    Route("/blocks", list_blocks),
-    Route("/blocks/new", new_block, methods=["GET", "POST"]),
-    Route("/blocks/{label:path}/edit", edit_block, methods=["GET"]),
-    Route("/blocks/{label:path}/edit", save_block, methods=["POST"]),
-    Route("/blocks/{label:path}/keys", set_keys, methods=["POST"]),
-    Route("/blocks/{label:path}/delete", delete_block, methods=["POST"]),
-    Route("/blocks/{label:path}/history", show_history),
-    Route("/blocks/{label:path}/blame", show_blame),
-    Route("/blocks/{label:path}/undo", undo_edit, methods=["POST"]),
-    Route("/blocks/{label:path}/restore", restore_version, methods=["POST"]),
-    Route("/blocks/{label:path}", show_block),
+    get("/blocks", list_blocks),
+    get("/blocks/new", new_block),
+    post("/blocks/new", make_block),
+    get("/blocks/{label:path}/edit", edit_block),
+    post("/blocks/{label:path}/edit", save_block),
+    post("/blocks/{label:path}/keys", set_keys),
+    post("/blocks/{label:path}/delete", delete_block),
+    get("/blocks/{label:path}/history", show_history),
+    get("/blocks/{label:path}/blame", show_blame),
+    post("/blocks/{label:path}/undo", undo_edit),
+    post("/blocks/{label:path}/restore", restore_version),
+    get("/blocks/{label:path}", show_block),
 ]

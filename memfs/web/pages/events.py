@@ -15,7 +15,7 @@ from memfs.files import signatures
 from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.store import blocks, facts
 from memfs.store.blocks import Place
-from memfs.web.rendering import get_project
+from memfs.web.rendering import Visit
 
 _PAUSE = 1.0  # seconds between two looks
 _AGAIN = 15.0  # seconds between two looks at old sessions
@@ -28,7 +28,7 @@ async def follow_changes(request: Request) -> Response:
 
 
 async def _watch(request: Request) -> AsyncIterator[dict[str, str]]:
-    look = SectionSigns(get_project(request).find_place())
+    look = SectionSigns(Visit(request).place)
     before = await asyncio.to_thread(look.sign_sections)
     yield {"comment": "what changes from now on is told"}
     while not await request.is_disconnected():

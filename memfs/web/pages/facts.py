@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlencode
 
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from memfs.core import changes
 from memfs.core import label as labels
@@ -20,29 +18,19 @@ from memfs.ops import edit, facts, reflect, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal
 from memfs.store.standing_rules import StandingRule
-from memfs.web.rendering import (
-    cut_page,
-    get_form,
-    get_project,
-    get_site,
-    make_origin,
-    redirect,
-    render,
-    show_errors,
-)
+from memfs.web.rendering import Visit, explain, get, make_origin, post
 
 _PAGE = 50  # facts
 _OFFERED = 50  # offers that are listed
 
 
-@show_errors
-def list_facts(request: Request) -> Response:
+def list_facts(visit: Visit) -> Response:
     """Show facts by the words, category, status and name of the address; and what waits."""
-    given = request.query_params
+    given = visit.query
     words, name = given.get("q", "").strip(), given.get("name", "").strip()
     category = given.get("category", "") if given.get("category") in CATEGORIES else ""
     status = given.get("status", "") if given.get("status") in STATUSES else ""
-    project = get_project(request)
+    project = visit.project
     place = project.find_place()
     every = facts.select_facts(place, statuses=STATUSES, cache=project.facts)
     found = facts.select_facts(
@@ -54,11 +42,10 @@ def list_facts(request: Request) -> Response:
         cache=project.facts,
     )
     found.sort(key=lambda each: each.at, reverse=True)
-    shown, number, pages = cut_page(request, found, _PAGE)
+    shown, number, pages = visit.cut_page(found, _PAGE)
     offers = facts.list_offers(place, every)
     filters = {"q": words, "name": name, "category": category, "status": status}
-    return render(
-        request,
+    return visit.render(
         "facts.html",
         "facts",
         "Facts and rules",
@@ -71,7 +58,7 @@ def list_facts(request: Request) -> Response:
         category=category,
         chosen=status,
         filters=urlencode({key: text for key, text in filters.items() if text}),
-        here=request.url.query,
+        here=visit.address.query,
         categories=CATEGORIES,
         statuses=STATUSES,
         rules=[(rule, standing_rules.label(rule)) for rule in standing_rules.list_pending(place)],
@@ -92,73 +79,67 @@ def _list_diffs(proposal: Proposal) -> list[tuple[str, str]]:
     ]
 
 
-@show_errors
-def decide_fact(request: Request) -> Response:
+def decide_fact(visit: Visit) -> Response:
     """Accept or reject a fact."""
-    status = ACCEPTED if get_form(request).get("to") == "accept" else REJECTED
-    found = facts.decide(get_project(request).find_place(), request.path_params["ident"], status)
-    get_site(request).say(f"{status}: {found.statement}")
-    return _return_to_list(request)
+    status = ACCEPTED if visit.form.get("to") == "accept" else REJECTED
+    found = facts.decide(visit.place, visit.path["ident"], status)
+    visit.say(f"{status}: {found.statement}")
+    return _return_to_list(visit)
 
 
-@show_errors
-def take_fact(request: Request) -> Response:
+def take_fact(visit: Visit) -> Response:
     """Take an offered fact into its block, and accept it."""
-    place = get_project(request).find_place()
-    ident = request.path_params["ident"]
+    place = visit.place
+    ident = visit.path["ident"]
     offer = next((each for each in facts.list_offers(place) if each.fact.id == ident), None)
     if offer is None:
         raise NotFoundError("this fact is offered no more", "a block may have it by now")
     append = Append(offer.label, offer.fact.statement)
-    if _append(request, place, append, "a stated fact"):
+    if _append(visit, append, "a stated fact"):
         facts.decide(place, offer.fact.id, ACCEPTED)
-    return _return_to_list(request)
+    return _return_to_list(visit)
 
 
-@show_errors
-def decide_rule(request: Request) -> Response:
+def decide_rule(visit: Visit) -> Response:
     """Take a standing rule into a block, or drop it."""
-    place = get_project(request).find_place()
-    rule = _find_rule(place, request.path_params["ident"])
-    if get_form(request).get("to") == "drop":
+    place = visit.place
+    rule = _find_rule(place, visit.path["ident"])
+    if visit.form.get("to") == "drop":
         standing_rules.refuse_rule(place, rule)
-        get_site(request).say("the rule is dropped")
+        visit.say("the rule is dropped")
     else:
-        _append(request, place, *standing_rules.make_edit(rule))
-    return _return_to_list(request)
+        _append(visit, *standing_rules.make_edit(rule))
+    return _return_to_list(visit)
 
 
-@show_errors
-def decide_proposal(request: Request) -> Response:
+def decide_proposal(visit: Visit) -> Response:
     """Accept or reject what reflection proposes."""
-    place = get_project(request).find_place()
-    ident = request.path_params["ident"]
-    if get_form(request).get("to") == "accept":
+    place = visit.place
+    ident = visit.path["ident"]
+    if visit.form.get("to") == "accept":
         done = reflect.accept(place, ident, make_origin("reflect"))
         blocks = format_count(len(done.entries), "block")
-        get_site(request).say(f"taken: {blocks}, {format_count(done.passages, 'passage')}")
-        if done.note:
-            get_site(request).say(done.note, "refused")
+        visit.say(f"taken: {blocks}, {format_count(done.passages, 'passage')}")
+        visit.say(done.note, "refused")
     else:
         reflect.reject(place, ident)
-        get_site(request).say("the proposal is dropped")
-    return _return_to_list(request)
+        visit.say("the proposal is dropped")
+    return _return_to_list(visit)
 
 
-def _append(request: Request, place: Place, append: Append, reason: str) -> bool:
+def _append(visit: Visit, append: Append, reason: str) -> bool:
     """Append to a block; return whether it was taken."""
-    outcome = edit.run(place, [append], make_origin(reason))
+    outcome = edit.run(visit.place, [append], make_origin(reason))
     if isinstance(outcome, Rejected):
-        why = f"{outcome.message} ({outcome.hint})" if outcome.hint else outcome.message
-        get_site(request).say(why, "refused")
+        visit.say(explain(outcome), "refused")
         return False
-    get_site(request).say(f"{append.label} says it now")
+    visit.say(f"{append.label} says it now")
     return True
 
 
-def _return_to_list(request: Request) -> Response:
+def _return_to_list(visit: Visit) -> Response:
     """Show the list again, with the filters that it had."""
-    return redirect(request, f"facts?{request.url.query}" if request.url.query else "facts")
+    return visit.redirect(f"facts?{visit.address.query}" if visit.address.query else "facts")
 
 
 def _find_rule(place: Place, ident: str) -> StandingRule:
@@ -169,9 +150,9 @@ def _find_rule(place: Place, ident: str) -> StandingRule:
 
 
 ROUTES = [
-    Route("/facts", list_facts),
-    Route("/facts/{ident}", decide_fact, methods=["POST"]),
-    Route("/facts/{ident}/take", take_fact, methods=["POST"]),
-    Route("/rules/{ident}", decide_rule, methods=["POST"]),
-    Route("/proposals/{ident}", decide_proposal, methods=["POST"]),
+    get("/facts", list_facts),
+    post("/facts/{ident}", decide_fact),
+    post("/facts/{ident}/take", take_fact),
+    post("/rules/{ident}", decide_rule),
+    post("/proposals/{ident}", decide_proposal),
 ]

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from starlette.datastructures import QueryParams
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from memfs import hosts
 from memfs.core import parts
@@ -18,25 +16,23 @@ from memfs.core.errors import UsageError
 from memfs.core.records import KINDS, Hit
 from memfs.ops import search
 from memfs.search.engine import Filter, HitPage
-from memfs.web.rendering import get_project, render, show_errors
+from memfs.web.rendering import Visit, get
 
 _PAGE = 20  # hits
 _COUNTED = 100  # of the best, for the counts beside the filters
 _ROLES = ("user", "assistant", "tool")
 
 
-@show_errors
-def show_results(request: Request) -> Response:
+def show_results(visit: Visit) -> Response:
     """Show a page of hits, with reasons, neighbours, and counts by which to narrow."""
-    given = request.query_params
+    given = visit.query
     query = given.get("q", "").strip()
     number = _parse_page(given.get("page", "1"))
-    found, refusal = _find(request, query) if query else (None, "")
+    found, refusal = _find(visit, query) if query else (None, "")
     hits = found.hits if found else []
     start = (number - 1) * _PAGE
-    project = get_project(request)
-    return render(
-        request,
+    project = visit.project
+    return visit.render(
         "search.html",
         "search",
         f"Search: {query}" if query else "Search",
@@ -58,8 +54,8 @@ def show_results(request: Request) -> Response:
     )
 
 
-def _find(request: Request, query: str) -> tuple[HitPage[Hit] | None, str]:
-    given = request.query_params
+def _find(visit: Visit, query: str) -> tuple[HitPage[Hit] | None, str]:
+    given = visit.query
     try:
         only = Filter(
             kinds=tuple(KINDS[name] for name in given.getlist("in") if name in KINDS),
@@ -73,7 +69,7 @@ def _find(request: Request, query: str) -> tuple[HitPage[Hit] | None, str]:
         )
     except UsageError as error:
         return None, f"{error.message} ({error.hint})"
-    index = get_project(request).open_index()
+    index = visit.project.open_index()
     run = parts.load("team.seam").search if given.get("team") else search.run
     return run(index, query, mode=None, only=only, limit=_COUNTED, page=1), ""
 
@@ -152,4 +148,4 @@ def _make_query(given: QueryParams, changes: Mapping[str, str]) -> str:
     return urlencode([*kept, *((key, value) for key, value in changes.items() if value)])
 
 
-ROUTES = [Route("/search", show_results)]
+ROUTES = [get("/search", show_results)]

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.responses import Response as PlainResponse
-from starlette.routing import Route
 
 from memfs.core.errors import NotFoundError
 from memfs.ops import graph, sessions
 from memfs.ops.sessions import RecordedSession, SessionMessage
-from memfs.web.rendering import (
-    get_form,
-    get_project,
-    get_site,
-    make_origin,
-    redirect,
-    render,
-    show_errors,
-)
+from memfs.web.rendering import Visit, get, make_origin, post
 
 _LISTED = 50  # sessions on a page
 _PAGE = 200  # messages on a page
@@ -26,15 +16,13 @@ _PROMPTS = 400  # in the list of prompts
 _FOUND = 200  # places of a word that are listed
 
 
-@show_errors
-def list_sessions(request: Request) -> Response:
+def list_sessions(visit: Visit) -> Response:
     """Show the sessions, those that were written to last first."""
-    number = _parse_number(request.query_params.get("page", ""))
-    host = request.query_params.get("host", "")
-    place = get_project(request).find_place()
+    number = visit.get_number()
+    host = visit.query.get("host", "")
+    place = visit.place
     found = sessions.list_latest(place, (number - 1) * _LISTED, _LISTED, host)
-    return render(
-        request,
+    return visit.render(
         "sessions.html",
         "sessions",
         "Sessions",
@@ -45,19 +33,17 @@ def list_sessions(request: Request) -> Response:
     )
 
 
-@show_errors
-def show_session(request: Request) -> Response:
+def show_session(visit: Visit) -> Response:
     """Show a page of a session's messages: one by number, or the one with a turn or message."""
-    session, said = _open(request)
-    given = request.query_params
+    session, said = _open(visit)
+    given = visit.query
     words = given.get("find", "").strip()
     at = _find_start(said, given.get("turn", ""), given.get("message", ""))
-    number = _parse_number(given.get("page", "")) if "page" in given else at // _PAGE + 1
+    number = visit.get_number() if "page" in given else at // _PAGE + 1
     pages = max(1, -(-len(said) // _PAGE))
     number = min(number, pages)
     prompts = [(place, each) for place, each in enumerate(said) if each.message.role == "user"]
-    return render(
-        request,
+    return visit.render(
         "session.html",
         "sessions",
         f"Session {session.id[:8]}",
@@ -75,9 +61,9 @@ def show_session(request: Request) -> Response:
     )
 
 
-def _open(request: Request) -> tuple[RecordedSession, list[SessionMessage]]:
-    place = get_project(request).find_place()
-    names = request.path_params
+def _open(visit: Visit) -> tuple[RecordedSession, list[SessionMessage]]:
+    place = visit.place
+    names = visit.path
     session, messages = sessions.open_session(place, names["host"], names["session"])
     return session, sessions.number_turns(messages)
 
@@ -99,64 +85,51 @@ def _find_words(said: list[SessionMessage], words: str) -> list[tuple[int, Sessi
     return [each for each, _ in zip(found, range(_FOUND), strict=False)]
 
 
-@show_errors
-def draw_flow(request: Request) -> Response:
+def draw_flow(visit: Visit) -> Response:
     """Return the drawing of a session's turns as SVG."""
-    place = get_project(request).find_place()
-    drawing = graph.draw_graph(place, request.path_params["session"])
+    place = visit.place
+    drawing = graph.draw_graph(place, visit.path["session"])
     return PlainResponse(graph.draw_svg(drawing), media_type="image/svg+xml")
 
 
-@show_errors
-def show_flow(request: Request) -> Response:
+def show_flow(visit: Visit) -> Response:
     """Show how a session went: the turns with what was wanted, done and how each came out."""
-    session, _ = _open(request)
+    session, _ = _open(visit)
     try:
-        drawing = graph.draw_graph(get_project(request).find_place(), session.id)
+        drawing = graph.draw_graph(visit.place, session.id)
     except NotFoundError:
         drawing = None
-    return render(request, "flow.html", "sessions", "How it went", session=session, drawing=drawing)
+    return visit.render("flow.html", "sessions", "How it went", session=session, drawing=drawing)
 
 
-@show_errors
-def set_outcome(request: Request) -> Response:
+def set_outcome(visit: Visit) -> Response:
     """Say how a session came out."""
-    session, _ = _open(request)
-    form = get_form(request)
+    session, _ = _open(visit)
+    form = visit.form
     worked = form.get("how") == "worked"
-    graph.set_outcome(
-        get_project(request).find_place(),
-        session.id,
-        worked=worked,
-        why=form.get("why", "").strip(),
-    )
-    get_site(request).say(f"session {session.id[:8]}: {'worked' if worked else 'failed'}")
-    return redirect(request, f"sessions/{session.host}/{session.id}")
+    graph.set_outcome(visit.place, session.id, worked=worked, why=form.get("why", "").strip())
+    visit.say(f"session {session.id[:8]}: {'worked' if worked else 'failed'}")
+    return visit.redirect(f"sessions/{session.host}/{session.id}")
 
 
-@show_errors
-def forget_session(request: Request) -> Response:
+def forget_session(visit: Visit) -> Response:
     """Ask whether a session is to be forgotten; with a yes, forget it."""
-    session, said = _open(request)
-    if "yes" not in get_form(request):
-        return render(
-            request, "forget.html", "sessions", "Forget a session", session=session, total=len(said)
+    session, said = _open(visit)
+    if "yes" not in visit.form:
+        return visit.render(
+            "forget.html", "sessions", "Forget a session", session=session, total=len(said)
         )
-    done = sessions.forget_session(get_project(request).find_place(), session.id, make_origin())
-    get_site(request).say(f"forgot {done.messages:,} messages and {done.facts:,} facts")
-    return redirect(request, "sessions")
-
-
-def _parse_number(text: str) -> int:
-    return max(1, int(text)) if text.isdecimal() and len(text) < 9 else 1
+    done = sessions.forget_session(visit.place, session.id, make_origin())
+    visit.say(f"forgot {done.messages:,} messages and {done.facts:,} facts")
+    return visit.redirect("sessions")
 
 
 _ONE = "/sessions/{host}/{session}"
 ROUTES = [
-    Route("/sessions", list_sessions),
-    Route(_ONE, show_session),
-    Route(f"{_ONE}/flow", show_flow),
-    Route(f"{_ONE}/flow.svg", draw_flow),
-    Route(f"{_ONE}/outcome", set_outcome, methods=["POST"]),
-    Route(f"{_ONE}/forget", forget_session, methods=["POST"]),
+    get("/sessions", list_sessions),
+    get(_ONE, show_session),
+    get(f"{_ONE}/flow", show_flow),
+    get(f"{_ONE}/flow.svg", draw_flow),
+    post(f"{_ONE}/outcome", set_outcome),
+    post(f"{_ONE}/forget", forget_session),
 ]

@@ -5,41 +5,28 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from memfs.core.errors import UsageError
 from memfs.ops import source
-from memfs.web.rendering import (
-    get_form,
-    get_project,
-    get_site,
-    make_origin,
-    redirect,
-    render,
-    show_errors,
-)
+from memfs.web.rendering import Visit, get, make_origin, post
 
 
-@show_errors
-def list_sources(request: Request) -> Response:
+def list_sources(visit: Visit) -> Response:
     """Show the sources of the project and its user, and what is refused."""
-    found, refused = source.list_sources(get_project(request).find_place())
-    return render(request, "sources.html", "sources", "Sources", found=found, refused=refused)
+    found, refused = source.list_sources(visit.place)
+    return visit.render("sources.html", "sources", "Sources", found=found, refused=refused)
 
 
-@show_errors
-def show_source(request: Request) -> Response:
+def show_source(visit: Visit) -> Response:
     """Show what is in a source, what is not, and why."""
-    found = source.find_source(get_project(request).find_place(), request.path_params["name"])
-    return render(request, "source.html", "sources", f"Source {found.source.name}", found=found)
+    found = source.find_source(visit.place, visit.path["name"])
+    return visit.render("source.html", "sources", f"Source {found.source.name}", found=found)
 
 
-@show_errors
-def add_source(request: Request) -> Response:
+def add_source(visit: Visit) -> Response:
     """Add a source, and index it."""
-    form = get_form(request)
+    form = visit.form
     try:
         paths = shlex.split(form.get("paths", ""))
     except ValueError as error:
@@ -50,29 +37,27 @@ def add_source(request: Request) -> Response:
         raise UsageError("which folders or files?", "for example: docs ~/notes")
     user = form.get("tier") == "user"
     done = source.add(
-        get_project(request).find_place(), form.get("name", ""), paths, make_origin(), _ignore,
+        visit.place, form.get("name", ""), paths, make_origin(), _ignore,
         globs=form.get("globs", "").split(), excludes=form.get("excludes", "").split(), user=user,
     )  # fmt: skip
-    get_site(request).say(f"{done.name} is searched now: {done.path} says so")
-    return redirect(request, f"sources/{'user:' if user else ''}{done.name}")
+    visit.say(f"{done.name} is searched now: {done.path} says so")
+    return visit.redirect(f"sources/{'user:' if user else ''}{done.name}")
 
 
-@show_errors
-def sync_source(request: Request) -> Response:
+def sync_source(visit: Visit) -> Response:
     """Index what has changed in a source."""
-    (done,) = source.sync(get_project(request).find_place(), request.path_params["name"], _ignore)
+    (done,) = source.sync(visit.place, visit.path["name"], _ignore)
     count = done.state.files if done.state else 0
-    get_site(request).say(f"{done.source.name}: {count:,} files are in")
-    return redirect(request, f"sources/{request.path_params['name']}")
+    visit.say(f"{done.source.name}: {count:,} files are in")
+    return visit.redirect(f"sources/{visit.path['name']}")
 
 
-@show_errors
-def remove_source(request: Request) -> Response:
+def remove_source(visit: Visit) -> Response:
     """Remove a source and its index; its files stay."""
-    place = get_project(request).find_place()
-    done = source.remove(place, request.path_params["name"], make_origin())
-    get_site(request).say(f"{done.name} is searched no more; its files stay")
-    return redirect(request, "sources")
+    place = visit.place
+    done = source.remove(place, visit.path["name"], make_origin())
+    visit.say(f"{done.name} is searched no more; its files stay")
+    return visit.redirect("sources")
 
 
 def _ignore(_name: str, _length: int) -> Callable[[int], object]:
@@ -80,9 +65,9 @@ def _ignore(_name: str, _length: int) -> Callable[[int], object]:
 
 
 ROUTES = [
-    Route("/sources", list_sources, methods=["GET"]),
-    Route("/sources", add_source, methods=["POST"]),
-    Route("/sources/{name}", show_source, methods=["GET"]),
-    Route("/sources/{name}/sync", sync_source, methods=["POST"]),
-    Route("/sources/{name}/remove", remove_source, methods=["POST"]),
+    get("/sources", list_sources),
+    post("/sources", add_source),
+    get("/sources/{name}", show_source),
+    post("/sources/{name}/sync", sync_source),
+    post("/sources/{name}/remove", remove_source),
 ]

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 
 from markupsafe import Markup
-from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from memfs.ops import timeline
-from memfs.web.rendering import get_project, render, show_errors
+from memfs.web.rendering import Visit, get
 
 _CELL, _STEP, _TOP, _LEFT = 11, 14, 18, 30
 _LEVELS = 4  # shades of a day that is not empty
@@ -21,10 +19,9 @@ _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 _COSTS = 20  # sessions that are listed
 
 
-@show_errors
-def show_timeline(request: Request) -> Response:
+def show_timeline(visit: Visit) -> Response:
     """Show the last year."""
-    found = timeline.run(get_project(request).open_index())
+    found = timeline.run(visit.project.open_index())
     days = [
         (each.day, each.messages + each.edits,
          f"{each.day}: {each.messages:,} messages, {each.edits:,} edits")
@@ -33,8 +30,7 @@ def show_timeline(request: Request) -> Response:
     messages, edits = (
         sum(getattr(each, name) for each in found.days) for name in ("messages", "edits")
     )
-    return render(
-        request,
+    return visit.render(
         "timeline.html",
         "timeline",
         "Timeline",
@@ -52,7 +48,7 @@ def show_timeline(request: Request) -> Response:
     )
 
 
-ROUTES = [Route("/timeline", show_timeline)]
+ROUTES = [get("/timeline", show_timeline)]
 
 
 def draw_heat_map(days: Sequence[tuple[str, int, str]], title: str) -> Markup:

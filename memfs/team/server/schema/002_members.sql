@@ -1,6 +1,6 @@
 -- A message, and a session, is of the member who pushed it: no other one adds to it, replaces it or
 -- brings it back. An id is made of the member's number and `client_id`, the id that was pushed.
--- Each message goes to the member who shared it first, and index folders follow the new ids.
+-- Each message goes to the member who shared it first.
 
 ALTER TABLE session ADD member int REFERENCES member ON DELETE CASCADE,
     ADD made_at timestamptz NOT NULL DEFAULT now(),
@@ -66,12 +66,15 @@ FROM old_message m JOIN claim c USING (project, at, id)
 JOIN session o ON o.id = m.session
 JOIN session n ON (n.project, n.host, n.ident) = (o.project, o.host, o.ident)
     AND n.member = c.member;
-INSERT INTO change (project, gone, many, ids, ats)
-SELECT project, true, -count(*), array_agg(id), array_agg(at)
-FROM old_message GROUP BY project, date_trunc('month', at);
-INSERT INTO change (project, gone, many, ids, ats)
-SELECT project, false, count(*), array_agg(id), array_agg(at)
-FROM message GROUP BY project, date_trunc('month', at);
+
+-- How many messages a project has, as the sum of what each transaction added or took away.
+DROP TABLE change;
+CREATE TABLE change (
+    project int NOT NULL REFERENCES project ON DELETE CASCADE,
+    many int NOT NULL
+);
+CREATE INDEX change_project ON change (project) INCLUDE (many);
+INSERT INTO change SELECT project, count(*) FROM message GROUP BY project;
 DROP TABLE old_message;
 DELETE FROM session WHERE member IS NULL;
 

@@ -90,7 +90,6 @@ DECLARE
     me int := authorize(token_hash, 'push');
     with_vectors boolean := to_regclass('vector') IS NOT NULL;
     new_ids uuid[];
-    new_ats timestamptz[];
     late uuid[];
     told int;
 BEGIN
@@ -125,10 +124,9 @@ BEGIN
         JOIN session s ON s.project = wanted AND s.member = me
             AND s.host = sessions -> g.of ->> 'host' AND s.ident = sessions -> g.of ->> 'ident'
         WHERE NOT g.own = ANY (late) ORDER BY g.at, g.own
-        ON CONFLICT DO NOTHING RETURNING m.id, m.at
+        ON CONFLICT DO NOTHING RETURNING m.id
     )
-    SELECT coalesce(array_agg(w.id), '{}'), coalesce(array_agg(w.at), '{}')
-    INTO new_ids, new_ats FROM written w;
+    SELECT coalesce(array_agg(w.id), '{}') INTO new_ids FROM written w;
     stored := cardinality(new_ids);
     retracted := cardinality(late);
     known := told - retracted - stored;
@@ -152,8 +150,7 @@ BEGIN
     AND (s.stamp, s.title, s.branch) < (decided, v.title, v.branch)
     AND EXISTS (SELECT FROM message m WHERE m.session = s.id);
     IF stored > 0 THEN
-        INSERT INTO change (project, gone, many, ids, ats)
-        VALUES (wanted, false, stored, new_ids, new_ats);
+        INSERT INTO change VALUES (wanted, stored);
         PERFORM note(me, 'push', wanted, stored);
     END IF;
     IF stored > 0 AND with_vectors THEN
@@ -167,7 +164,7 @@ BEGIN
 END $$;
 
 -- Remove messages of sessions, those named or all (null), as far as they were not shared again
--- later; tell those who follow, and return how many they were.
+-- later; return how many they were.
 CREATE FUNCTION take_back(wanted int, sessions bigint[], named uuid[], decided bigint)
 RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
@@ -188,8 +185,7 @@ BEGIN
         DELETE FROM vector v USING unnest(lost, lost_ats) l (id, at)
         WHERE v.project = wanted AND v.at = l.at AND v.id = l.id;
     END IF;
-    INSERT INTO change (project, gone, many, ids, ats)
-    VALUES (wanted, true, -cardinality(lost), lost, lost_ats);
+    INSERT INTO change VALUES (wanted, -cardinality(lost));
     RETURN cardinality(lost);
 END $$;
 
@@ -291,8 +287,7 @@ BEGIN
         WHERE m.project = d.project AND m.at = d.at AND m.id = d.id
         RETURNING m.project, m.id, m.at
     ), told AS (
-        INSERT INTO change (project, gone, many, ids, ats)
-        SELECT project, true, -count(*), array_agg(id), array_agg(at) FROM old GROUP BY project
+        INSERT INTO change SELECT project, -count(*) FROM old GROUP BY project
     )
     SELECT array_agg(project), array_agg(id), array_agg(at) INTO projects, lost, lost_ats FROM old;
     IF to_regclass('vector') IS NOT NULL THEN
@@ -308,20 +303,17 @@ BEGIN
 END $$;
 
 CREATE TYPE found_message AS (
-    id uuid, at timestamptz, project int, session bigint, ordinal int, role text, speaker text,
-    text text, host text, ident text, branch text, member text
+    id uuid, at timestamptz, project int, role text, speaker text, text text, host text, ident text,
+    branch text, member text
 );
 
--- The names of projects, and how many changes of each took something away: an index folder that
--- has not followed all of these is not searched.
+-- The names of projects.
 CREATE FUNCTION check_search(token_hash bytea, wanted int[])
-RETURNS TABLE (id int, name text, removals bigint) LANGUAGE plpgsql SECURITY DEFINER AS $$
+RETURNS TABLE (id int, name text) LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE me int := authorize(token_hash, 'search');
 BEGIN
     PERFORM check_access(me, p, false) FROM unnest(wanted) p;
-    RETURN QUERY SELECT p.id, p.name, (
-        SELECT count(*) FROM change c WHERE c.project = p.id AND c.gone
-    ) FROM project p WHERE p.id = ANY (wanted);
+    RETURN QUERY SELECT p.id, p.name FROM project p WHERE p.id = ANY (wanted);
 END $$;
 
 -- The messages of a project that have the most of some words, each weighted by its rarity there.
@@ -396,7 +388,7 @@ DECLARE me int := authorize(token_hash, 'search');
 BEGIN
     PERFORM check_access(me, p, false) FROM unnest(wanted) p;
     RETURN QUERY SELECT DISTINCT ON (m.project, m.client_id, m.at, m.text)
-        m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
+        m.id, m.at, m.project, m.role, m.speaker, m.text,
         s.host, s.ident, s.branch, w.login
     FROM unnest(named) n (id) JOIN message m ON m.project = ANY (wanted) AND m.id = n.id
     JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
@@ -429,7 +421,7 @@ BEGIN
              ORDER BY m.at DESC, m.ordinal DESC LIMIT beside)
         ) near
     )
-    SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
+    SELECT m.id, m.at, m.project, m.role, m.speaker, m.text,
         s.host, s.ident, s.branch, w.login
     FROM around a JOIN message m ON m.project = wanted AND m.at = a.at AND m.id = a.id
     JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
@@ -441,35 +433,7 @@ BEGIN
 END $$;
 
 -- For the service itself: nothing of anybody's.
-CREATE FUNCTION describe() RETURNS TABLE (version int, vectors boolean, now timestamptz)
+CREATE FUNCTION describe() RETURNS TABLE (version int, vectors boolean)
 LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT max(v.number), to_regclass('vector') IS NOT NULL, now() FROM schema_version v;
+    SELECT max(v.number), to_regclass('vector') IS NOT NULL FROM schema_version v;
 $$;
-
--- For the workers that keep index folders, and for nobody else: what has changed since a place, in
--- a project or in all (0). Only what no open transaction can come before.
-CREATE FUNCTION follow(wanted int, since_tx text, since_number bigint, most int)
-RETURNS TABLE (project int, tx text, number bigint, gone boolean, ids uuid[], ats timestamptz[])
-LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT c.project, c.tx::text, c.number, c.gone, c.ids, c.ats FROM change c
-    WHERE (c.tx, c.number) > (since_tx::xid8, since_number) AND wanted IN (0, c.project)
-    AND c.tx < pg_snapshot_xmin(pg_current_snapshot())
-    ORDER BY c.tx, c.number LIMIT most;
-$$;
-
-CREATE FUNCTION follow_projects() RETURNS SETOF int LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT id FROM project ORDER BY id;
-$$;
-
-CREATE FUNCTION follow_messages(wanted int, named uuid[], moments timestamptz[])
-RETURNS SETOF found_message LANGUAGE plpgsql SECURITY DEFINER AS $$
-BEGIN
-    PERFORM set_config('memfs.administration', 'on', true);
-    RETURN QUERY SELECT m.id, m.at, m.project, m.session, m.ordinal, m.role, m.speaker, m.text,
-        s.host, s.ident, s.branch, w.login
-    FROM unnest(named, moments) n (id, at)
-    JOIN message m ON m.project = wanted AND m.at = n.at AND m.id = n.id
-    JOIN session s ON s.id = m.session JOIN member w ON w.id = m.member
-    ORDER BY m.session, m.at, m.ordinal;
-    PERFORM set_config('memfs.administration', '', true);
-END $$;

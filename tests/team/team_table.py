@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from memfs.team.protocol import TeamHit
-from tests.ipc.small_server import MEMBER, Answer, ok
+from tests.team.small_server import MEMBER, Answer, ok
 
 AWAY: Answer = (503, {}, b'{"error": "the database is away", "hint": ""}')
 Row = dict[str, Any]

@@ -22,8 +22,8 @@ from memfs.team.client import (
     parse_address,
 )
 from memfs.team.protocol import HEADER, PushRequest, SharedMessage, SharedSession
-from tests.ipc.certificates import make_certificate
-from tests.ipc.small_server import MEMBER, Answer, SmallServer, ok, serve, talk
+from tests.team.certificates import make_certificate
+from tests.team.small_server import MEMBER, Answer, SmallServer, ok, serve, talk
 
 TOKEN = "mft_0123456789"  # noqa: S105 - of no server
 SOON, HANGS = 0.3, 30.0  # seconds
