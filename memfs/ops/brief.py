@@ -207,8 +207,8 @@ def _recall(
     engines: "Sequence[Engine]",
     team: "TeamAsker | None",
 ) -> "PromptRecall | None":
-    if len(text.split(None, 2)) < 2:
-        return None  # recall needs two words in common
+    if text.isascii() and len(text.split(None, 2)) < 2:
+        return None  # it needs two words; scripts without spaces have more in one
     sourced = any(files.is_folder(store.sources) for store in place.stores())
     joined = team is not None and team.is_joined(place)
     if not sourced and not joined and not files.is_folder(place.home.index):

@@ -1,15 +1,20 @@
 """Answers to a prompt from past sessions: exchanges, cut to the sentences that fit. Hot path.
 
 Turns that were found by words or meaning lead to their sessions. The exchanges around each are
-scored by the share of the prompt's words in them and by their nearest turn. If none scores above
-the floor, nothing is returned: a silent hook is better than a wrong reminder.
+scored by the share of the prompt's words in them and by their nearest turn. The surer the best one,
+the more is returned; below the floor nothing is: a silent hook is better than a wrong reminder.
 """
 
 import math
 
 from memfs.core.snippet import split_words
-from memfs.recall.exchanges import AFTER, BEFORE, read_around
-from memfs.recall.sentence_selection import ExchangeCandidate, choose_sentences, rate_sentences
+from memfs.recall.exchanges import read_around
+from memfs.recall.sentence_selection import (
+    LEAD,
+    ExchangeCandidate,
+    choose_sentences,
+    rate_sentences,
+)
 from memfs.recall.sentences import split_sentences
 from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS
 
@@ -24,16 +29,17 @@ if TYPE_CHECKING:
     from memfs.search.prompt_bm25 import PromptHit
     from memfs.search.prompt_relevance import PromptQuery
 
-SESSIONS = 4  # past sessions that are read
-ROOM = 2250  # characters of a reply
-# The floor of an exchange's relevance: its share of the prompt's words, plus its cosine, plus the
-# share that the store has at all. In a larger store something is close to anything: it rises with
-# each tenfold of the documents. Nine in ten off-topic prompts stay below it in projects of 20
-# sessions, and in a pool of 470.
-_FLOOR, _TENFOLD, _SMALL = 0.7, 0.3, 240.0
-_KNOWN = 0.3
+SESSIONS = 8  # past sessions that are read
+# Characters of a reply where the best exchange is certainly about the prompt, and where it may be.
+CERTAIN_ROOM, LIKELY_ROOM = 1500, 700
+# The least relevance of the best exchange: its share of the prompt's words, plus its cosine, plus
+# the share that the store has at all. In a larger store something is close to anything: it rises
+# with each tenfold of the documents.
+_CERTAIN, _LIKELY, _TENFOLD, _SMALL = 0.75, 0.6, 0.3, 240.0
+_KNOWN = 0.25
+_LATER = 0.8  # of a session's relevance: a later one with so much speaks of the same
+_MOST_LATER = 3
 _LEAST_WORDS = 0.65  # of the floor, for a search by words alone
-_LEAD = 90  # characters of a question, or of what a short answer refers to
 _FEW_WORDS = 8
 _REFERS = frozenset((
     "it", "that", "this", "these", "those", "both", "either", "first", "second", "third", "latter",
@@ -118,26 +124,23 @@ def find_answers(
     by number; None for a search by words alone. The running session and ids in `shown` are left
     out.
     """
-    candidates = _find_candidates(text, query, _select_anchors(anchors, session), cosines)
+    candidates = find_candidates(text, query, anchors, cosines, session)
     if not candidates:
         return PromptRecall()
     known_weight = sum(term.idf for term in (*query.words, *query.pairs) if term.frequency)
     best = max(candidates, key=lambda each: each.about)
-    floor = _FLOOR + _TENFOLD * math.log10(max(1.0, text.documents / _SMALL))
-    floor *= 1.0 if cosines else _LEAST_WORDS
+    grown = _TENFOLD * math.log10(max(1.0, text.documents / _SMALL))
+    scale = 1.0 if cosines else _LEAST_WORDS
+    floor = (_LIKELY + grown) * scale
     about = best.about + _KNOWN * known_weight / query.weight
     recall = PromptRecall(about, floor, _describe_exchange(best.exchange))
     if recall.about >= floor:
+        is_certain = about >= (_CERTAIN + grown) * scale
         seen = set(shown)
         fresh = [each for each in candidates if each.exchange.id not in seen]
-        known = set(split_words(query.prompt))
-        rated = rate_sentences(
-            fresh,
-            known,
-            lambda content: _compute_share(query, text.match_stems(query.wanted, content), content),
-        )
-        chosen = choose_sentences(rated, ROOM)
-        recall.found += _build_recollections(query, text, chosen)[:limit]
+        rated = rate_sentences(fresh, set(split_words(query.prompt)))
+        chosen = choose_sentences(rated, CERTAIN_ROOM if is_certain else LIKELY_ROOM)
+        recall.found += _build_recollections(query, text, chosen, candidates, limit)
     return recall
 
 
@@ -158,13 +161,19 @@ def _select_anchors(anchors: "Iterable[Anchor]", session: str) -> list[Anchor]:
     return list(found.values())
 
 
-def _find_candidates(
+def find_candidates(
     text: "TextIndex",
     query: "PromptQuery",
-    anchors: list[Anchor],
+    anchors: "Iterable[Anchor]",
     cosines: "Callable[[list[int]], list[float]] | None",
+    session: str,
 ) -> list[ExchangeCandidate]:
-    sessions = [read_around(text, each.session, each.host, each.number) for each in anchors]
+    """Return the exchanges of the sessions that were found, a session after the other.
+
+    The arguments are those of `find_answers`.
+    """
+    first = _select_anchors(anchors, session)
+    sessions = [read_around(text, each.session, each.host, each.number) for each in first]
     sessions = [exchanges for exchanges in sessions if exchanges]
     near: dict[int, float] = {}
     if cosines:
@@ -173,17 +182,19 @@ def _find_candidates(
     rated = [_rate_exchanges(text, query, session, near) for session in sessions]
     if not rated:
         return []
-    top = max(map(max, rated))
-    ages = sorted(range(len(sessions)), key=lambda at: sessions[at][0].turns[0].at)
     found = []
-    for at, exchanges in enumerate(sessions):
-        about = rated[at]
+    for rank, (exchanges, about) in enumerate(zip(sessions, rated, strict=True)):
         best = max(range(len(about)), key=about.__getitem__)
-        age = ages.index(at) / max(1, len(sessions) - 1)
-        first, last = max(0, best - BEFORE), best + AFTER + 1
-        for place in range(first, min(last, len(exchanges))):
-            gap = top - about[best]
-            found.append(ExchangeCandidate(exchanges[place], about[place], gap, place - best, age))
+        padded = [0.0, *about, 0.0]
+        for place, exchange in enumerate(exchanges):
+            beside = padded[place : place + 3]
+            distance = place - best
+            found.append(ExchangeCandidate(exchange, beside, about[best], distance, rank))
+    top = max(map(max, rated))
+    newest = max(each.exchange.turns[0].at for each in found)
+    for each in found:
+        each.top = top
+        each.newest = int(sessions[each.rank][-1].turns[0].at >= newest)
     return found
 
 
@@ -219,22 +230,47 @@ def _compute_share(query: "PromptQuery", stems: set[str], content: str) -> float
 
 
 def _build_recollections(
-    query: "PromptQuery", text: "TextIndex", chosen: "list[Sentence]"
+    query: "PromptQuery",
+    text: "TextIndex",
+    chosen: "list[Sentence]",
+    candidates: list[ExchangeCandidate],
+    limit: int,
 ) -> list[Recollection]:
-    """Return the chosen sentences as one answer for each session."""
+    """Return the chosen sentences as one answer for each of at most `limit` sessions.
+
+    One names the days of later sessions among the candidates that speak of the same, and are not
+    quoted: what it says may not hold any more.
+    """
     sessions: dict[tuple[str, str], list[Sentence]] = {}
     for each in chosen:
         sessions.setdefault((each.turn.host, each.turn.session), []).append(each)
-    ranked = sorted(sessions.values(), key=lambda sentences: sentences[0].candidate.gap)
+    ranked = sorted(sessions.values(), key=lambda sentences: -sentences[0].candidate.best)[:limit]
+    quoted = {sentences[0].candidate.rank for sentences in ranked}
     found = []
     for sentences in ranked:
-        snippet = "\n".join(_format_lines(sentences))
+        lines = _format_lines(sentences)
+        if later := _find_later_days(sentences[0].candidate, quoted, candidates):
+            lines.append(f"(later on this: {', '.join(later)})")
+        snippet = "\n".join(lines)
         stems = text.match_stems(query.wanted, snippet)
         words = [term.word for term in query.words if term.stem in stems]
         reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
         ids = list(dict.fromkeys(each.candidate.exchange.id for each in sentences))
         found.append(Recollection(sentences[0].turn, ids, snippet, reason))
     return found
+
+
+def _find_later_days(
+    one: ExchangeCandidate, quoted: set[int], candidates: list[ExchangeCandidate]
+) -> list[str]:
+    """Return the days of sessions after one that are nearly as relevant and not quoted."""
+    since = one.exchange.turns[0].at[:10]
+    days = {
+        each.exchange.turns[0].at[:10]
+        for each in candidates
+        if each.rank not in quoted and each.about >= _LATER * one.best
+    }
+    return sorted(day for day in days if day > since)[-_MOST_LATER:]
 
 
 def _format_lines(sentences: "list[Sentence]") -> list[str]:
@@ -263,7 +299,7 @@ def _format_lead(each: "Sentence", last: "Sentence | None") -> list[str]:
     before = exchange.before
     if before is None or (last is not None and last.turn is before) or not _is_reply(each.text):
         return []
-    return [f"{before.who}: … {split_sentences(before.text)[-1][-_LEAD:]}"]
+    return [f"{before.who}: … {split_sentences(before.text)[-1][-LEAD:]}"]
 
 
 def _is_reply(text: str) -> bool:
@@ -273,7 +309,7 @@ def _is_reply(text: str) -> bool:
 
 
 def _shorten(text: str) -> str:
-    if len(text) <= _LEAD:
+    if len(text) <= LEAD:
         return text
-    cut = text.rfind(" ", 0, _LEAD)
-    return f"{text[: cut if cut > 0 else _LEAD]} …"
+    cut = text.rfind(" ", 0, LEAD)
+    return f"{text[: cut if cut > 0 else LEAD]} …"

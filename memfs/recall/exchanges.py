@@ -1,7 +1,7 @@
 """Exchanges: a user's question, and all turns up to the next question. Hot path.
 
 They are read from the index around a turn that was found: the turns of its session, without the
-inputs and outputs of tools.
+inputs and outputs of tools. Most sessions are read whole.
 """
 
 from memfs import files
@@ -10,13 +10,12 @@ from memfs.search.lexical import Occur, Query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tantivy import DocAddress, Document
+    from tantivy import Document
 
     from memfs.search.lexical import TextIndex
 
-BEFORE, AFTER = 1, 3  # exchanges before and after a match that may answer
-_SPAN = 400  # document numbers before and after a turn
-_MOST_TURNS = 200
+_SPAN = 200  # document numbers before and after a turn
+_MOST_TURNS = 60
 _KEPT = 3  # assistant turns of an exchange: the first one, and the last ones
 _LONGEST = 4000  # characters; a longer turn is cut in the middle
 
@@ -80,11 +79,8 @@ def read_around(text: "TextIndex", session: str, host: str, number: int) -> list
     numbers = text.numbers(addresses)
     place = next((at for at, each in enumerate(numbers) if each >= number), len(numbers))
     first, last = max(0, place - _MOST_TURNS // 2), place + _MOST_TURNS // 2
-    window = list(zip(numbers[first:last], addresses[first:last], strict=True))
-    place -= first
-    before = _read_turns(text, window[:place][::-1], BEFORE + 1)[::-1]
-    behind = _read_turns(text, window[place:], AFTER + 2)
-    turns = before + behind
+    window = zip(numbers[first:last], addresses[first:last], strict=True)
+    turns = [SessionTurn(text.load_document(address), each) for each, address in window]
     if turns and turns[0].source and not files.is_file(turns[0].source):
         return []
     found: list[Exchange] = []
@@ -92,21 +88,6 @@ def read_around(text: "TextIndex", session: str, host: str, number: int) -> list
         previous = found[-1].turns[-1] if found else None
         is_answer = previous is not None and previous.role != "user"
         found.append(Exchange(_drop_middle_turns(group), previous if is_answer else None))
-    return found
-
-
-def _read_turns(
-    text: "TextIndex", window: "list[tuple[int, DocAddress]]", questions: int
-) -> list[SessionTurn]:
-    """Read turns until so many questions were read."""
-    found: list[SessionTurn] = []
-    for number, address in window:
-        turn = SessionTurn(text.load_document(address), number)
-        found.append(turn)
-        asks = turn.role == "user" and (len(found) < 2 or found[-2].role != "user")
-        questions -= asks
-        if not questions:
-            break
     return found
 
 

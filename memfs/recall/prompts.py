@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tantivy import Document
 
     from memfs.search.engine import Engine
+    from memfs.search.hit_builder import HitBuilder
     from memfs.store.blocks import Place
 
 _POOL = 24  # documents read, the best first, for a search by words
@@ -81,16 +82,21 @@ def recall_warm(
     if lookup is None:
         return PromptRecall()
     query, builder = lookup
-    first = _list_first_places(builder.found.order, builder.found.group)
-    documents = (builder.load_document(place) for place in first)
     score = engine.vectors.build_scorer(builder.found.vector)
-    brought = find_answers(engine.text, query, _to_anchors(documents), score, session, shown, limit)
+    anchors = list_anchors(builder)
+    brought = find_answers(engine.text, query, anchors, score, session, shown, limit)
     left = limit - len(brought.found)
     rest = prompt_relevance.select_relevant(
         engine.text, query, builder.found, builder.load_document, session, shown, left
     )
     brought.found += (builder.build_from_document(*each) for each in rest)
     return brought
+
+
+def list_anchors(builder: "HitBuilder") -> "Iterator[Anchor]":
+    """Yield the best turn of each session that a search by meaning found, the best first."""
+    first = _list_first_places(builder.found.order, builder.found.group)
+    return _to_anchors(builder.load_document(place) for place in first)
 
 
 def _list_first_places(order: "Sequence[int]", groups: "Sequence[int]") -> "Iterator[int]":

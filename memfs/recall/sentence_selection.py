@@ -1,9 +1,9 @@
 """The sentences of exchanges that answer a prompt: scores, and a choice within a size. Hot path.
 
-The weights are the rounded ones of a logistic regression over the sentences of four projects, each
-tested against the other three. Two were raised since: that of newer sessions, for superseded
-statements, and that of the matching sentence, for talk that is no work. Exchanges after the one
-that a prompt is about count more than those before, exact names more than talk.
+The weights are the rounded ones of a logistic regression over the sentences of eight projects
+(`python -m training.recall`); others measure them. An exchange counts more the nearer its session
+is to the best one, and the nearer the exchange before it is to the prompt: what follows a question
+answers it. Exact names that the prompt has not count more than talk.
 """
 
 import math
@@ -15,45 +15,79 @@ from memfs.recall.sentences import count_specifics, split_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from memfs.recall.exchanges import Exchange, SessionTurn
 
-_ABOUT = 2.0  # the exchange's relevance to the prompt
-_GAP = -6.5  # the gap between its session and the best one
-_AFTER = 1.0  # the exchange right after the matching one
-_BEFORE = -2.0
-_NEWER = 1.0  # from the oldest session found to the newest
-_USER = 0.8
-_RULE = 1.0
-_SPECIFIC = 1.9
-_LENGTH = 1.25
-_BASE = -6.0
-_SHARED = 4.5  # the share of the prompt's words, in the most relevant exchange
-_MOST = _USER + _RULE + _SPECIFIC + _LENGTH  # the most that a sentence can add
+BASE = -4.6
+WEIGHTS = {
+    "short": -2.15,  # how much less relevant the exchange is than the best one of all
+    "previous": 1.6,  # that of the exchange before it
+    "next": -0.85,
+    "gap": -1.4,  # between its session and the best one
+    "rank": -0.27,  # of its session
+    "newest": 0.13,  # its session is the newest one found
+    "nearest": 0.22,  # the most relevant exchange of its session
+    "after": 0.63,  # divided by the exchanges since that one
+    "earlier": -0.38,  # it comes before that one
+    "specific": 0.96,  # the share of `_MOST_SPECIFIC` exact names that are not in the prompt
+    "rule": 1.2,
+    "code": 0.71,
+    "user": 0.26,
+    "length": 0.87,
+}
+_MOST = sum(WEIGHTS[name] for name in ("specific", "rule", "code", "user", "length"))
 _MOST_SPECIFIC = 3  # exact names that count
 _LONG = 200  # characters
 _LONGEST = 700
 _LEAST = 40  # characters; shorter sentences count as long
 _NEW = 0.2  # least share of words that are not in the prompt
 _SHARE = 0.05  # least share of the best sentence's probability
-_LINE, _HEAD = 8, 70  # characters that a line and a session's head add
+# Characters that a line, a session's head, and the question that an answer refers to may add.
+_LINE, _HEAD, LEAD = 8, 70, 90
+_EDGES = ".,;:!?()\"'`*"
 
 
 class ExchangeCandidate:
-    """An exchange that may answer: its relevance `about`, and its session's place.
+    """An exchange that may answer, with its session's place among those found.
 
-    `distance` counts exchanges from the most relevant one of its session, `gap` is how much less
-    that one's relevance is than the best of all, `age` 0 for the oldest session to 1.
+    `about` is its relevance, `previous` and `next` those of its neighbours in the session, `best`
+    and `top` those of the most relevant exchange of its session and of all. `distance` counts
+    exchanges from that one of its session, `rank` is 0 for the session that was found first,
+    `newest` 1 for the newest one.
     """
 
-    __slots__ = ("about", "age", "distance", "exchange", "gap")
+    __slots__ = (
+        "about", "best", "distance", "exchange", "newest", "next", "previous", "rank", "top",
+    )  # fmt: skip
 
     def __init__(
-        self, exchange: "Exchange", about: float, gap: float, distance: int, age: float
+        self,
+        exchange: "Exchange",
+        relevance: "Sequence[float]",
+        best: float,
+        distance: int,
+        rank: int,
     ) -> None:
-        self.exchange, self.about = exchange, about
-        self.gap, self.distance, self.age = gap, distance, age
+        """`relevance` is that of the exchange before it, its own, and of the one after."""
+        self.exchange = exchange
+        self.previous, self.about, self.next = relevance
+        self.best, self.distance, self.rank = best, distance, rank
+        self.top, self.newest = best, 0
+
+    def describe(self) -> dict[str, float]:
+        """Return what is weighed (see `WEIGHTS`) of an exchange."""
+        return {
+            "short": self.top - self.about,
+            "previous": self.previous,
+            "next": self.next,
+            "gap": self.top - self.best,
+            "rank": self.rank,
+            "newest": self.newest,
+            "nearest": self.distance == 0,
+            "after": 1 / self.distance if self.distance > 0 else 0.0,
+            "earlier": self.distance < 0,
+        }
 
 
 class Sentence:
@@ -73,33 +107,24 @@ class Sentence:
         self.place, self.text, self.likely = place, text, likely
 
 
-def rate_sentences(
-    candidates: "Sequence[ExchangeCandidate]", known: "set[str]", share: "Callable[[str], float]"
-) -> list[Sentence]:
+def rate_sentences(candidates: "Sequence[ExchangeCandidate]", known: "set[str]") -> list[Sentence]:
     """Return the sentences of exchanges that may be shown, each with its score.
 
     `known` are the words of the prompt: a sentence of hardly any others is left out. Exchanges
     whose sentences cannot come near the best one so far are skipped.
     """
-    bases = [_rate_exchange(candidate) for candidate in candidates]
-    most = [
-        base + _MOST + _SHARED * (candidate.distance == 0)
-        for base, candidate in zip(bases, candidates, strict=True)
-    ]
+    bases = [BASE + weigh(each.describe()) for each in candidates]
     best = 0.0
     rated: dict[int, list[Sentence]] = {}
-    for at in sorted(range(len(candidates)), key=lambda at: -most[at]):
-        if _compute_probability(most[at]) < _SHARE * best:
+    for at in sorted(range(len(candidates)), key=lambda at: -bases[at]):
+        if _compute_probability(bases[at] + _MOST) < _SHARE * best:
             break
         rated[at] = found = []
         for turn in candidates[at].exchange.turns:
             for place, text in enumerate(split_sentences(turn.text)):
                 if _is_repetition(split_words(text), known):
                     continue
-                points = bases[at] + _rate_sentence(text, turn)
-                if candidates[at].distance == 0:
-                    points += _SHARED * share(text)
-                likely = _compute_probability(points)
+                likely = _compute_probability(bases[at] + weigh(describe(text, turn, known)))
                 found.append(Sentence(candidates[at], turn, place, text, likely))
         best = max(best, *(each.likely for each in found)) if found else best
     return [each for at in sorted(rated) for each in rated[at]]
@@ -111,24 +136,23 @@ def _is_repetition(words: "list[str]", known: "set[str]") -> bool:
     return len(new) < _NEW * max(1, len(words)) and not count_specifics(" ".join(new))
 
 
-def _rate_exchange(candidate: ExchangeCandidate) -> float:
-    return (
-        _BASE
-        + _ABOUT * candidate.about
-        + _GAP * candidate.gap
-        + _NEWER * candidate.age
-        + _AFTER * (candidate.distance == 1)
-        + _BEFORE * (candidate.distance < 0)
-    )
+def describe(text: str, turn: "SessionTurn", known: "set[str]") -> dict[str, float]:
+    """Return what is weighed (see `WEIGHTS`) of a sentence of a turn."""
+    new = " ".join(word for word in text.split() if word.lower().strip(_EDGES) not in known)
+    found: dict[str, float] = {
+        "specific": min(_MOST_SPECIFIC, count_specifics(new)) / _MOST_SPECIFIC,
+        "code": "`" in text,
+        "length": min(1.0, len(text) / _LONG),
+    }
+    if turn.role == "user":
+        found["user"] = 1.0
+        found["rule"] = is_rule(text) and text in split_sentences(own_words(turn.text))
+    return found
 
 
-def _rate_sentence(text: str, turn: "SessionTurn") -> float:
-    points = _SPECIFIC * min(_MOST_SPECIFIC, count_specifics(text)) / _MOST_SPECIFIC
-    points += _LENGTH * min(1.0, len(text) / _LONG)
-    if turn.role != "user":
-        return points
-    rule = is_rule(text) and text in split_sentences(own_words(turn.text))
-    return points + _USER + _RULE * rule
+def weigh(found: dict[str, float]) -> float:
+    """Return the weighted sum of what was found of an exchange or a sentence."""
+    return sum(WEIGHTS[name] * value for name, value in found.items())
 
 
 def _compute_probability(score: float) -> float:
@@ -148,15 +172,19 @@ def choose_sentences(sentences: "Sequence[Sentence]", room: int) -> list[Sentenc
     least = _SHARE * max((each.likely for each in sentences), default=0.0)
     taken = []
     sessions: set[str] = set()
+    led: set[ExchangeCandidate] = set()
     seen: set[str] = set()
     for at in ranked:
         each = sentences[at]
         size = len(each.text) + _LINE + _HEAD * (each.turn.session not in sessions)
+        if each.candidate not in led and each.turn.role != "user":
+            size += min(LEAD, len(each.candidate.exchange.question)) + _LINE
         folded = each.text.lower()
         if size > room or len(each.text) > _LONGEST or each.likely < least or folded in seen:
             continue
         seen.add(folded)
         sessions.add(each.turn.session)
+        led.add(each.candidate)
         taken.append(at)
         room -= size
     return [sentences[at] for at in sorted(taken)]

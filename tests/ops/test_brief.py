@@ -176,6 +176,23 @@ def test_a_prompt_recalls_what_was_said_before_once(place: Place, say: Callable[
     assert say(PROMPT, "lunch is soon") == "", "one word in common is chance"
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("登录会话七天后过期,不要滚动", "登录会话多久过期"),
+        ("ログインの有効期限は七日間です", "ログインの有効期限は"),
+        ("การเข้าสู่ระบบหมดอายุในเจ็ดวัน", "การเข้าสู่ระบบหมดอายุเมื่อไหร่"),
+    ],
+)
+def test_a_prompt_without_spaces_recalls_too(
+    place: Place, say: Callable[..., str], said: str, asked: str
+) -> None:
+    remember(place, said, "the header of the shop is dark blue", "backups run at three")
+    say(START)
+    assert said in say(PROMPT, asked)
+    assert say(PROMPT, "ok") == ""
+
+
 def test_recall_can_be_switched_off(
     place: Place, say: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

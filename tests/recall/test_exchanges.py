@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memfs.recall import prompts
-from memfs.recall.answers import ROOM, Recollection
+from memfs.recall.answers import CERTAIN_ROOM, Recollection
 from memfs.recall.sentences import count_specifics, split_sentences
 from tests.search.stores import Corpus, document
 
@@ -134,7 +134,41 @@ def test_a_reply_has_its_room(tmp_path: Path) -> None:
         )
     corpus.update(embed=True)
     shown = told(corpus, "how large are the batches of the ledger import?")
-    assert 0 < len("".join(shown.values())) <= ROOM
+    assert 0 < len("".join(shown.values())) <= CERTAIN_ROOM
+
+
+def test_a_later_session_on_the_same_is_named(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    for day in range(1, 9):
+        said = [
+            ("user", f"what limit has the ledger import now, {day * 100}?"),
+            ("assistant", f"The limit of the ledger import is {day * 100} rows, as `batch` says."),
+        ]
+        corpus.write(
+            f"{day}.jsonl",
+            *(
+                document(
+                    f"{day}-{at}",
+                    text,
+                    session=f"s{day}",
+                    group=day,
+                    role=role,
+                    host="claude",
+                    time=f"2026-05-0{day}T10:00:00Z",
+                )
+                for at, (role, text) in enumerate(said)
+            ),
+        )
+    corpus.update(embed=True)
+    shown = told(corpus, "what is the limit of the ledger import?")
+    days = {int(session[1:]) for session in shown}
+    missing = {day for day in range(1, 9) if day not in days}
+    assert days
+    assert missing, "there is room for all: the test tests nothing"
+    for session, quotes in shown.items():
+        later = [f"2026-05-0{day}" for day in sorted(missing) if day > int(session[1:])][-3:]
+        assert ("later on this" in quotes) == bool(later)
+        assert all(day in quotes for day in later)
 
 
 @pytest.mark.parametrize(
