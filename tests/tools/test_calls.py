@@ -231,19 +231,23 @@ def test_a_refusal_says_what_the_model_can_do(do: Do, name: str) -> None:
         (
             "memory_insert",
             {"label": "a", "content": "x", "line": -2},
-            "line of memory_insert is -2, expected -1 or more",
+            "line of memory_insert has to be a whole number, -1 or more, not -2",
         ),
         (
             "memory_insert",
             {"label": "a", "content": "x", "line": "one"},
-            "has to be a whole number, not 'one'",
+            "has to be a whole number, -1 or more, not 'one'",
         ),
         ("memory_insert", {"label": "a", "content": "x", "line": 10**400}, "a very large number"),
-        ("archival_memory_insert", {"content": "x", "importance": 11}, "is 11, expected 1 to 10"),
+        (
+            "archival_memory_insert",
+            {"content": "x", "importance": 11},
+            "has to be a whole number from 1 to 10, not 11",
+        ),
         (
             "conversation_search",
             {"query": "x", "role": "boss"},
-            "is 'boss', expected one of user, assistant, tool",
+            "has to be one of user, assistant, tool, not 'boss'",
         ),
         (
             "archival_memory_search",
