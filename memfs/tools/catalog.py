@@ -285,7 +285,7 @@ BUILT_IN = (
         "conversation_search_date",
         "List what was said at a time",
         "read",
-        "archival.list_by_date",
+        "formatting.list_by_date",
         _require("start_date", "The first day: 2026-05-03, yesterday, 7d (days ago)."),
         _string("end_date", "The last day, to its end; today if not given."),
         *_SESSIONS,
