@@ -50,9 +50,9 @@ def test_a_good_model_meets_every_target(
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
 
 
-def test_the_good_model_knows_every_conversation_and_turn() -> None:
+def test_the_good_model_calls_in_turns_that_there_are() -> None:
     every = {each.name: len(each.turns) for each in conversations.load()}
-    assert {name: len(turns) for name, turns in good_model.CALLS.items()} == every
+    assert not [name for name, turn, *_ in good_model.CALLS if turn >= every[name]]
 
 
 def test_a_model_that_saves_everything_fails_what_is_to_be_told_apart(
