@@ -9,7 +9,7 @@ import pytest
 
 from memfs.agent import conversations
 from memfs.core.errors import MemfsError
-from tests.agent.conftest import Serve
+from tests.agent.conftest import Evaluate, Serve
 from tests.agent.good_model import append
 from tests.agent.scripted_endpoint import Say
 from tests.cli.conftest import Run
@@ -109,22 +109,24 @@ def test_a_folder_without_conversations_is_an_error(memfs: Run, tmp_path: Path) 
     )
 
 
-def test_conversations_of_the_user_are_played(memfs: Run, serve: Serve, tmp_path: Path) -> None:
+def test_conversations_of_the_user_are_played(
+    evaluate: Evaluate, serve: Serve, tmp_path: Path
+) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "api.yaml").write_text(GOOD)
     call = append("services/api", "Port: 8080")
     url = serve(lambda asked: Say("ok") if asked.step else Say("", (call,))).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", "--set", str(folder), "-v")
+    shown = evaluate(url, "--set", str(folder), "-v")
     assert shown.code == 1
     assert 'expected no block to say "Port: 80" any more\n    there is Port: 80\n' in shown.out
 
 
 def test_a_block_that_cannot_be_there_before_is_named(
-    memfs: Run, serve: Serve, tmp_path: Path
+    evaluate: Evaluate, serve: Serve, tmp_path: Path
 ) -> None:
     (tmp_path / "mine.yaml").write_text(GOOD.replace("Port: 80", "x" * 6000))
     url = serve(lambda _: Say("ok")).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", "--set", str(tmp_path))
+    shown = evaluate(url, "--set", str(tmp_path))
     assert shown.code == 2
     assert shown.err.startswith("error: our-rule: cannot write 'services/api': 6,000 characters")

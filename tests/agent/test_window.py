@@ -21,7 +21,7 @@ from memfs.store.blocks import Place
 from memfs.tools import calls, registry
 from memfs.tools.calls import ToolCall
 from memfs.tools.tool_context import ToolContext
-from tests.agent.conftest import Serve, configure
+from tests.agent.conftest import Serve, Use, configure
 from tests.agent.scripted_endpoint import Asked, Json, Raw, Say, completion, messages
 
 # A window of 8,192 tokens, as the seed allocates it.
@@ -103,9 +103,9 @@ def test_a_long_conversation_stays_in_its_window(
     assert str(second["content"]).endswith("They speak of items.")
 
 
-def test_under_pressure_the_model_is_warned_once(serve: Serve, place: Place, home: Path) -> None:
+def test_under_pressure_the_model_is_warned_once(use: Use, place: Place) -> None:
     rule = Counting()
-    configure(home, f"{SEED}llm: {{endpoint: {serve(rule).url}, model: m}}\n")
+    use(rule, SEED)
     with opened(Place(place.project, place.user, "warned")) as session:
         while not session.queue.evicted:
             session.say("And so on. " * 30)
@@ -117,9 +117,9 @@ def test_under_pressure_the_model_is_warned_once(serve: Serve, place: Place, hom
     assert warned.count(1) > 1
 
 
-def test_one_message_too_long_for_the_window_is_cut(serve: Serve, place: Place, home: Path) -> None:
+def test_one_message_too_long_for_the_window_is_cut(use: Use, place: Place) -> None:
     rule = Counting()
-    configure(home, f"{SEED}llm: {{endpoint: {serve(rule).url}, model: m}}\n")
+    use(rule, SEED)
     with opened(Place(place.project, place.user, "pasted")) as session:
         session.say("Look at this: " + "a line of a log\n" * 20_000)
         session.say("What was it?")
@@ -127,9 +127,7 @@ def test_one_message_too_long_for_the_window_is_cut(serve: Serve, place: Place, 
     assert "tokens left out" in str(messages(rule.asked[0])[1]["content"])
 
 
-def test_a_model_that_cannot_summarise_is_done_without(
-    serve: Serve, place: Place, home: Path
-) -> None:
+def test_a_model_that_cannot_summarise_is_done_without(use: Use, place: Place) -> None:
     def rule(asked: Asked) -> Say | Raw:
         if "tools" in asked.body:
             return Say(
@@ -137,7 +135,7 @@ def test_a_model_that_cannot_summarise_is_done_without(
             )
         return Raw(400, '{"error": {"message": "no"}}')
 
-    configure(home, f"{SEED}llm: {{endpoint: {serve(rule).url}, model: m}}\n")
+    use(rule, SEED)
     with opened(Place(place.project, place.user, "extracted")) as session:
         while not session.queue.evicted:
             session.say(number(session.queue.evicted))
