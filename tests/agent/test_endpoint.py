@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from memfs.agent.endpoint import Endpoint, select_endpoint
+from memfs.agent.endpoint import select_endpoint
 from memfs.agent.model import ModelError, ModelRequest, RefusedError, UserPrompt
 from memfs.core.errors import MemfsError
 from memfs.core.settings import Settings
 from memfs.store import config_check
 from memfs.store.blocks import Place
-from tests.agent.conftest import Evaluate, Serve
+from tests.agent.conftest import Connect, Evaluate, Serve
 from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say
 from tests.cli.conftest import Run
 
@@ -41,15 +41,9 @@ def error(status: int, message: str, code: str | None = None, **headers: str) ->
 
 
 @pytest.fixture
-def ask(serve: Serve) -> Ask:
-    def run(rule: Rule) -> str:
-        endpoint = Endpoint(serve(rule).url, "m", "key", 5)
-        try:
-            return endpoint.ask(ModelRequest("You remember.", [UserPrompt("Hi")])).text
-        finally:
-            endpoint.close()
-
-    return run
+def ask(serve: Serve, connect: Connect) -> Ask:
+    request = ModelRequest("You remember.", [UserPrompt("Hi")])
+    return lambda rule: connect(serve(rule).url).ask(request).text
 
 
 def in_turn(*answers: Say | Raw) -> Rule:
@@ -183,7 +177,7 @@ def test_what_was_scored_is_shown_where_the_endpoint_goes_away(
     assert evaluate(url, "--json", *SMALL).out == ""
 
 
-def test_odd_answers_are_understood(serve: Serve) -> None:
+def test_odd_answers_are_understood(serve: Serve, connect: Connect) -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, 5]
     calls = [
         {"type": "function", "function": {"name": "memory_status", "arguments": None}},
@@ -201,11 +195,10 @@ def test_odd_answers_are_understood(serve: Serve) -> None:
             200, json.dumps({"choices": [{"message": answers[asked.number]}], "usage": None})
         )
 
-    endpoint = Endpoint(serve(odd).url, "m", "", 5)
+    endpoint = connect(serve(odd).url)
     first, second, third = (
         endpoint.ask(ModelRequest("", [UserPrompt("Hi \ud83d")])) for _ in answers
     )
-    endpoint.close()
     assert (first.text, first.usage.read) == ("ab", 0)
     assert [(call.name, call.arguments, call.id) for call in second.calls] == [
         ("memory_status", {}, "call_1"),
@@ -276,12 +269,10 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         select_endpoint(Settings([]), url, "m")
 
 
-def test_a_password_in_an_address_is_not_shown(serve: Serve) -> None:
+def test_a_password_in_an_address_is_not_shown(serve: Serve, connect: Connect) -> None:
     url = serve(lambda _: error(401, "no")).url.replace("//", "//alice:geheim@")
-    endpoint = Endpoint(url, "m", "", 5)
     with pytest.raises(ModelError) as raised:
-        endpoint.ask(ModelRequest("", [UserPrompt("Hi")]))
-    endpoint.close()
+        connect(url).ask(ModelRequest("", [UserPrompt("Hi")]))
     assert "geheim" not in raised.value.message
     assert not isinstance(raised.value, RefusedError)
 
