@@ -18,7 +18,6 @@ import msgspec
 from memfs.core import label as labels
 from memfs.core import yaml_edit
 from memfs.core.errors import UsageError
-from memfs.core.records import JournalEntry
 from memfs.files import outside
 from memfs.store import archive, blocks, journal, resources
 from memfs.store.blocks import Place
@@ -293,6 +292,11 @@ def take_snapshot(place: Place) -> MemorySnapshot:
     entries = [
         entry for store in place.stores() for entry in journal.read(store) if entry.actor == "agent"
     ]
+    edits = tuple(
+        f"{entry.label}\n{block.description}\n{block.value}\n{entry.reason}"
+        for entry in entries
+        for block in [blocks.make(entry.tier, entry.label, "", entry.after or "")]
+    )
     archived = [archive.read(path) for store in place.stores() for path in archive.sources(store)]
     passages = tuple("\n#".join((each.text, *each.tags)) for each in archived if each)
     return MemorySnapshot(
@@ -300,11 +304,6 @@ def take_snapshot(place: Place) -> MemorySnapshot:
         about,
         passages,
         "\n".join(scratch),
-        tuple(_render_edit(entry) for entry in entries),
+        edits,
         sum(entry.tier != labels.SESSION for entry in entries) + len(passages),
     )
-
-
-def _render_edit(entry: JournalEntry) -> str:
-    block = blocks.make(entry.tier, entry.label, "", entry.after or "")
-    return f"{entry.label}\n{block.description}\n{block.value}\n{entry.reason}"

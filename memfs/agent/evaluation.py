@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from tempfile import TemporaryDirectory
 
@@ -301,13 +302,12 @@ def command(
     """
     selected = conversations.select_conversations(conversations.load(folder), only)
     settings = config.load(Place(None, store_paths.user_store()))
-    asked = endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)
     started = time.monotonic()
-    try:
-        with progress.show_progress(len(selected), f"asking {flatten_text(asked.name)}") as tick:
-            report = run(asked, selected, steps, tick)
-    finally:
-        asked.close()
+    with (
+        closing(endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)) as asked,
+        progress.show_progress(len(selected), f"asking {flatten_text(asked.name)}") as tick,
+    ):
+        report = run(asked, selected, steps, tick)
     if not report.ok:
         console.refuse()
     if as_json:

@@ -37,7 +37,7 @@ from memfs.files import child_process
 from memfs.hosts import OWN
 from memfs.ops import ingest, page
 from memfs.ops import review as session_review
-from memfs.store import archive, blocks, clock, config, lock, prompts, resources, sessions, spool
+from memfs.store import archive, blocks, config, lock, prompts, resources, sessions, spool
 from memfs.store.blocks import Place
 from memfs.tools import registry, tool_budget
 from memfs.tools.calls import Result
@@ -195,11 +195,6 @@ class AgentSession:
     def _build_event(self) -> Event:
         top, session = self._place.home.top, self._place.session
         return Event(OWN, STOP, "", session, top, self.queue.path)
-
-
-def new_id() -> str:
-    """Return the id of a session that begins now."""
-    return f"agent-{clock.unique()}"
 
 
 class AgentWindow:
