@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,26 +15,16 @@ from memfs.ops import history
 from memfs.store import archive, blocks, journal
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
-from memfs.tools import calls, registry
-from memfs.tools.calls import Result, ToolCall
+from memfs.tools import calls
+from memfs.tools.calls import ToolCall
 from memfs.tools.definition import Tool
 from memfs.tools.tool_context import ToolContext
-
-TOOLS = registry.built_in()
-Do = Callable[..., Result]
+from tests.tools.conftest import TOOLS, Do
 
 
 @pytest.fixture
 def context(place: Place, repo: Path) -> ToolContext:
     return ToolContext(str(repo), Origin("agent", "claude", "s1"))
-
-
-@pytest.fixture
-def do(context: ToolContext) -> Do:
-    def run(name: str, **given: object) -> Result:
-        return calls.run(context, TOOLS, ToolCall(name, given))
-
-    return run
 
 
 def value(place: Place, label: str) -> str:
