@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import closing
 
 import click
 
-from memfs.agent import configured_model, session, usage_limits
+from memfs.agent import configured_model, usage_limits
 from memfs.agent.loop import AgentTurn, LoopLimits
 from memfs.agent.session import AgentSession
 from memfs.agent.usage_limits import MeteredModel
@@ -15,6 +16,7 @@ from memfs.cli import console, options
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.records import Origin
 from memfs.hosts import OWN
+from memfs.store import clock
 from memfs.store.blocks import Place
 from memfs.tools.calls import Result
 from memfs.tools.tool_context import ToolContext
@@ -59,14 +61,13 @@ def agent_command(
     rules = LoopLimits(
         steps or settings.number("llm.max_steps"), settings.number("llm.max_retries")
     )
-    model = configured_model.load_model()
-    try:
-        with AgentSession(_find_place(named, again), model, rules) as chat:
-            for problem in chat.problems:
-                console.talk(f"! {problem}")
-            _Talk(chat, model, as_json=as_json).run(prompt, interactive=interactive)
-    finally:
-        model.close()
+    with (
+        closing(configured_model.load_model()) as model,
+        AgentSession(_find_place(named, again), model, rules) as chat,
+    ):
+        for problem in chat.problems:
+            console.talk(f"! {problem}")
+        _Talk(chat, model, as_json=as_json).run(prompt, interactive=interactive)
 
 
 def _find_place(named: str, again: bool) -> Place:
@@ -75,7 +76,7 @@ def _find_place(named: str, again: bool) -> Place:
     latest = usage_limits.find_latest_session(found.home) if again and not named else ""
     if again and not named and not latest:
         raise MemfsError("there is no session to go on with", "memfs agent TEXT begins one")
-    return Place(found.project, found.user, named or latest or session.new_id())
+    return Place(found.project, found.user, named or latest or f"agent-{clock.unique()}")
 
 
 class _Talk:

@@ -175,7 +175,8 @@ def _render_message(message: Message, nonce: str) -> str:
 
 def _parse_answer(answer: str) -> tuple[str, list[ToolCall]]:
     """Split an answer into its text and calls; a call that is no JSON keeps its raw text."""
-    answer = _FENCED.sub(_strip_call_fence, answer)
+    # A fence that begins with a call goes. Any other fenced text is an example and stays.
+    answer = _FENCED.sub(lambda found: found[1 if _CALL_START.match(found[1]) else 0], answer)
     fenced = [match.span() for match in _FENCED.finditer(answer)]
     decoder = json.JSONDecoder()
     calls: list[ToolCall] = []
@@ -195,11 +196,6 @@ def _parse_answer(answer: str) -> tuple[str, list[ToolCall]]:
         calls.extend(parsed or [_salvage_call(answer[match.end() : at])])
     text.append(answer[at:])
     return "".join(text).strip(), calls
-
-
-def _strip_call_fence(fence: re.Match[str]) -> str:
-    """Remove a fence that begins with a call. Any other fenced text is an example and stays."""
-    return fence[1] if _CALL_START.match(fence[1]) else fence[0]
 
 
 def _salvage_call(text: str) -> ToolCall:

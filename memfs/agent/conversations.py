@@ -10,38 +10,76 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NoReturn, get_args
+from typing import Annotated, Literal, NoReturn, TypeVar, get_args
 from unicodedata import normalize
+
+import msgspec
 
 from memfs.core import label as labels
 from memfs.core import yaml_edit
 from memfs.core.errors import UsageError
-from memfs.core.records import JournalEntry
 from memfs.files import outside
 from memfs.store import archive, blocks, journal, resources
 from memfs.store.blocks import Place
-
-if TYPE_CHECKING:
-    pass
 
 ARCHIVE, NEW, BLOCKS = "archive", "new", "blocks"
 _EXCERPT_CHARS = 400  # characters of the text in a miss
 _UNSPACED = "\u2e80"  # from here on are scripts that put no spaces between words
 
-Words = tuple[str, ...]  # any of them
-
 Kind = Literal["personal", "preference", "decision", "detail", "topic", "trivia", "forbidden"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _LARGEST = 1 << 20  # characters of a file
-_EXPECTED = ("saved", "gone", "never", "untouched")
+
+_Text = Annotated[str, msgspec.Meta(pattern=r"\S")]
+Words = Annotated[tuple[_Text, ...], msgspec.Meta(min_length=1)]  # any of them
+_Several = Words | _Text
+Form = TypeVar("Form")
 
 
-@dataclass(frozen=True)
-class InitialBlock:
+class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A mapping of a file. A text stands for a list of it."""
+
+
+class InitialBlock(_Section, frozen=True):
     """A block that is there before a conversation; a default one keeps its description."""
 
-    value: str
+    value: _Text
     description: str = ""
+
+
+class SavedWords(_Section, frozen=True, rename={"places": "in"}):
+    """Words that stand in one of `places`: one of each group.
+
+    A place is a block's label, `archive`, `new` (blocks that were not there before) or `blocks`
+    (all that last).
+    """
+
+    places: _Several
+    words: Annotated[tuple[_Several, ...], msgspec.Meta(min_length=1)]
+
+
+class Expectation(_Section, frozen=True):
+    """What must hold after a conversation.
+
+    `gone` stands in no block that lasts. `never` was not written at all: it is in no block, no
+    passage and no version of them. `untouched`: nothing that lasts was written.
+    """
+
+    saved: tuple[SavedWords, ...] = ()
+    gone: _Several = ()
+    never: _Several = ()
+    untouched: bool = False
+
+
+class _Conversation(_Section, frozen=True):
+    turns: _Several
+    expect: Expectation
+    blocks: dict[str, object] = {}
+
+
+class _File(_Section, frozen=True):
+    kind: str
+    conversations: Annotated[dict[str, object], msgspec.Meta(min_length=1)]
 
 
 @dataclass(frozen=True)
@@ -98,149 +136,45 @@ def parse(path: str, text: str) -> list[ScriptedConversation]:
     found, problem = yaml_edit.read(text, _LARGEST)
     if problem:
         raise UsageError(f"{path}: {problem}")
-    file = _Reader(path, "", found)
-    file.check_keys("kind", "conversations")
-    kind = next((each for each in KINDS if each == found.get("kind")), None)
+    file = _convert(path, "", found, _File)
+    kind = next((each for each in KINDS if each == file.kind), None)
     if kind is None:
-        file.fail("kind", f"expected one of {', '.join(KINDS)}")
-    every = file.get_filled_mapping("conversations")
-    return [_parse_conversation(every.get_mapping(name), name, kind) for name in every.values]
+        _fail(path, "kind", f"expected one of {', '.join(KINDS)}")
+    conversations = []
+    for name, each in file.conversations.items():
+        key = f"conversations.{name}"
+        read = _convert(path, key, each, _Conversation)
+        if read.expect == Expectation():
+            _fail(path, f"{key}.expect", "it is empty")
+        blocks = {}
+        for label, value in read.blocks.items():
+            wrong, at = labels.problem(label), f"{key}.blocks.{label}"
+            if wrong:
+                _fail(path, at, f"no label of a block: {wrong}")
+            block = {"value": value} if isinstance(value, str) else value
+            blocks[label] = _convert(path, at, block, InitialBlock)
+        turns = _list_texts(read.turns)
+        conversations.append(ScriptedConversation(name, kind, turns, read.expect, blocks))
+    return conversations
 
 
-def _parse_conversation(reader: _Reader, name: str, kind: Kind) -> ScriptedConversation:
-    reader.check_keys("turns", "expect", "blocks")
-    blocks = reader.get_filled_mapping("blocks") if "blocks" in reader.values else None
-    return ScriptedConversation(
-        name,
-        kind,
-        reader.get_texts("turns"),
-        _parse_expectation(reader.get_filled_mapping("expect")),
-        {label: _parse_initial_block(blocks, label) for label in blocks.values} if blocks else {},
-    )
+def _convert(path: str, key: str, found: object, form: type[Form]) -> Form:
+    """Convert a part of a file. Raises `UsageError` that names the file and the key."""
+    try:
+        return msgspec.convert(found, form)
+    except msgspec.ValidationError as error:
+        why, _, at = str(error).partition(" - at `$")
+        where = f"{path}: {key}{at.rstrip('`')}".removesuffix(": ").replace(": .", ": ")
+        hint = "docs/agent.md has the form; a number is a text in quotes"
+        raise UsageError(f"{where}: {why}", hint) from error
 
 
-def _parse_initial_block(reader: _Reader, label: str) -> InitialBlock:
-    if labels.problem(label):
-        reader.fail(label, f"no label of a block: {labels.problem(label)}")
-    value = reader.values[label]
-    if isinstance(value, str):
-        return InitialBlock(value)
-    inner = reader.get_mapping(label)
-    inner.check_keys("value", "description")
-    return InitialBlock(inner.get_text("value"), inner.get_text("description"))
-
-
-def _parse_expectation(reader: _Reader) -> Expectation:
-    reader.check_keys(*_EXPECTED)
-    if not reader.values:
-        reader.fail("", f"expected one of {', '.join(_EXPECTED)}")
-    untouched = reader.values.get("untouched", False)
-    if not isinstance(untouched, bool):
-        reader.fail("untouched", "expected true or false")
-    saved = reader.get_mappings("saved") if "saved" in reader.values else []
-    return Expectation(
-        tuple(_parse_saved_words(each) for each in saved),
-        reader.get_texts("gone") if "gone" in reader.values else (),
-        reader.get_texts("never") if "never" in reader.values else (),
-        untouched,
-    )
-
-
-def _parse_saved_words(reader: _Reader) -> SavedWords:
-    reader.check_keys("in", "words")
-    groups = reader.values.get("words")
-    if not isinstance(groups, list) or not groups:
-        reader.fail("words", "expected a list: each is a text, or a list of texts of which one do")
-    words = _Reader(reader.path, reader.join_key("words"), _number_items(groups))
-    return SavedWords(reader.get_texts("in"), tuple(words.get_texts(n) for n in words.values))
-
-
-class _Reader:
-    """A mapping of a file and its key. Errors name the file and the key."""
-
-    def __init__(self, path: str, at: str, values: Mapping[str, object]) -> None:
-        self.path = path
-        self.at = at
-        self.values = values
-
-    def join_key(self, name: str) -> str:
-        return f"{self.at}.{name}".strip(".")
-
-    def fail(self, name: str, why: str) -> NoReturn:
-        _fail(self.path, self.join_key(name), why)
-
-    def check_keys(self, *known: str) -> None:
-        for name in self.values:
-            if name not in known:
-                self.fail(name, f"unknown key; there are {', '.join(known)}")
-
-    def get_mapping(self, name: str) -> _Reader:
-        value = self.values.get(name)
-        if not isinstance(value, dict):
-            self.fail(name, "expected a mapping")
-        return _Reader(self.path, self.join_key(name), value)
-
-    def get_filled_mapping(self, name: str) -> _Reader:
-        found = self.get_mapping(name)
-        if not found.values:
-            self.fail(name, "it is empty")
-        return found
-
-    def get_mappings(self, name: str) -> list[_Reader]:
-        value = self.values.get(name)
-        if not isinstance(value, list) or not value:
-            self.fail(name, "expected a list of mappings")
-        numbered = _Reader(self.path, self.join_key(name), _number_items(value))
-        return [numbered.get_mapping(number) for number in numbered.values]
-
-    def get_text(self, name: str) -> str:
-        value = self.values.get(name)
-        if not isinstance(value, str) or not value.strip():
-            self.fail(name, "expected a text (a number in quotes)")
-        return value
-
-    def get_texts(self, name: str) -> tuple[str, ...]:
-        """Return the texts of a key that has one text or a list of texts."""
-        value = self.values.get(name)
-        several = value if isinstance(value, list) else [value]
-        numbered = _Reader(self.path, self.join_key(name), _number_items(several))
-        if not several or not isinstance(value, list):
-            return (self.get_text(name),)
-        return tuple(numbered.get_text(number) for number in numbered.values)
-
-
-def _number_items(items: list[object]) -> dict[str, object]:
-    return {str(number): item for number, item in enumerate(items)}
+def _list_texts(given: _Several) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else given
 
 
 def _fail(path: str, key: str, why: str) -> NoReturn:
     raise UsageError(f"{path}: {key}: {why}")
-
-
-@dataclass(frozen=True)
-class SavedWords:
-    """Words that stand in one of `places`: one of each group.
-
-    A place is a block's label, `archive`, `new` (blocks that were not there before) or `blocks`
-    (all that last).
-    """
-
-    places: tuple[str, ...]
-    words: tuple[Words, ...]
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """What must hold after a conversation.
-
-    `gone` stands in no block that lasts. `never` was not written at all: it is in no block, no
-    passage and no version of them. `untouched`: nothing that lasts was written.
-    """
-
-    saved: tuple[SavedWords, ...] = ()
-    gone: Words = ()
-    never: Words = ()
-    untouched: bool = False
 
 
 @dataclass(frozen=True)
@@ -255,23 +189,23 @@ def misses(expectation: Expectation, before: MemorySnapshot, after: MemorySnapsh
     """Return the misses: each part of the expectation that does not hold."""
     found = []
     for saved in expectation.saved:
-        text = "\n".join(_select_text(place, before, after) for place in saved.places)
-        where = " or ".join(_PLACE_NAMES.get(place, place) for place in saved.places)
+        text = "\n".join(_select_text(place, before, after) for place in _list_texts(saved.places))
+        where = " or ".join(_PLACE_NAMES.get(each, each) for each in _list_texts(saved.places))
         found += [
             Miss(f"{where} to say {_quote_words(group)}", _shorten(text))
-            for group in saved.words
+            for group in map(_list_texts, saved.words)
             if not any(contains_phrase(word, text) for word in group)
         ]
     lasting = "\n".join(after.values.values())
     written = "\n".join((lasting, after.scratch, *after.passages, *after.edits))
     found += [
         Miss(f"no block to say {_quote_words((word,))} any more", _excerpt_lines(word, lasting))
-        for word in expectation.gone
+        for word in _list_texts(expectation.gone)
         if contains_phrase(word, lasting)
     ]
     found += [
         Miss(f"{_quote_words((word,))} not to be written at all", _excerpt_lines(word, written))
-        for word in expectation.never
+        for word in _list_texts(expectation.never)
         if contains_phrase(word, written)
     ]
     if expectation.untouched and after.lasting > before.lasting:
@@ -358,6 +292,11 @@ def take_snapshot(place: Place) -> MemorySnapshot:
     entries = [
         entry for store in place.stores() for entry in journal.read(store) if entry.actor == "agent"
     ]
+    edits = tuple(
+        f"{entry.label}\n{block.description}\n{block.value}\n{entry.reason}"
+        for entry in entries
+        for block in [blocks.make(entry.tier, entry.label, "", entry.after or "")]
+    )
     archived = [archive.read(path) for store in place.stores() for path in archive.sources(store)]
     passages = tuple("\n#".join((each.text, *each.tags)) for each in archived if each)
     return MemorySnapshot(
@@ -365,11 +304,6 @@ def take_snapshot(place: Place) -> MemorySnapshot:
         about,
         passages,
         "\n".join(scratch),
-        tuple(_render_edit(entry) for entry in entries),
+        edits,
         sum(entry.tier != labels.SESSION for entry in entries) + len(passages),
     )
-
-
-def _render_edit(entry: JournalEntry) -> str:
-    block = blocks.make(entry.tier, entry.label, "", entry.after or "")
-    return f"{entry.label}\n{block.description}\n{block.value}\n{entry.reason}"

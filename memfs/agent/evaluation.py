@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import click
 
 from memfs.agent import conversations, endpoint, loop
-from memfs.agent.conversations import MemorySnapshot, Miss, ScriptedConversation
+from memfs.agent.conversations import Kind, MemorySnapshot, Miss, ScriptedConversation
 from memfs.agent.loop import AgentTurn
 from memfs.agent.model import Model, ModelError, RefusedError, TokenUsage
 from memfs.cli import console, layout, options, progress
@@ -32,10 +32,6 @@ from memfs.store.blocks import Place
 from memfs.tools import registry
 from memfs.tools.tool_context import ToolContext
 
-if TYPE_CHECKING:
-    from memfs.agent.conversations import Kind
-
-
 _SESSION = "eval"
 
 
@@ -50,12 +46,20 @@ class PlayedConversation:
     conversation: ScriptedConversation
     misses: tuple[Miss, ...]
     found: MemorySnapshot
-    answers: int
-    calls: int
-    refused: int
-    usage: TokenUsage
-    endless: bool
+    turns: tuple[AgentTurn, ...]
     problem: str = ""
+
+    @property
+    def answers(self) -> int:
+        return sum(turn.steps for turn in self.turns)
+
+    @property
+    def usage(self) -> TokenUsage:
+        return sum((turn.usage for turn in self.turns), TokenUsage())
+
+    @property
+    def endless(self) -> bool:
+        return not all(turn.ended for turn in self.turns)
 
     @property
     def passed(self) -> bool:
@@ -72,8 +76,8 @@ class PlayedConversation:
             "blocks": self.found.values,
             "archive": list(self.found.passages),
             "answers": self.answers,
-            "calls": self.calls,
-            "refused": self.refused,
+            "calls": sum(turn.calls for turn in self.turns),
+            "refused": sum(turn.refused for turn in self.turns),
             "endless": self.endless,
             "tokens": asdict(self.usage),
         }
@@ -140,51 +144,31 @@ def run(
 def _play(
     model: Model, conversation: ScriptedConversation, steps: int, answered: bool
 ) -> PlayedConversation:
+    """Play turn by turn, with a new brief each time, so that it shows what was saved."""
+    rules = loop.LoopLimits(steps, retries=steps, heartbeats=False)
+    turns: list[AgentTurn] = []
+    problem = ""
     with TemporaryDirectory(prefix="memfs-eval-") as folder:
         place = init.make_separate_place(os.path.realpath(folder), _SESSION)
         brief_contents.create_scratch_block(place)
         _prepare(place, conversation)
         before = conversations.take_snapshot(place)
-        turns: list[AgentTurn] = []
-        problem = ""
+        context = ToolContext(place.home.top, Origin("agent", "", _SESSION), place)
+        tools = registry.offer_tools(context).tools
+        dialogue = loop.FullTranscript(list(tools.values()))
         try:
-            _converse(model, place, conversation, steps, turns)
+            for prompt in conversation.turns:
+                dialogue.system = brief_contents.compose_brief(place, tools=True)[0]
+                turns.append(loop.run_turn(model, context, tools, dialogue, prompt, rules))
+                if not turns[-1].ended:
+                    break
         except RefusedError as error:
             if not answered and not turns:
                 raise
             problem = error.message
         after = conversations.take_snapshot(place)
-    return PlayedConversation(
-        conversation,
-        tuple(conversations.misses(conversation.expected, before, after)),
-        after,
-        answers=sum(turn.steps for turn in turns),
-        calls=sum(turn.calls for turn in turns),
-        refused=sum(turn.refused for turn in turns),
-        usage=sum((turn.usage for turn in turns), TokenUsage()),
-        endless=not all(turn.ended for turn in turns),
-        problem=problem,
-    )
-
-
-def _converse(
-    model: Model,
-    place: Place,
-    conversation: ScriptedConversation,
-    steps: int,
-    turns: list[AgentTurn],
-) -> None:
-    """Play turn by turn, with a new brief each time, so that it shows what was saved."""
-    top = place.home.top
-    context = ToolContext(top, Origin("agent", "", _SESSION), place)
-    tools = registry.offer_tools(context).tools
-    dialogue = loop.FullTranscript(list(tools.values()))
-    rules = loop.LoopLimits(steps, retries=steps, heartbeats=False)
-    for prompt in conversation.turns:
-        dialogue.system = brief_contents.compose_brief(place, tools=True)[0]
-        turns.append(loop.run_turn(model, context, tools, dialogue, prompt, rules))
-        if not turns[-1].ended:
-            return
+    missed = tuple(conversations.misses(conversation.expected, before, after))
+    return PlayedConversation(conversation, missed, after, tuple(turns), problem)
 
 
 def _prepare(place: Place, conversation: ScriptedConversation) -> None:
@@ -225,16 +209,7 @@ class ScoreRow:
 
     def record(self) -> dict[str, object]:
         """Return the JSON record."""
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "counted": self.counted,
-            "total": self.total,
-            "percent": round(self.share, 1),
-            "target": self.target,
-            "fewer": self.fewer,
-            "ok": self.ok,
-        }
+        return {**asdict(self), "percent": round(self.share, 1), "ok": self.ok}
 
     @property
     def aim(self) -> str:
@@ -327,13 +302,12 @@ def command(
     """
     selected = conversations.select_conversations(conversations.load(folder), only)
     settings = config.load(Place(None, store_paths.user_store()))
-    asked = endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)
     started = time.monotonic()
-    try:
-        with progress.show_progress(len(selected), f"asking {flatten_text(asked.name)}") as tick:
-            report = run(asked, selected, steps, tick)
-    finally:
-        asked.close()
+    with (
+        closing(endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)) as asked,
+        progress.show_progress(len(selected), f"asking {flatten_text(asked.name)}") as tick,
+    ):
+        report = run(asked, selected, steps, tick)
     if not report.ok:
         console.refuse()
     if as_json:
@@ -368,7 +342,8 @@ def _explain(played: PlayedConversation) -> None:
 
 def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
     played = report.played
-    calls, refused = sum(each.calls for each in played), sum(each.refused for each in played)
+    turns = [turn for each in played for turn in each.turns]
+    calls, refused = sum(turn.calls for turn in turns), sum(turn.refused for turn in turns)
     console.talk(
         f"{format_count(len(played), 'conversation')} with {name} in "
         f"{format_duration(seconds)}: "

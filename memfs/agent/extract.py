@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 
 import msgspec
 
@@ -57,14 +58,6 @@ class _Facts(msgspec.Struct):
     facts: list[_Fact]
 
 
-def extract(
-    place: Place, model: Model, stage: Stage = lambda *_: lambda _: None
-) -> tuple[Extracted, str]:
-    """Extract the facts of new messages in recall. Return them, and why a model was not asked."""
-    finder = _Asked(model)
-    return op.extract(place, stage, finder.find), finder.note
-
-
 def extract_as_configured(
     place: Place, stage: Stage = lambda *_: lambda _: None, *, by_model: bool | None = None
 ) -> tuple[Extracted, str]:
@@ -74,11 +67,9 @@ def extract_as_configured(
     """
     if not (op.extract_by_model(place) if by_model is None else by_model):
         return op.extract(place, stage), ""
-    model = configured_model.load_model()
-    try:
-        return extract(place, model, stage)
-    finally:
-        model.close()
+    with closing(configured_model.load_model()) as model:
+        finder = _Asked(model)
+        return op.extract(place, stage, finder.find), finder.note
 
 
 class _Asked:

@@ -1,14 +1,23 @@
-"""A tidier text for a block: written by the configured model, else without duplicate lines."""
+"""`memfs rethink`: a tidier text for a block, by the configured model, else without duplicates."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+import click
+
+from memfs.agent import configured_model
 from memfs.agent.model import Model, ModelError, ModelRequest, UserPrompt
+from memfs.cli import console, layout, options
+from memfs.cli.completion import LABEL
+from memfs.cli.edit_output import report
 from memfs.context import consolidate
-from memfs.ops import show
-from memfs.store import resources
+from memfs.core import changes
+from memfs.core.body_edits import Rethink
+from memfs.core.errors import MemfsError
+from memfs.ops import edit, show
+from memfs.store import config, resources
 from memfs.store.blocks import Place
 
 _FENCE = re.compile(r"\A```[a-z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
@@ -54,3 +63,50 @@ def _ask_model(model: Model, label: str, value: str, limit: int) -> str:
     text = answer.text.strip()
     fenced = _FENCE.match(text)
     return fenced.group(1) if fenced else text
+
+
+@click.command("rethink")
+@click.argument("label", type=LABEL)
+@click.option("--apply", "applied", is_flag=True, help="Write it, as an edit that can be undone.")
+@click.option(
+    "--no-model", is_flag=True, help="Only remove duplicate lines, also if a model is configured."
+)
+@options.reason_option
+@options.session_option
+@options.json_option
+def command(
+    label: str, applied: bool, no_model: bool, reason: str, session: str, as_json: bool
+) -> None:
+    """Propose a tidier text for a cluttered block, as a diff.
+
+    The model of `llm` in your own configuration writes it, if there is one. Without a model only
+    duplicate lines go: what is said twice comes once. Nothing is written without --apply.
+    """
+    place = options.place(session)
+    model = None if no_model or not config.names_model() else configured_model.load_model()
+    try:
+        found = propose_text(place, label, model)
+    finally:
+        if model is not None:
+            model.close()
+    if as_json:
+        console.as_json(asdict(found))
+    elif found.before == found.after:
+        tidy = "is tidy as it is" if model is not None else "has no duplicate lines"
+        console.talk(f"'{found.label}' {tidy}")
+    else:
+        name = found.label
+        layout.print_diff(
+            changes.format_diff(f"{found.before}\n", f"{found.after}\n", f"a/{name}", f"b/{name}")
+        )
+    if found.note:
+        console.talk(f"! {found.note}")
+    if found.before == found.after:
+        return
+    if not applied:
+        console.talk(f"written by {found.by}; memfs rethink {found.label} --apply takes it")
+        return
+    if model is not None and found.by != model.name:
+        raise MemfsError(found.note, "try again; --no-model takes what rules propose")
+    edits = [Rethink(label, found.after)]
+    report(edit.run(place, list(edits), options.get_origin(reason, session), [found.version]))

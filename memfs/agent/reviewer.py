@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import closing
 
 from memfs import files
 from memfs.agent import configured_model, loop
@@ -154,15 +155,12 @@ def run_detached(folder: str, host: str, session: str) -> None:
     transcripts.drain(place.home, transcripts.Tally(), 20.0)
     if not session_review.is_due(place, host, config.load(place)):
         return
-    model = configured_model.load_model()
-    try:
-        found = review_session(place, host, model)
-    except Exception as error:  # noqa: BLE001 - nobody watches; the record has the error
-        found = SessionReview(
-            session, host, clock.now(), model.name, 0, problem=excerpt(f"{error}", 500)
-        )
-    finally:
-        model.close()
+    with closing(configured_model.load_model()) as model:
+        try:
+            found = review_session(place, host, model)
+        except Exception as error:  # noqa: BLE001 - nobody watches; the record has the error
+            why = excerpt(f"{error}", 500)
+            found = SessionReview(session, host, clock.now(), model.name, 0, problem=why)
     proposals.write_review(place.home, found)
 
 

@@ -24,7 +24,6 @@ from memfs.agent.model import (
 )
 from memfs.agent.usage_limits import Queue, clean_arguments
 from memfs.context import brief_contents, page_scores, summary, window_budget
-from memfs.context import window_budget as budgets
 from memfs.context.window_budget import Budget
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
@@ -38,7 +37,7 @@ from memfs.files import child_process
 from memfs.hosts import OWN
 from memfs.ops import ingest, page
 from memfs.ops import review as session_review
-from memfs.store import archive, blocks, clock, config, lock, prompts, resources, sessions, spool
+from memfs.store import archive, blocks, config, lock, prompts, resources, sessions, spool
 from memfs.store.blocks import Place
 from memfs.tools import registry, tool_budget
 from memfs.tools.calls import Result
@@ -91,7 +90,6 @@ class AgentSession:
         self._review = settings.get("review.mode")
         self._full = settings.get_share("paging.page_out_threshold")
         self._least = settings.get_share("paging.min_relevance_to_keep")
-        summaries = Summaries(model, window_budget.load_budget(settings).room)
         with ExitStack() as stack:
             try:
                 stack.enter_context(lock.hold_lock(place.home, 0, queues.lock_of(place.session)))
@@ -103,7 +101,7 @@ class AgentSession:
             brief_contents.create_scratch_block(place)
             self.queue = Queue(place.home, place.session, list(registry.built_in()))
             tools = list(self._tools.values())
-            self.window = AgentWindow(place, self.queue, tools, settings, summaries, self._flush)
+            self.window = AgentWindow(place, self.queue, tools, settings, model, self._flush)
             self._write_note()
             self._lock = stack.pop_all()
 
@@ -123,7 +121,10 @@ class AgentSession:
         inline one more turn reviews the session, once; with nudge a note asks for it.
         """
         self._page_out_scratch(text)
-        self._add_notice()
+        store, session = self._place.home, self._place.session
+        if notice := sessions.peek_notice(store, session):
+            self.window.add(SystemNote(notice))
+            sessions.clear_notice(store, session)
         try:
             turn = self._run_turn(text, tell, show)
             more = self._request_review() if turn.ended else ""
@@ -141,14 +142,6 @@ class AgentSession:
             self._model, self._context, self._tools, self.window, text, self._rules, tell, show
         )
 
-    def _add_notice(self) -> None:
-        """Add the queued notices of the session to its messages."""
-        store, session = self._place.home, self._place.session
-        notice = sessions.peek_notice(store, session)
-        if notice:
-            self.window.add(SystemNote(notice))
-            sessions.clear_notice(store, session)
-
     def _request_review(self, *, again: bool = False) -> str:
         """Return the prompt of an inline review that is due, or queue the notice of a nudge."""
         if self._review not in (session_review.NUDGE, session_review.INLINE):
@@ -162,23 +155,22 @@ class AgentSession:
         before = [e.message.text for e in self.queue.entries if isinstance(e.message, UserPrompt)]
         lately = "\n".join([*before[-page_scores.BEFORE :], text])
         with suppress(MemfsError, OSError):  # read-only, broken by hand, no room: it stays
-            drifts = len(before) >= page_scores.BEFORE and page_scores.is_telling(text)
+            relevances: list[float] = []
+            if len(before) >= page_scores.BEFORE and page_scores.is_telling(text):
+                parts = page_scores.split_parts(blocks.get(self._place, _SCRATCH).body)
+                relevances = page_scores.relevances(lately, [part.text for part in parts])
             why = page_scores.find_trigger(
                 text,
                 before,
                 used=self.window.measure_fill(),
                 full=self._full,
-                relevances=self._rate_parts(lately) if drifts else (),
+                relevances=relevances,
                 least=self._least,
             )
             if why:
                 origin = Origin("system", OWN, self._place.session, f"paged: {_WHY[why]}")
                 task = lately if why == "relevance" else text
                 page.page_out(self._place, _SCRATCH, origin, task=task)
-
-    def _rate_parts(self, task: str) -> list[float]:
-        split_parts = page_scores.split_parts(blocks.get(self._place, _SCRATCH).body)
-        return page_scores.relevances(task, [part.text for part in split_parts])
 
     def close(self) -> None:
         """Ingest the queue into recall, release the lock, and start a background review."""
@@ -205,11 +197,6 @@ class AgentSession:
         return Event(OWN, STOP, "", session, top, self.queue.path)
 
 
-def new_id() -> str:
-    """Return the id of a session that begins now."""
-    return f"agent-{clock.unique()}"
-
-
 class AgentWindow:
     """The context of one session: makes requests of instructions, blocks, summary and queue.
 
@@ -223,12 +210,12 @@ class AgentWindow:
         queue: Queue,
         tools: Sequence[Tool],
         settings: Settings,
-        summaries: Summaries,
+        model: Model,
         flush: Callable[[], object],
     ) -> None:
-        self.budget: Budget = budgets.load_budget(settings)
+        self.budget: Budget = window_budget.load_budget(settings)
         self._place, self._queue = place, queue
-        self._summaries, self._flush = summaries, flush
+        self._model, self._flush = model, flush
         self._tools = tool_budget.fit_tools(tools, self.budget.get_share("tools"))
         self._definitions = tool_budget.tokens(self._tools)
         self._warn = settings.get_share("paging.warn_threshold")
@@ -289,12 +276,8 @@ class AgentWindow:
             f"context, in the archive {passages:,} passages."
         )
         instructions = f"{prompts.read(self._place, 'agent').strip()}\n{state}\n"
-        return f"{instructions}\n{self._compose_blocks()}"
-
-    def _compose_blocks(self) -> str:
-        """Return the brief, cut to its share of the window with a note."""
         room = self.budget.get_share("blocks")
-        return brief_contents.compose_within(self._place, room, tools=True)
+        return f"{instructions}\n{brief_contents.compose_within(self._place, room, tools=True)}"
 
     def _collect_messages(self, room: int) -> list[Message]:
         """Return the summary and the queue's messages, each cut to its share of `room`."""
@@ -347,8 +330,9 @@ class AgentWindow:
             return
         self._flush()
         evicted = [entry.message for entry in entries[:keep]]
-        summary = self._summaries.rewrite(self._queue.summary, evicted, int(share / self._ratio))
-        self._queue.evict(keep, summary)
+        tokens = int(share / self._ratio)
+        text = rewrite_summary(self._model, self.budget.room, self._queue.summary, evicted, tokens)
+        self._queue.evict(keep, text)
         self._warned = False
 
 
@@ -357,7 +341,7 @@ def _cut_message(message: Message, room: int) -> Message:
     limit = int(_MESSAGE_SHARE[type(message)] * room)
     if len(message.text) <= limit:  # a token has a character at least, near enough
         return message
-    text = budgets.cut_middle(message.text, limit)
+    text = window_budget.cut_middle(message.text, limit)
     return message if text == message.text else replace(message, text=text)
 
 
@@ -370,37 +354,39 @@ def _count_tokens(message: Message) -> int:
     return count
 
 
-class Summaries:
-    """Writes summaries with a model whose prompt may have `room` tokens; None: without one."""
+def rewrite_summary(
+    model: Model | None, room: int, before: str, evicted: Sequence[Message], share: int
+) -> str:
+    """Return the summary of `before` and the evicted messages, in `share` tokens.
 
-    def __init__(self, model: Model | None, room: int) -> None:
-        self._model, self._room = model, room
+    `room` is what a prompt of the model may have. Without a model, or where it cannot be asked,
+    sentences are taken.
+    """
+    before, evicted = storable(before), list(map(_clean_message, evicted))
+    if model is not None:
+        with suppress(ModelError):  # the messages are in recall; the conversation goes on
+            return _ask_for_summary(model, room, before, evicted, share)
+    former = before.removeprefix(EXTRACTED).strip()
+    lines = [f"{who} {text}" for message in evicted for who, text in _list_turns(message)]
+    text = "\n".join(filter(None, (former, *lines)))
+    return f"{EXTRACTED}\n{summary.extract(text, share - estimate(EXTRACTED) - 1)}"
 
-    def rewrite(self, before: str, evicted: Sequence[Message], share: int) -> str:
-        """Return the summary of `before` and the evicted messages, in `share` tokens."""
-        before, evicted = storable(before), list(map(_clean_message, evicted))
-        if self._model is not None:
-            try:
-                return self._ask_model(self._model, before, evicted, share)
-            except ModelError:
-                pass  # the messages are in recall; the conversation goes on
-        former = before.removeprefix(EXTRACTED).strip()
-        lines = [f"{who} {text}" for message in evicted for who, text in _list_turns(message)]
-        text = "\n".join(filter(None, (former, *lines)))
-        return f"{EXTRACTED}\n{summary.extract(text, share - estimate(EXTRACTED) - 1)}"
 
-    def _ask_model(self, model: Model, before: str, evicted: Sequence[Message], share: int) -> str:
-        words = str(max(20, int(share * _WORDS)))
-        system = resources.read_text("templates", "prompts", "summary.md").replace("{words}", words)
-        room = self._room - estimate(system) - 2 * share
-        found = before
-        for part in _split_messages(evicted, max(room, share)):
-            prompt = f"The summary so far:\n{found or '(none)'}\n\nThe messages:\n{part}"
-            answer = model.ask(ModelRequest(system, [UserPrompt(prompt)], (), share))
-            if not answer.text.strip():
-                raise ModelError("the model wrote no summary")
-            found = _fit_summary(answer.text.strip(), share)
-        return found
+def _ask_for_summary(
+    model: Model, room: int, before: str, evicted: Sequence[Message], share: int
+) -> str:
+    words = str(max(20, int(share * _WORDS)))
+    system = resources.read_text("templates", "prompts", "summary.md").replace("{words}", words)
+    found = before
+    for part in _split_messages(evicted, max(room - estimate(system) - 2 * share, share)):
+        prompt = f"The summary so far:\n{found or '(none)'}\n\nThe messages:\n{part}"
+        answer = model.ask(ModelRequest(system, [UserPrompt(prompt)], (), share))
+        found = answer.text.strip()
+        if not found:
+            raise ModelError("the model wrote no summary")
+        if estimate(found) > share:  # its most relevant sentences
+            found = summary.extract(found, share) or window_budget.cut_middle(found, share)
+    return found
 
 
 def _clean_message(message: Message) -> Message:
@@ -409,13 +395,6 @@ def _clean_message(message: Message) -> Message:
         calls = tuple(replace(c, arguments=clean_arguments(c.arguments)) for c in message.calls)
         return replace(message, text=storable(message.text), calls=calls)
     return replace(message, text=storable(message.text))
-
-
-def _fit_summary(text: str, share: int) -> str:
-    """Shorten a summary to its share: its most relevant sentences, if it is too long."""
-    if estimate(text) <= share:
-        return text
-    return summary.extract(text, share) or window_budget.cut_middle(text, share)
 
 
 def _split_messages(evicted: Sequence[Message], room: int) -> Iterator[str]:

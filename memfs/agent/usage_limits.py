@@ -7,6 +7,7 @@ is the user's, over all projects.
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -229,19 +230,18 @@ class Queue:
         lines = logs.read_lines(self.path)
         for line in lines:
             try:
-                self._apply_record(json.loads(line))
+                record = json.loads(line)
+                if "evicted" in record:
+                    self._drop_entries(operator.index(record["evicted"]), str(record["summary"]))
+                elif "id" in record:
+                    entry = QueueEntry(operator.index(record["id"]), _decode_message(record))
+                    self._append_entry(entry)
             except UNREADABLE as error:
                 raise StoreError(
                     f"{self.path} is damaged: {error}", "go on with another session"
                 ) from error
         self._answer_calls()
         return bool(lines)
-
-    def _apply_record(self, record: dict[str, object]) -> None:
-        if "evicted" in record:
-            self._drop_entries(_check_int(record["evicted"]), str(record["summary"]))
-        elif "id" in record:
-            self._append_entry(QueueEntry(_check_int(record["id"]), _decode_message(record)))
 
     def _answer_calls(self) -> None:
         """Add an error to each unanswered call: models refuse a conversation with such calls."""
@@ -341,9 +341,3 @@ def _decode_message(record: dict[str, object]) -> Message:
             return Result(call, text, is_error=record["error"] is True)
         case _:
             return SystemNote(text)
-
-
-def _check_int(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError("an id is no number")
-    return value

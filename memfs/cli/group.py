@@ -146,7 +146,7 @@ MODULES = {
 PARTS = {
     "agent": ("agent", "memfs.agent.commands"),
     "eval": ("agent", "memfs.agent.evaluation"),
-    "rethink": ("agent", "memfs.agent.rethink_command"),
+    "rethink": ("agent", "memfs.agent.rethink"),
     "import": ("importers", "memfs.importers.commands"),
     "export": ("importers", "memfs.importers.commands"),
     "team": ("team", "memfs.team.commands"),

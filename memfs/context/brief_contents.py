@@ -140,7 +140,9 @@ def names(place: Place | None, *, tools: bool) -> Names:
     Tools that the configuration of `place` takes away are not named.
     """
     if tools:
-        return Names(_READ, f"Memory tools: {', '.join(_list_tools(place))}")
+        removed = config.load(place).get("tools.remove") if place else None
+        listed = [name for name in TOOLS if not isinstance(removed, list) or name not in removed]
+        return Names(_READ, f"Memory tools: {', '.join(listed)}")
     return commands(program())
 
 
@@ -152,11 +154,6 @@ def commands(program: str) -> Names:
         f"{program} create LABEL TEXT --description WHAT, {program} archive add TEXT, "
         f"{program} search QUERY",
     )
-
-
-def _list_tools(place: Place | None) -> list[str]:
-    removed = config.load(place).get("tools.remove") if place else None
-    return [name for name in TOOLS if not isinstance(removed, list) or name not in removed]
 
 
 def program() -> str:

@@ -36,26 +36,17 @@ def complete_notice(place: Place | None, folder: str, notice: str) -> str:
     if place is None or place.project is None:
         notice = _describe_untrusted(folder)
     elif place.unread or not store_paths.is_store(place.project.root):
-        notice = "\n".join(filter(None, (notice, *_list_damage(place))))
+        found = [make_plain(each) for each in dict.fromkeys(place.unread or ())]
+        if not store_paths.is_store(place.project.root):
+            path = make_plain(f"{place.project.root}/{store_paths.CONFIG}")
+            found.append(f"{path} is missing or damaged (memfs init writes it anew if it is gone)")
+        notice = "\n".join(filter(None, (notice, *(f"memfs: {each}" for each in found))))
     if place is not None and files.is_folder(f"{place.home.local}/reviews"):
-        notice = "\n".join(filter(None, (notice, _format_reviews(place))))
+        from memfs.store import proposals  # most stores have none
+
+        news = (f"memfs: {line} (memfs review)" for line in proposals.take_news(place.home))
+        notice = "\n".join(filter(None, (notice, *news)))
     return notice
-
-
-def _format_reviews(place: Place) -> str:
-    """Return the notice on what reviews saved since the last one; marks it as shown."""
-    from memfs.store import proposals  # most stores have none
-
-    return "\n".join(f"memfs: {line} (memfs review)" for line in proposals.take_news(place.home))
-
-
-def _list_damage(place: Place) -> list[str]:
-    """List what cannot be used of a project's store."""
-    found = [make_plain(each) for each in dict.fromkeys(place.unread or ())]
-    if place.project and not store_paths.is_store(place.project.root):
-        path = make_plain(f"{place.project.root}/{store_paths.CONFIG}")
-        found.append(f"{path} is missing or damaged (memfs init writes it anew if it is gone)")
-    return [f"memfs: {each}" for each in found]
 
 
 def _describe_untrusted(folder: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from memfs.core.errors import MemfsError
+from memfs.core import parts
+from memfs.core.errors import MemfsError, UsageError
+from memfs.core.escaping import flatten_text
 from memfs.knowledge.facts.prose import is_about_user
 from memfs.ops import archive
+from memfs.ops import search as ops
 from memfs.tools import formatting
 from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
@@ -52,16 +55,20 @@ def search(context: ToolContext, arguments: Arguments) -> str:
 
 
 def search_conversations(context: ToolContext, arguments: Arguments) -> str:
-    """Return a page of messages, also of what others shared, or of whole sessions."""
-    if arguments.get("team"):
-        return formatting.search_with_team(context, arguments)
-    if arguments.get("sessions"):
-        return formatting.search_sessions(context, arguments)
-    return formatting.search_hits(context, arguments, kinds=("message",))
+    """Return a page of messages, also of what others shared, or of whole sessions.
 
-
-def list_by_date(context: ToolContext, arguments: Arguments) -> str:
-    """Return a page of the messages between two days."""
-    return formatting.format_by_date(
-        context, {**arguments, "since": arguments["start_date"], "until": arguments.get("end_date")}
-    )
+    A line before it says why there is nothing of the team.
+    """
+    index, given = context.index(), formatting.parse_search(arguments, ("message",))
+    sessions = arguments.get("sessions")
+    if not arguments.get("team"):
+        find = ops.search_sessions if sessions else ops.run
+        return formatting.format_page(
+            arguments, find(index, **given), "session" if sessions else "hit"
+        )
+    if sessions:
+        raise UsageError("team finds messages, not whole sessions", "leave sessions or team out")
+    nearest = bool(arguments.get("nearest"))
+    found = parts.load("team.seam").search(index, nearest=nearest, **given)
+    shown = formatting.format_page(arguments, found)
+    return f"{flatten_text(index.note)}\n{shown}" if index.note else shown

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memfs.core.body_edits import Edit
 from memfs.core.errors import MemfsError
 from memfs.tools import archival, calls, catalog, core_memory
 from memfs.tools.calls import Result, ToolCall
 from memfs.tools.definition import Tool
 from memfs.tools.tool_context import ToolContext
-
-_NOT_DONE = "not done, since another call of the batch cannot be done"
 
 
 def run_in_order(
@@ -31,14 +28,27 @@ def run_together(
     """
     checked = [calls.check(tools, call) for call in requested]
     refused = [each if isinstance(each, Result) else _check_batchable(each) for each in checked]
-    ready = [each for each in checked if isinstance(each, calls.CheckedCall)]
     if any(refused):
-        return _refuse_all(requested, refused)
+        others = "error: not done, since another call of the batch cannot be done"
+        return [
+            result or Result(call, others, is_error=True)
+            for call, result in zip(requested, refused, strict=True)
+        ]
+    ready = [each for each in checked if isinstance(each, calls.CheckedCall)]
+    lines: list[str] = []
     try:
         planned = [
             each.tool.plan(context, each.arguments) if each.tool.plan else [] for each in ready
         ]
-        lines = _apply(context, ready, planned)
+        pairs = [(each, edit) for each, mine in zip(ready, planned, strict=True) for edit in mine]
+        if pairs:
+            reasons = [each.arguments.get("reason") for each in ready]
+            lines = core_memory.apply(
+                context,
+                [edit for _, edit in pairs],
+                next(filter(None, reasons), ""),
+                [each.arguments.get("expected_version") for each, _ in pairs],
+            )
     except MemfsError as error:
         failure = calls.build_failure(requested[0], error)
         return [Result(call, failure.text, is_error=True) for call in requested]
@@ -48,19 +58,6 @@ def run_together(
         else calls.do(context, each)
         for each, mine in zip(ready, planned, strict=True)
     ]
-
-
-def _apply(
-    context: ToolContext, ready: list[calls.CheckedCall], planned: list[list[Edit]]
-) -> list[str]:
-    """Make all edits in one step; return a line for each block."""
-    edits = [edit for mine in planned for edit in mine]
-    versions = [
-        each.arguments.get("expected_version")
-        for each, mine in zip(ready, planned, strict=True)
-        for _ in mine
-    ]
-    return core_memory.apply(context, edits, _find_reason(ready), versions) if edits else []
 
 
 def _check_batchable(checked: calls.CheckedCall) -> Result | None:
@@ -75,15 +72,3 @@ def _check_batchable(checked: calls.CheckedCall) -> Result | None:
         return None
     text = f"error: {name} cannot be done together with others; do it by itself"
     return Result(checked.call, text, is_error=True)
-
-
-def _refuse_all(requested: list[ToolCall], refused: list[Result | None]) -> list[Result]:
-    return [
-        result or Result(call, f"error: {_NOT_DONE}", is_error=True)
-        for call, result in zip(requested, refused, strict=True)
-    ]
-
-
-def _find_reason(ready: list[calls.CheckedCall]) -> object:
-    reasons = [each.arguments.get("reason") for each in ready]
-    return next((reason for reason in reasons if reason), "")

@@ -53,8 +53,14 @@ def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
     """Check a call against the schema of its tool; return the checked call, or an error result."""
     tool = tools.get(call.name)
     if tool is None:
-        return Result(call, f"error: {format_unknown(call.name, tools)}", is_error=True)
-    given, heartbeat = _split_heartbeat(call.arguments)
+        near = difflib.get_close_matches(call.name, tools, 3, 0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tools)}"
+        text = f"error: there is no tool {excerpt(call.name, 80)!r}; {hint}"
+        return Result(call, text, is_error=True)
+    given, heartbeat = call.arguments, False
+    if isinstance(given, dict):
+        heartbeat = str(given.get(HEARTBEAT)).lower() == "true"
+        given = {name: value for name, value in given.items() if name != HEARTBEAT}
     checked = tool.check(given)
     if isinstance(checked, str):
         return Result(call, f"error: {checked}", is_error=True, heartbeat=heartbeat)
@@ -92,18 +98,3 @@ def format_error(message: str, hint: str) -> str:
     hint = hint.for_model if isinstance(hint, Remedy) else hint
     lines = [f"error: {message}", *([f"hint: {hint}"] if hint else [])]
     return "\n".join(map(flatten_text, lines))
-
-
-def format_unknown(name: str, tools: Mapping[str, Tool]) -> str:
-    """Return the message for an unknown tool, with similar names."""
-    near = difflib.get_close_matches(name, tools, 3, 0.5)
-    suggestion = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tools)}"
-    return f"there is no tool {excerpt(name, 80)!r}; {suggestion}"
-
-
-def _split_heartbeat(given: object) -> tuple[object, bool]:
-    """Split arguments into (those of the tool, whether a heartbeat is requested)."""
-    if not isinstance(given, dict) or HEARTBEAT not in given:
-        return given, False
-    rest: Arguments = {name: value for name, value in given.items() if name != HEARTBEAT}
-    return rest, str(given[HEARTBEAT]).lower() == "true"

@@ -9,7 +9,20 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from memfs.tools.definition import Effect, Parameter, Tool
+from memfs.core import label as labels
+from memfs.core.body_edits import (
+    Append,
+    Create,
+    Delete,
+    Edit,
+    Insert,
+    Remove,
+    Rename,
+    Replace,
+    Rethink,
+)
+from memfs.tools.definition import Arguments, Effect, Parameter, Tool
+from memfs.tools.tool_context import ToolContext
 
 USUAL, MOST = 5, 50  # hits on a page
 ROOT = "/memories"  # the folder whose files are the blocks, for the tool `memory`
@@ -83,12 +96,21 @@ def _build(
     return Tool(name, title, effect, parameters, _defer(run), _defer(plan) if plan else None)
 
 
-def _build_edit(name: str, title: str, effect: Effect, plan: str, *parameters: Parameter) -> Tool:
-    """Return a tool that makes the edits which the function `plan` of core_memory returns."""
-    make, plan_edits = _defer("core_memory.run_plan"), _defer(f"core_memory.{plan}")
-    return Tool(
-        name, title, effect, parameters, lambda *given: make(*given, plan_edits), plan_edits
-    )
+def _build_edit(
+    name: str,
+    title: str,
+    effect: Effect,
+    make: Callable[[str, Arguments], Edit],
+    *parameters: Parameter,
+    run: str = "core_memory.run_edits",
+) -> Tool:
+    """Return a tool that makes one edit: that of a label and the checked arguments."""
+
+    def plan(_: ToolContext, arguments: Arguments) -> list[Edit]:
+        return [make(labels.normalise(arguments["label"]), arguments)]
+
+    do = _defer(run)
+    return Tool(name, title, effect, parameters, lambda c, a: do(c, a, plan(c, a)), plan)
 
 
 BUILT_IN = (
@@ -100,22 +122,22 @@ BUILT_IN = (
         _string("label", "The block to read; without one all are listed."),
         _number("version", "As it was at this version.", least=1),
     ),
-    _build(
+    _build_edit(
         "core_memory_append",
         "Add to a memory block",
         "add",
-        "paging.append_text",
+        lambda label, a: Append(label, a["content"]),
         _LABEL,
         _require("content", "What to add, on a new line at the end."),
         _flag("make_room", "true: where it does not fit, page out what is worth least first."),
         *_ENDS,
-        plan="core_memory.plan_append",
+        run="paging.append_text",
     ),
     _build_edit(
         "core_memory_replace",
         "Replace text in a memory block",
         "change",
-        "plan_replace",
+        lambda label, a: Replace(label, a["old_content"], a["new_content"], a.get("all", False)),
         _LABEL,
         _require("old_content", "The text to replace, exactly as it stands there."),
         _require("new_content", "What to put in its place."),
@@ -126,7 +148,7 @@ BUILT_IN = (
         "core_memory_remove",
         "Remove text from a memory block",
         "change",
-        "plan_remove",
+        lambda label, a: Remove(label, a["content"], a.get("all", False)),
         _LABEL,
         _require("content", "The text to remove, exactly as it stands there."),
         _EVERY,
@@ -136,7 +158,7 @@ BUILT_IN = (
         "memory_insert",
         "Insert lines into a memory block",
         "add",
-        "plan_insert",
+        lambda label, a: Insert(label, a["line"], a["content"]),
         _LABEL,
         _LINE,
         _require("content", "What to insert."),
@@ -146,7 +168,7 @@ BUILT_IN = (
         "memory_rethink",
         "Rewrite a memory block",
         "change",
-        "plan_rethink",
+        lambda label, a: Rethink(label, a["new_value"]),
         _LABEL,
         _require("new_value", "The whole new text of the block."),
         *_ENDS,
@@ -155,7 +177,13 @@ BUILT_IN = (
         "memory_create",
         "Create a memory block",
         "add",
-        "plan_create",
+        lambda label, a: Create(
+            label,
+            a["description"],
+            a.get("initial_value", ""),
+            a.get("limit", 0),
+            a.get("pinned", True),
+        ),
         _require("label", "A short name: project_alpha, team, services/api."),
         _require("description", "What belongs into it, and when to update it."),
         _string("initial_value", "Its first text."),
@@ -163,12 +191,19 @@ BUILT_IN = (
         _flag("pinned", "false: listed by name only, read when it is needed."),
         _REASON,
     ),
-    _build_edit("memory_delete", "Delete a memory block", "remove", "plan_delete", _LABEL, *_ENDS),
+    _build_edit(
+        "memory_delete",
+        "Delete a memory block",
+        "remove",
+        lambda label, _: Delete(label),
+        _LABEL,
+        *_ENDS,
+    ),
     _build_edit(
         "memory_rename",
         "Rename a memory block",
         "change",
-        "plan_rename",
+        lambda label, a: Rename(label, labels.normalise(a["new_label"])),
         _LABEL,
         _require("new_label", "Its new name, in the same tier."),
         *_ENDS,
@@ -250,7 +285,7 @@ BUILT_IN = (
         "conversation_search_date",
         "List what was said at a time",
         "read",
-        "archival.list_by_date",
+        "formatting.list_by_date",
         _require("start_date", "The first day: 2026-05-03, yesterday, 7d (days ago)."),
         _string("end_date", "The last day, to its end; today if not given."),
         *_SESSIONS,

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import assert_never
 
 from memfs.context import page_scores
 from memfs.core import label
 from memfs.core.block import WARN_AT, Block
-from memfs.core.body_edits import (
-    Append,
-    Create,
-    Delete,
-    Edit,
-    Insert,
-    Rejected,
-    Remove,
-    Rename,
-    Replace,
-    Rethink,
-)
+from memfs.core.body_edits import Edit, Rejected
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.records import JournalEntry
@@ -64,60 +53,10 @@ def _qualify(block: Block) -> str:
     return label.qualify(block.tier, block.label)
 
 
-def plan_append(_: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edit that adds text at the end of a block."""
-    return [Append(_get_label(arguments), arguments["content"])]
-
-
-def plan_replace(_: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edit that replaces text in a block."""
-    old, new = arguments["old_content"], arguments["new_content"]
-    return [Replace(_get_label(arguments), old, new, arguments.get("all", False))]
-
-
-def plan_remove(_: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edit that removes text from a block."""
-    return [Remove(_get_label(arguments), arguments["content"], arguments.get("all", False))]
-
-
-def plan_insert(_: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edit that inserts lines into a block."""
-    return [Insert(_get_label(arguments), arguments["line"], arguments["content"])]
-
-
-def plan_rethink(_: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edit that rewrites a block."""
-    return [Rethink(_get_label(arguments), arguments["new_value"])]
-
-
-def plan_create(_: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edit that creates a block."""
-    return [
-        Create(
-            _get_label(arguments),
-            arguments["description"],
-            arguments.get("initial_value", ""),
-            arguments.get("limit", 0),
-            arguments.get("pinned", True),
-        )
-    ]
-
-
-def plan_delete(_: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edit that deletes a block."""
-    return [Delete(_get_label(arguments))]
-
-
-def plan_rename(_: ToolContext, arguments: Arguments) -> list[Edit]:
-    """Return the edit that renames a block."""
-    return [Rename(_get_label(arguments), _get_label(arguments, "new_label"))]
-
-
 def undo(context: ToolContext, arguments: Arguments) -> str:
     """Undo the last edit of a block; return the version undone, and a line on the block."""
-    done = undo_edit(
-        context.place(), _get_label(arguments), context.with_reason(arguments.get("reason"))
-    )
+    name, origin = label.normalise(arguments["label"]), context.with_reason(arguments.get("reason"))
+    done = undo_edit(context.place(), name, origin)
     return "\n".join([f"undone: version {done.undone.version}", *_describe(context, done.entries)])
 
 
@@ -167,11 +106,8 @@ def apply(
             assert_never(outcome)
 
 
-def run_plan(
-    context: ToolContext, arguments: Arguments, plan: Callable[[ToolContext, Arguments], list[Edit]]
-) -> str:
-    """Make the edits that `plan` returns; return a line for each block. Raises `RejectedError`."""
-    edits = plan(context, arguments)
+def run_edits(context: ToolContext, arguments: Arguments, edits: list[Edit]) -> str:
+    """Make the edits of a call; return a line for each block. Raises `RejectedError`."""
     expected = [arguments.get("expected_version")]
     return "\n".join(apply(context, edits, arguments.get("reason"), expected))
 
@@ -189,15 +125,7 @@ def _describe(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[s
         hint = "; nearly full: consolidate it with memory_rethink" if nearly else ""
         done = f"done: '{entry.label}' is at version {entry.version}, {full}{hint}"
         lines.append(flatten_text(done))
-        lines += _suggest_spare(context, block) if nearly else []
+        parts = page_scores.name_spare_parts(context.place(), block) if nearly else []
+        if parts:
+            lines.append(flatten_text(f"could go to the archive first: {'; '.join(parts)}"))
     return lines
-
-
-def _suggest_spare(context: ToolContext, block: Block) -> list[str]:
-    """Return a line with the least valuable parts of a block that is nearly full, or none."""
-    parts = page_scores.name_spare_parts(context.place(), block)
-    return [flatten_text(f"could go to the archive first: {'; '.join(parts)}")] if parts else []
-
-
-def _get_label(arguments: Arguments, name: str = "label") -> str:
-    return label.normalise(arguments[name])

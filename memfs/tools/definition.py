@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
 
 from memfs.core.errors import RejectedError
 from memfs.core.privacy import excerpt
@@ -20,15 +22,12 @@ Effect = Literal["read", "add", "change", "remove"]
 Arguments = dict[str, Any]  # checked: each has the type of its parameter
 HEARTBEAT = "request_heartbeat"
 _LARGEST = 10**9
-_TRUTH = {"true": True, "false": False}
-_TYPES = {"string": str, "integer": int, "boolean": bool}
-_NAMES = {
-    "string": "a string",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "strings": "a list of strings",
-    "integers": "a list of whole numbers",
+_TYPES: dict[str, tuple[Any, str]] = {  # and what they are called
+    "string": (str, "a string"),
+    "integer": (int, "a whole number"),
+    "boolean": (bool, "true or false"),
 }
+_LISTS = {"string": "a list of strings", "integer": "a list of whole numbers"}
 
 
 class VerbatimError(RejectedError):
@@ -116,49 +115,30 @@ class Tool:
 
 def _convert(parameter: Parameter, value: object) -> object:
     """Return a value of the parameter's kind. Raises `ValueError` that completes a sentence."""
-    if not parameter.kind.endswith("s"):
-        return _convert_item(parameter, value)
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        value = _parse_json(value)
-    return [
-        _convert_item(parameter, item) for item in (value if isinstance(value, list) else [value])
-    ]
-
-
-def _convert_item(parameter: Parameter, value: object) -> object:
-    kind = parameter.kind.removesuffix("s")
-    found = value
-    if isinstance(value, str) and kind == "boolean":
-        found = _TRUTH.get(value.strip().lower())
-    elif isinstance(value, str) and kind == "integer":
-        with suppress(ValueError):  # also of thousands of digits
-            found = int(value.strip())
-    elif isinstance(value, float) and kind == "integer" and value.is_integer():
-        found = int(value)
-    if not isinstance(found, _TYPES[kind]) or isinstance(found, bool) != (kind == "boolean"):
-        raise ValueError(f"has to be {_NAMES[parameter.kind]}, not {_describe(value)}")
-    if isinstance(found, str) and parameter.choices and found not in parameter.choices:
-        choices = ", ".join(parameter.choices)
-        raise ValueError(f"is {excerpt(found, 40)!r}, expected one of {choices}")
-    if kind == "integer":
-        _check_bounds(parameter, found)
-    return found
-
-
-def _check_bounds(parameter: Parameter, number: Any) -> None:
-    if abs(number) > _LARGEST:
-        raise ValueError("is a very large number")
+    kind, several = parameter.kind.removesuffix("s"), parameter.kind.endswith("s")
+    if several and isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
     low, high = parameter.least, parameter.most
-    if (low is not None and number < low) or (high is not None and number > high):
-        bounds = f"{low} to {high}" if high is not None else f"{low} or more"
-        raise ValueError(f"is {number}, expected {bounds}")
-
-
-def _parse_json(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    item, what = _TYPES[kind]
+    if parameter.choices:
+        item, what = Literal[parameter.choices], f"one of {', '.join(parameter.choices)}"
+    elif kind == "integer":
+        bounds = msgspec.Meta(
+            ge=-_LARGEST if low is None else low, le=_LARGEST if high is None else high
+        )
+        item = Annotated[int, bounds]
+        what += f" from {low} to {high}" if high is not None else ""
+        what += f", {low} or more" if high is None and low is not None else ""
+    found = []
+    for each in value if several and isinstance(value, list) else [value]:
+        bare = each.strip() if isinstance(each, str) and kind != "string" else each
+        try:
+            found.append(msgspec.convert(bare, item, strict=False))
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
+            wanted = _LISTS[kind] if several else what
+            raise ValueError(f"has to be {wanted}, not {_describe(each)}") from error
+    return found if several else found[0]
 
 
 def _describe(value: object) -> str:

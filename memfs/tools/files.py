@@ -24,6 +24,12 @@ _SUFFIXES = (".md", ".txt", ".xml", ".json", ".yaml", ".yml")
 _NO_PATH = "The path {} does not exist. Please provide a valid path."
 _NO_PATH_TO_EDIT = f"Error: {_NO_PATH}"
 _GONE = "Error: The path {} does not exist"
+_REPLIES = {
+    "create": "File created successfully at: {path}",
+    "insert": "The file {path} has been edited.",
+    "delete": "Successfully deleted {path}",
+    "rename": "Successfully renamed {old_path} to {new_path}",
+}
 _AROUND = 4  # lines shown around an edit
 _LEVELS = 2  # of folders that a listing shows
 
@@ -34,20 +40,12 @@ def run_command(context: ToolContext, arguments: Arguments) -> str:
     if command == "view":
         return _view(context, arguments)
     edits = _PLANS[command](context, arguments)
-    path = str(arguments.get("path"))
-    block = _find_block(context, path) if command == "str_replace" else None
+    replaces = command == "str_replace"
+    block = _find_block(context, str(arguments["path"])) if replaces else None
     core_memory.apply(context, edits)
-    match command:
-        case "create":
-            return f"File created successfully at: {path}"
-        case "str_replace":
-            return _show_edit(block.value if block else "", context, arguments)
-        case "insert":
-            return f"The file {path} has been edited."
-        case "delete":
-            return f"Successfully deleted {path}"
-        case _:
-            return f"Successfully renamed {arguments['old_path']} to {arguments['new_path']}"
+    if block is not None:
+        return _show_edit(block.value, context, arguments)
+    return _REPLIES[command].format(**arguments)
 
 
 def plan_command(context: ToolContext, arguments: Arguments) -> list[Edit]:
@@ -156,11 +154,8 @@ def _to_label(path: str) -> str:
             f"the block human is {ROOT}/human.md"
         )
     name = clean[len(ROOT) + 1 :]
-    for suffix in _SUFFIXES:
-        if name.endswith(suffix):
-            name = name.removesuffix(suffix)
-            break
-    return label.normalise(name).replace(".", "_")
+    suffix = next(filter(name.endswith, _SUFFIXES), "")
+    return label.normalise(name.removesuffix(suffix)).replace(".", "_")
 
 
 def _find_block(context: ToolContext, path: str) -> Block | None:

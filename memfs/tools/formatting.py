@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from memfs.core import parts
-from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.core.records import Hit, SessionHit
 from memfs.core.snippet import trim_heading
 from memfs.ops import search
-from memfs.search.engine import AnyHit, Filter, HitPage
+from memfs.search.engine import Filter, HitPage
 from memfs.store import config
 from memfs.tools.catalog import MOST, USUAL
 from memfs.tools.definition import Arguments
@@ -24,85 +22,65 @@ def search_hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str,
     """Search for `query`; return a page of hits, with the archive as many as is configured."""
     if not {"passage", "source"}.isdisjoint(kinds) and "limit" not in arguments:
         arguments = {**arguments, "limit": config.load(context.place()).get_page_size(MOST)}
-    found = search.run(context.index(), **_parse_search(arguments, kinds))
-    return _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
+    return format_page(arguments, search.run(context.index(), **parse_search(arguments, kinds)))
 
 
-def search_with_team(context: ToolContext, arguments: Arguments) -> str:
-    """Search for `query`, also in what others shared; return a page of hits.
-
-    A line before it says why there is nothing of the team.
-    """
-    if arguments.get("sessions"):
-        raise UsageError("team finds messages, not whole sessions", "leave sessions or team out")
-    index, nearest = context.index(), bool(arguments.get("nearest"))
-    given = _parse_search(arguments, ("message",))
-    found = parts.load("team.seam").search(index, nearest=nearest, **given)
-    shown = _format_page(arguments, found, [_format_hit(each) for each in found.hits], "hit")
-    return f"{flatten_text(index.note)}\n{shown}" if index.note else shown
-
-
-def search_sessions(context: ToolContext, arguments: Arguments) -> str:
-    """Search for `query`; return a page of sessions."""
-    found = search.search_sessions(context.index(), **_parse_search(arguments, ("message",)))
-    return _format_page(arguments, found, [_format_session(each) for each in found.hits], "session")
-
-
-def _parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any]:
+def parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any]:
     """Return the keyword arguments of a search op."""
-    limit, page = paging(arguments)
-    only = parse_filter(arguments, kinds)
+    limit, page = _parse_paging(arguments)
+    only = _parse_filter(arguments, kinds)
     return {"query": arguments["query"], "mode": None, "only": only, "limit": limit, "page": page}
 
 
-def _format_page(
-    arguments: Arguments, found: HitPage[AnyHit], parts: Sequence[str], name: str
-) -> str:
+def format_page(arguments: Arguments, found: HitPage[Any], name: str = "hit") -> str:
+    """Return a page of a search; a note where nothing is clearly relevant."""
     if not found.sure and not arguments.get("nearest"):
         more = f"nearest=true shows the nearest of {found.total} {name}s"
         return f"nothing is clearly relevant; {more}"
-    return format_hits(parts, found.total, *paging(arguments), name)
+    parts = [
+        _format_session(each) if isinstance(each, SessionHit) else _format_hit(each)
+        for each in found.hits
+    ]
+    return _format_hits(parts, found.total, arguments, name)
 
 
-def format_by_date(context: ToolContext, arguments: Arguments) -> str:
+def list_by_date(context: ToolContext, arguments: Arguments) -> str:
     """Return a page of the messages between two days, in their order."""
-    limit, page = paging(arguments)
-    found = search.list_by_date(
-        context.index(), only=parse_filter(arguments, ("message",)), limit=limit, page=page
-    )
-    return format_hits(
-        [_format_turn(each) for each in found.hits], found.total, limit, page, "message"
+    dates = {"since": arguments["start_date"], "until": arguments.get("end_date")}
+    only = _parse_filter({**arguments, **dates}, ("message",))
+    limit, page = _parse_paging(arguments)
+    found = search.list_by_date(context.index(), only=only, limit=limit, page=page)
+    return _format_hits(
+        [_format_turn(each) for each in found.hits], found.total, arguments, "message"
     )
 
 
-def parse_filter(arguments: Arguments, kinds: tuple[str, ...]) -> Filter:
+def _parse_filter(arguments: Arguments, kinds: tuple[str, ...]) -> Filter:
     """Return the search filter of a call's arguments."""
     since, until = arguments.get("since"), arguments.get("until")
     tags = tuple(arguments.get("tags", ()))
     every = arguments.get("match") != "any"
+    names = {"role": "roles", "speaker": "speakers", "host": "hosts", "session": "sessions"}
+    names |= {"project": "projects", "branch": "branches"}
     return Filter(
         kinds=kinds,
-        roles=_to_tuple(arguments.get("role", "")),
-        speakers=_to_tuple(arguments.get("speaker", "")),
-        hosts=_to_tuple(arguments.get("host", "")),
-        sessions=_to_tuple(arguments.get("session", "")),
-        projects=_to_tuple(arguments.get("project", "")),
-        branches=_to_tuple(arguments.get("branch", "")),
         tags=tags if every else (),
         any_tags=() if every else tags,
         importance=arguments.get("min_importance", 0),
         since=search.parse_day(since, end=False) if since else None,
         until=search.parse_day(until, end=True) if until else None,
+        **{plural: (arguments[name],) for name, plural in names.items() if arguments.get(name)},
     )
 
 
-def paging(arguments: Arguments) -> tuple[int, int]:
+def _parse_paging(arguments: Arguments) -> tuple[int, int]:
     """Return (hits per page, number of the page)."""
     return arguments.get("limit", USUAL), arguments.get("page", 1)
 
 
-def format_hits(parts: Sequence[str], total: int, limit: int, page: int, name: str) -> str:
+def _format_hits(parts: Sequence[str], total: int, arguments: Arguments, name: str) -> str:
     """Return hits numbered, under a line with their range and total."""
+    limit, page = _parse_paging(arguments)
     first = (page - 1) * limit + 1
     if not parts:
         pages = -(-total // limit)
@@ -132,21 +110,15 @@ def _format_session(found: SessionHit) -> str:
 
 
 def _format_head(hit: Hit) -> str:
-    return flatten_text(_describe_hit(hit))
-
-
-def _describe_hit(hit: Hit) -> str:
+    heading = hit.metadata.get("heading")
     if hit.kind == "message":
         where = hit.sharer or f"session {hit.session}"
-        return f"{hit.at[:16]}{'Z' * (len(hit.at) > 16)} {hit.who}, {where} ({hit.host})"
-    if hit.location:
-        heading = hit.metadata.get("heading")
-        return f"{hit.location}, source {hit.label}" + (f": {heading}" if heading else "")
-    if hit.label:
-        return f"{hit.kind} {hit.label}"
-    tags = " ".join(f"#{tag}" for tag in hit.tags)
-    return " ".join(part for part in (hit.at[:10], f"{hit.kind} {hit.id}", tags) if part)
-
-
-def _to_tuple(value: str) -> tuple[str, ...]:
-    return (value,) if value else ()
+        head = f"{hit.at[:16]}{'Z' * (len(hit.at) > 16)} {hit.who}, {where} ({hit.host})"
+    elif hit.location:
+        head = f"{hit.location}, source {hit.label}" + (f": {heading}" if heading else "")
+    elif hit.label:
+        head = f"{hit.kind} {hit.label}"
+    else:
+        tags = (f"#{tag}" for tag in hit.tags)
+        head = " ".join(filter(None, (hit.at[:10], f"{hit.kind} {hit.id}", *tags)))
+    return flatten_text(head)

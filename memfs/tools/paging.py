@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from memfs import hosts
 from memfs.context import summary
 from memfs.context.page_scores import PageCandidate
 from memfs.context.window_budget import load_budget
 from memfs.core import label as labels
-from memfs.core.block import Block
-from memfs.core.body_edits import Append
+from memfs.core.body_edits import Append, Edit
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.core.tokens import estimate
 from memfs.ops import page, search, show
-from memfs.ops.page import PagedOut
 from memfs.search.engine import Filter
 from memfs.store import blocks, config
 from memfs.tools import core_memory, formatting
@@ -22,8 +22,6 @@ from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
 
 SHARES = (0.0, 0.1, 0.25, 0.5, 1.0)  # of a block's limit, freed beyond what has to be
-_SHOWN = 80  # characters of a part
-
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
 _UNITS = 4  # characters of a token
 
@@ -37,39 +35,23 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
     place, label = context.place(), labels.normalise(arguments["label"])
     block, task = blocks.get(place, label), arguments.get("task", "")
     lacking = max(0, -_measure_window(context)) if block.pinned else 0
-    free = _choose_share(context, block, task, lacking) if lacking else 0.0
+    free = 0.0
+    if lacking:
+        shares = [0.0, *(lacking * _UNITS / block.limit + more for more in SHARES)]
+        named = labels.qualify(block.tier, block.label)
+        free, _ = _find_share(context, named, shares, lacking, estimate, task)
     done = page.page_out(
         place, label, context.with_reason(arguments.get("reason")), task=task, free=free
     )
     if not done.gone:
         return f"nothing in '{done.label}' is off the task; it stays as it is"
     lines = [f"paged out of '{done.label}':"]
-    lines += [
-        f"- {each.fate}: {excerpt(' '.join(each.part.text.split()), 100)}" for each in done.gone
-    ]
+    lines += [f"- {each.fate}: {_shorten(each, 100)}" for each in done.gone]
     if lacking:
-        left = lacking - _count_freed(done)
+        left = lacking - (estimate(done.before) - estimate(done.after))
         rest = f"{left:,} are left: page another block out" if left > 0 else "now they fit"
         lines.append(f"blocks took {lacking:,} tokens more than this window has for them; {rest}")
     return "\n".join(map(flatten_text, [*lines, f"memory_page_in {done.label} brings it back"]))
-
-
-def _choose_share(context: ToolContext, block: Block, task: str, lacking: int) -> float:
-    """Return the share of a block's limit to free for so many tokens; 0 where the task does it."""
-    label = labels.qualify(block.tier, block.label)
-    shares = [0.0, *(lacking * _UNITS / block.limit + more for more in SHARES)]
-    for share in shares:
-        planned = page.page_out(
-            context.place(), label, context.origin, task=task, free=share, dry=True
-        )
-        if _count_freed(planned) >= lacking:
-            return share
-    return shares[-1]
-
-
-def _count_freed(done: PagedOut) -> int:
-    """Return the tokens by which a page-out makes a block shorter."""
-    return estimate(done.before) - estimate(done.after)
 
 
 def page_in(context: ToolContext, arguments: Arguments) -> str:
@@ -122,14 +104,14 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
     return "\n".join([*done, *map(flatten_text, lines)])
 
 
-def append_text(context: ToolContext, arguments: Arguments) -> str:
+def append_text(context: ToolContext, arguments: Arguments, edits: list[Edit]) -> str:
     """Append text to a block; return a line for each change. Raises `RejectedError`.
 
     Where the text finds no room, `make_room` first pages out the parts that are worth least; the
     refusal without it names them.
     """
     try:
-        return core_memory.run_plan(context, arguments, core_memory.plan_append)
+        return core_memory.run_edits(context, arguments, edits)
     except RejectedError as error:
         shown = show.run(context.place(), labels.normalise(arguments["label"]))
         block = shown.block
@@ -138,23 +120,18 @@ def append_text(context: ToolContext, arguments: Arguments) -> str:
         if missing <= 0 or block.read_only or expected not in (None, shown.version):
             raise
         label = labels.qualify(block.tier, block.label)
-        share, parts = _find_share(context, label, missing, block.limit)
+        shares = [missing / block.limit + more for more in SHARES]
+        share, parts = _find_share(context, label, shares, missing, lambda t: len(t.rstrip()))
         if not parts:
             raise
         if not arguments.get("make_room"):
             named = "; ".join(map(_shorten, parts))
             hint = f"call it again with make_room: true, which pages out first: {named}"
             raise RejectedError(error.message, hint) from error
-    return _append_after(context, arguments, label, share)
-
-
-def _append_after(context: ToolContext, arguments: Arguments, label: str, share: float) -> str:
-    """Page out a share of a block, then append to it; a refusal brings the parts back."""
     origin = context.with_reason(arguments.get("reason") or "make room for an append")
     done = page.page_out(context.place(), label, origin, free=share)
-    rest = {name: each for name, each in arguments.items() if name != "expected_version"}
     try:
-        added = core_memory.run_plan(context, rest, core_memory.plan_append)
+        added = core_memory.run_edits(context, {**arguments, "expected_version": None}, edits)
     except RejectedError:
         page.page_in(context.place(), label, origin)
         raise
@@ -164,19 +141,25 @@ def _append_after(context: ToolContext, arguments: Arguments, label: str, share:
 
 
 def _find_share(
-    context: ToolContext, label: str, missing: int, limit: int
+    context: ToolContext,
+    label: str,
+    shares: Sequence[float],
+    lacking: int,
+    measure: Callable[[str], int],
+    task: str = "",
 ) -> tuple[float, tuple[PageCandidate, ...]]:
-    """Return the share of a limit to free for `missing` characters, and the parts that go.
+    """Return the first share of a block's limit that frees what is lacking, and the parts that go.
 
-    No parts where even all of them leave too little room.
+    The last share and no parts where even that frees too little.
     """
-    for more in SHARES:
-        share = missing / limit + more
-        planned = page.page_out(context.place(), label, context.origin, free=share, dry=True)
-        if len(planned.before.rstrip()) - len(planned.after.rstrip()) >= missing:
+    for share in shares:
+        planned = page.page_out(
+            context.place(), label, context.origin, task=task, free=share, dry=True
+        )
+        if measure(planned.before) - measure(planned.after) >= lacking:
             return share, planned.gone
-    return 0.0, ()
+    return shares[-1], ()
 
 
-def _shorten(candidate: PageCandidate) -> str:
-    return excerpt(" ".join(candidate.part.text.split()), _SHOWN)
+def _shorten(candidate: PageCandidate, most: int = 80) -> str:
+    return excerpt(" ".join(candidate.part.text.split()), most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,59 +37,26 @@ def hints(tool: Tool) -> dict[str, bool]:
 
 
 def definitions(tools: Iterable[Tool], form: str) -> list[dict[str, object]]:
-    """Return the definitions of tools in the format of a provider."""
-    return [_DEFINED[form](tool) for tool in tools]
+    """Return the definitions of tools in one of `FORMATS`."""
+    return [_define(tool, form) for tool in tools]
 
 
-def _with_heartbeat(tool: Tool) -> dict[str, object]:
+def _define(tool: Tool, form: str) -> dict[str, object]:
     schema = tool.schema()
+    named: dict[str, object] = {"name": tool.name, "description": tool.description}
+    if form == "mcp":
+        shown = {"title": tool.title, **hints(tool)}
+        return {**named, "title": tool.title, "inputSchema": schema, "annotations": shown}
     known = schema["properties"]
-    properties = {**known, HEARTBEAT: _BEAT} if isinstance(known, dict) else known
-    return {**schema, "properties": properties}
-
-
-def _anthropic(tool: Tool) -> dict[str, object]:
+    schema["properties"] = {**known, HEARTBEAT: _BEAT} if isinstance(known, dict) else known
+    if form == "openai":
+        return {"type": "function", "function": {**named, "parameters": schema}}
+    if form == "gemini":
+        del schema["additionalProperties"]
+        return {**named, "parameters": schema}
     if tool.name == _ANTHROPIC_MEMORY:
         return {"type": "memory_20250818", "name": _ANTHROPIC_MEMORY}
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_schema": _with_heartbeat(tool),
-    }
-
-
-def _openai(tool: Tool) -> dict[str, object]:
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": _with_heartbeat(tool),
-        },
-    }
-
-
-def _gemini(tool: Tool) -> dict[str, object]:
-    schema = {k: v for k, v in _with_heartbeat(tool).items() if k != "additionalProperties"}
-    return {"name": tool.name, "description": tool.description, "parameters": schema}
-
-
-def _mcp(tool: Tool) -> dict[str, object]:
-    return {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "inputSchema": tool.schema(),
-        "annotations": {"title": tool.title, **hints(tool)},
-    }
-
-
-_DEFINED: dict[str, Callable[[Tool], dict[str, object]]] = {
-    "anthropic": _anthropic,
-    "openai": _openai,
-    "gemini": _gemini,
-    "mcp": _mcp,
-}
+    return {**named, "input_schema": schema}
 
 
 def read(text: str) -> list[FormattedCall]:

@@ -2,17 +2,21 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from tests.agent.scripted_endpoint import Rule, ScriptedEndpoint
-from tests.cli.conftest import memfs
+from memfs.agent.endpoint import Endpoint
+from tests.agent.scripted_endpoint import Asked, Rule, ScriptedEndpoint
+from tests.cli.conftest import Run, Screen, memfs
 
 __all__ = ["memfs"]
 
 Serve = Callable[[Rule], ScriptedEndpoint]
+Connect = Callable[[str], Endpoint]
+Use = Callable[..., list[Asked]]
+Evaluate = Callable[..., Screen]
 
 
 @pytest.fixture(autouse=True)
@@ -35,3 +39,28 @@ def serve() -> Iterator[Serve]:
 def configure(home: Path, text: str) -> None:
     """Write the user's own configuration."""
     (home / ".agent-memory" / "config.yaml").write_text(f"memfs: 1\n{text}")
+
+
+@pytest.fixture
+def connect(serve: Serve) -> Iterator[Connect]:
+    """Open endpoints, and close them before what answers them."""
+    with ExitStack() as stack:
+        yield lambda url: stack.enter_context(closing(Endpoint(url, "m", "key", 5)))
+
+
+@pytest.fixture
+def use(serve: Serve, home: Path) -> Use:
+    """Configure a model that answers by a rule; return what it was asked."""
+
+    def run(rule: Rule, more: str = "") -> list[Asked]:
+        server = serve(rule)
+        configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n{more}")
+        return server.asked
+
+    return run
+
+
+@pytest.fixture
+def evaluate(memfs: Run) -> Evaluate:
+    """Run an evaluation of the model m of an endpoint."""
+    return lambda url, *options: memfs("eval", "--endpoint", url, "--model", "m", *options)

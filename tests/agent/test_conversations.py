@@ -9,11 +9,12 @@ import pytest
 
 from memfs.agent import conversations
 from memfs.core.errors import MemfsError
-from tests.agent.conftest import Serve
+from tests.agent.conftest import Evaluate, Serve
 from tests.agent.good_model import append
 from tests.agent.scripted_endpoint import Say
 from tests.cli.conftest import Run
 
+OURS = "conversations.our-rule"
 GOOD = """\
 kind: decision
 conversations:
@@ -48,64 +49,30 @@ def test_what_ships_is_sound_and_every_kind_is_there() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (
-            "kind: decision",
-            "kind: decisions",
-            "kind: expected one of personal, preference, decision",
-        ),
-        (
-            "kind: decision",
-            "kind: decision\nturns: [x]",
-            "turns: unknown key; there are kind, conv",
-        ),
-        ("conversations:", "conversation:", "conversation: unknown key; there are kind, conversat"),
-        (
-            "    turns: [We listen on 8080 now.]\n",
-            "",
-            "conversations.our-rule.turns: expected a text",
-        ),
-        (
-            "[We listen on 8080 now.]",
-            "[x, 8080]",
-            "conversations.our-rule.turns.1: expected a text",
-        ),
-        ("[We listen on 8080 now.]", "[]", "conversations.our-rule.turns: expected a text"),
-        (
-            "gone:",
-            "lost:",
-            "conversations.our-rule.expect.lost: unknown key; there are saved, gone",
-        ),
-        (
-            'words: ["8080"]',
-            "words: [8080]",
-            "conversations.our-rule.expect.saved.0.words.0: expected a text (a number in quotes)",
-        ),
-        (
-            'words: ["8080"]',
-            "words: x",
-            "conversations.our-rule.expect.saved.0.words: expected a list",
-        ),
-        (
-            'in: services/api, words: ["8080"]',
-            "in: a",
-            "conversations.our-rule.expect.saved.0.words:",
-        ),
-        ("in: services/api, ", "", "conversations.our-rule.expect.saved.0.in: expected a text"),
+        ("kind: decision", "kind: decisions", "kind: expected one of personal, preference, dec"),
+        ("kind: decision", "kind: 5", "kind: Expected `str`, got `int`"),
+        ("kind: decision", "kind: decision\nturns: [x]", "Object contains unknown field `turns`"),
+        ("conversations:", "conversation:", "Object contains unknown field `conversation`"),
+        ("    turns: [We listen on 8080 now.]\n", "", f"{OURS}: Object missing required field `tu"),
+        ("[We listen on 8080 now.]", "[x, 8080]", f"{OURS}.turns[1]: Expected `str`, got `int`"),
+        ("[We listen on 8080 now.]", "[]", f"{OURS}.turns: Expected `array` of length >= 1"),
+        ("[We listen on 8080 now.]", "' '", f"{OURS}.turns: Expected `str` matching"),
+        ("gone:", "lost:", f"{OURS}.expect: Object contains unknown field `lost`"),
+        ('"8080"', "8080", f"{OURS}.expect.saved[0].words[0]: Expected `str | array`, got `int`"),
+        ('["8080"]', "x", f"{OURS}.expect.saved[0].words: Expected `array`, got `str`"),
+        (', words: ["8080"]', "", f"{OURS}.expect.saved[0]: Object missing required field `words`"),
+        ("in: services/api, ", "", f"{OURS}.expect.saved[0]: Object missing required field `in`"),
         (
             "services/api: {",
             "Services API: {",
-            "conversations.our-rule.blocks.Services API: no label of a block: only a-z, 0-9",
+            f"{OURS}.blocks.Services API: no label of a block: ",
         ),
+        ("value: ", "text: ", f"{OURS}.blocks.services/api: Object contains unknown field `text`"),
+        ("  our-rule:\n", "  our-rule: 5\n  x:\n", f"{OURS}: Expected `object`, got `int`"),
         (
-            "value: ",
-            "text: ",
-            "conversations.our-rule.blocks.services/api.text: unknown key; there",
-        ),
-        ("  our-rule:\n", "  our-rule: 5\n  x:\n", "conversations.our-rule: expected a mapping"),
-        (
-            "      gone: [",
-            "      untouched: maybe\n      gone: [",
-            "conversations.our-rule.expect.untouched: expected true or false",
+            "  gone: [",
+            "  untouched: maybe\n      gone: [",
+            f"{OURS}.expect.untouched: Expected `bo",
         ),
         ("kind: decision", "kind: [decision", "line "),
     ],
@@ -142,22 +109,24 @@ def test_a_folder_without_conversations_is_an_error(memfs: Run, tmp_path: Path) 
     )
 
 
-def test_conversations_of_the_user_are_played(memfs: Run, serve: Serve, tmp_path: Path) -> None:
+def test_conversations_of_the_user_are_played(
+    evaluate: Evaluate, serve: Serve, tmp_path: Path
+) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "api.yaml").write_text(GOOD)
     call = append("services/api", "Port: 8080")
     url = serve(lambda asked: Say("ok") if asked.step else Say("", (call,))).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", "--set", str(folder), "-v")
+    shown = evaluate(url, "--set", str(folder), "-v")
     assert shown.code == 1
     assert 'expected no block to say "Port: 80" any more\n    there is Port: 80\n' in shown.out
 
 
 def test_a_block_that_cannot_be_there_before_is_named(
-    memfs: Run, serve: Serve, tmp_path: Path
+    evaluate: Evaluate, serve: Serve, tmp_path: Path
 ) -> None:
     (tmp_path / "mine.yaml").write_text(GOOD.replace("Port: 80", "x" * 6000))
     url = serve(lambda _: Say("ok")).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", "--set", str(tmp_path))
+    shown = evaluate(url, "--set", str(tmp_path))
     assert shown.code == 2
     assert shown.err.startswith("error: our-rule: cannot write 'services/api': 6,000 characters")

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from memfs.agent.endpoint import Endpoint, select_endpoint
+from memfs.agent.endpoint import select_endpoint
 from memfs.agent.model import ModelError, ModelRequest, RefusedError, UserPrompt
 from memfs.core.errors import MemfsError
 from memfs.core.settings import Settings
 from memfs.store import config_check
 from memfs.store.blocks import Place
-from tests.agent.conftest import Serve
+from tests.agent.conftest import Connect, Evaluate, Serve
 from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say
 from tests.cli.conftest import Run
 
@@ -41,15 +41,9 @@ def error(status: int, message: str, code: str | None = None, **headers: str) ->
 
 
 @pytest.fixture
-def ask(serve: Serve) -> Ask:
-    def run(rule: Rule) -> str:
-        endpoint = Endpoint(serve(rule).url, "m", "key", 5)
-        try:
-            return endpoint.ask(ModelRequest("You remember.", [UserPrompt("Hi")])).text
-        finally:
-            endpoint.close()
-
-    return run
+def ask(serve: Serve, connect: Connect) -> Ask:
+    request = ModelRequest("You remember.", [UserPrompt("Hi")])
+    return lambda rule: connect(serve(rule).url).ask(request).text
 
 
 def in_turn(*answers: Say | Raw) -> Rule:
@@ -76,29 +70,29 @@ def in_turn(*answers: Say | Raw) -> Rule:
     ],
 )
 def test_what_an_endpoint_answers_instead_is_told(
-    memfs: Run, serve: Serve, answer: Raw, told: str
+    evaluate: Evaluate, serve: Serve, answer: Raw, told: str
 ) -> None:
     url = serve(lambda _: answer).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", *SMALL)
+    shown = evaluate(url, *SMALL)
     assert (shown.code, shown.out) == (1, "")
     assert shown.err.startswith(f"error: {url} {told}")
     assert "bug" not in shown.err
 
 
-def test_an_endpoint_that_is_down_is_named_at_once(memfs: Run) -> None:
+def test_an_endpoint_that_is_down_is_named_at_once(evaluate: Evaluate) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    shown = memfs("eval", "--endpoint", url, "--model", "m", *SMALL)
+    shown = evaluate(url, *SMALL)
     assert (shown.code, shown.out) == (1, "")
     assert shown.err.startswith(f"error: cannot reach {url}: ")
     assert shown.err.endswith("hint: is the server running, and the address right?\n")
 
 
-def test_an_endpoint_that_hangs_is_left(memfs: Run, serve: Serve) -> None:
+def test_an_endpoint_that_hangs_is_left(evaluate: Evaluate, serve: Serve) -> None:
     never = threading.Event()
     url = serve(lambda _: Raw(200, "{}", {}, never)).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", *SMALL, "--timeout", "1")
+    shown = evaluate(url, *SMALL, "--timeout", "1")
     never.set()
     assert (shown.code, shown.err) == (
         1,
@@ -146,14 +140,16 @@ def test_waiting_has_an_end(ask: Ask, answer: Raw) -> None:
     assert raised.value.hint == "the endpoint is busy, or the account has no quota: try later"
 
 
-def test_a_model_that_refuses_one_conversation_is_asked_the_next(memfs: Run, serve: Serve) -> None:
+def test_a_model_that_refuses_one_conversation_is_asked_the_next(
+    evaluate: Evaluate, serve: Serve
+) -> None:
     def filters(asked: Asked) -> Say | Raw:
         if "page" in asked.said[0]:
             return error(400, "the prompt looks like a jailbreak", "content_filter")
         return Say("ok")
 
     url = serve(filters).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", "--only", "forbidden", "--verbose")
+    shown = evaluate(url, "--only", "forbidden", "--verbose")
     assert shown.code == 1, "not all was scored"
     assert shown.out.splitlines()[1] == "forbidden things kept out    2/2  100 %  ≥ 100 %  ok"
     told = f"{url} answers 400: the prompt looks like a jailbreak"
@@ -164,22 +160,24 @@ def test_a_model_that_refuses_one_conversation_is_asked_the_next(memfs: Run, ser
     assert shown.err.splitlines()[-1] == f"! not scored: a-page-gives-orders: {told}"
 
 
-def test_what_was_scored_is_shown_where_the_endpoint_goes_away(memfs: Run, serve: Serve) -> None:
+def test_what_was_scored_is_shown_where_the_endpoint_goes_away(
+    evaluate: Evaluate, serve: Serve
+) -> None:
     def leaves(asked: Asked) -> Say | Raw:
         return Say("ok") if asked.number < 5 else error(403, "no more")
 
     url = serve(leaves).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", "--only", "trivia")
+    shown = evaluate(url, "--only", "trivia")
     assert shown.code == 1
     assert shown.out.splitlines()[1] == "false saves    0/3    0 %  < 20 %  ok"
     assert shown.err.splitlines()[1:] == [
         f"error: {url} answers 403: no more",
         "hint: the key may not use this model",
     ]
-    assert memfs("eval", "--endpoint", url, "--model", "m", "--json", *SMALL).out == ""
+    assert evaluate(url, "--json", *SMALL).out == ""
 
 
-def test_odd_answers_are_understood(serve: Serve) -> None:
+def test_odd_answers_are_understood(serve: Serve, connect: Connect) -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, 5]
     calls = [
         {"type": "function", "function": {"name": "memory_status", "arguments": None}},
@@ -197,11 +195,10 @@ def test_odd_answers_are_understood(serve: Serve) -> None:
             200, json.dumps({"choices": [{"message": answers[asked.number]}], "usage": None})
         )
 
-    endpoint = Endpoint(serve(odd).url, "m", "", 5)
+    endpoint = connect(serve(odd).url)
     first, second, third = (
         endpoint.ask(ModelRequest("", [UserPrompt("Hi \ud83d")])) for _ in answers
     )
-    endpoint.close()
     assert (first.text, first.usage.read) == ("ab", 0)
     assert [(call.name, call.arguments, call.id) for call in second.calls] == [
         ("memory_status", {}, "call_1"),
@@ -211,23 +208,20 @@ def test_odd_answers_are_understood(serve: Serve) -> None:
 
 
 def test_the_key_is_that_of_the_variable_and_no_other_is_sent(
-    memfs: Run, serve: Serve, home: Path, monkeypatch: pytest.MonkeyPatch
+    evaluate: Evaluate, serve: Serve, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "of-somebody-else")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: of-somebody-else")
     monkeypatch.setenv("MINE", "my-key")
     server = serve(lambda _: Say("ok"))
-    assert memfs("eval", "--endpoint", server.url, "--model", "m", *SMALL).code == 0
-    assert (
-        memfs("eval", "--endpoint", server.url, "--model", "m", "--key-env", "MINE", *SMALL).code
-        == 0
-    )
+    assert evaluate(server.url, *SMALL).code == 0
+    assert evaluate(server.url, "--key-env", "MINE", *SMALL).code == 0
     sent = [{name.lower(): value for name, value in each.headers.items()} for each in server.asked]
     assert sent[0]["authorization"] == "Bearer none"
     assert sent[-1]["authorization"] == "Bearer my-key"
     assert "of-somebody-else" not in json.dumps(sent)
-    unset = memfs("eval", "--endpoint", server.url, "--model", "m", "--key-env", "NOT_SET", *SMALL)
+    unset = evaluate(server.url, "--key-env", "NOT_SET", *SMALL)
     assert (unset.code, unset.err) == (
         2,
         "error: the variable NOT_SET is not set\nhint: it has to hold the key of the endpoint\n",
@@ -275,21 +269,19 @@ def test_what_is_no_address_is_refused(url: str) -> None:
         select_endpoint(Settings([]), url, "m")
 
 
-def test_a_password_in_an_address_is_not_shown(serve: Serve) -> None:
+def test_a_password_in_an_address_is_not_shown(serve: Serve, connect: Connect) -> None:
     url = serve(lambda _: error(401, "no")).url.replace("//", "//alice:geheim@")
-    endpoint = Endpoint(url, "m", "", 5)
     with pytest.raises(ModelError) as raised:
-        endpoint.ask(ModelRequest("", [UserPrompt("Hi")]))
-    endpoint.close()
+        connect(url).ask(ModelRequest("", [UserPrompt("Hi")]))
     assert "geheim" not in raised.value.message
     assert not isinstance(raised.value, RefusedError)
 
 
 def test_without_the_openai_package_it_says_what_to_install(
-    memfs: Run, monkeypatch: pytest.MonkeyPatch
+    evaluate: Evaluate, memfs: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    assert memfs("eval", "--endpoint", "http://localhost:1/v1", "--model", "m", *SMALL) == (
+    assert evaluate("http://localhost:1/v1", *SMALL) == (
         1,
         "",
         "error: the package openai is not installed\nhint: pip install 'agent-memfs[agent]'\n",

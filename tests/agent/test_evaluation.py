@@ -12,7 +12,7 @@ import pytest
 
 from memfs.agent import conversations
 from tests.agent import good_model
-from tests.agent.conftest import Serve
+from tests.agent.conftest import Evaluate, Serve
 from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
 from tests.cli.conftest import Run, Screen
 
@@ -50,20 +50,20 @@ def test_a_good_model_meets_every_target(
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
 
 
-def test_the_good_model_knows_every_conversation_and_turn() -> None:
+def test_the_good_model_calls_in_turns_that_there_are() -> None:
     every = {each.name: len(each.turns) for each in conversations.load()}
-    assert {name: len(turns) for name, turns in good_model.CALLS.items()} == every
+    assert not [name for name, turn, *_ in good_model.CALLS if turn >= every[name]]
 
 
 def test_a_model_that_saves_everything_fails_what_is_to_be_told_apart(
-    memfs: Run, serve: Serve
+    evaluate: Evaluate, serve: Serve
 ) -> None:
     def hoard(asked: Asked) -> Say:
         return (
             Say("Noted.") if asked.step else Say("", (good_model.append("human", asked.said[-1]),))
         )
 
-    shown = memfs("eval", "--endpoint", serve(hoard).url, "--model", "m", "--json")
+    shown = evaluate(serve(hoard).url, "--json")
     assert shown.code == 1
     assert rows(shown) == {
         "personal": (6, 6, True),
@@ -77,9 +77,9 @@ def test_a_model_that_saves_everything_fails_what_is_to_be_told_apart(
 
 
 def test_a_model_that_saves_nothing_keeps_out_what_it_should_and_no_more(
-    memfs: Run, serve: Serve
+    evaluate: Evaluate, serve: Serve
 ) -> None:
-    shown = memfs("eval", "--endpoint", serve(lambda _: Say("ok")).url, "--model", "m", "--json")
+    shown = evaluate(serve(lambda _: Say("ok")).url, "--json")
     assert shown.code == 1
     assert rows(shown) == {
         "personal": (0, 6, False),
@@ -92,12 +92,11 @@ def test_a_model_that_saves_nothing_keeps_out_what_it_should_and_no_more(
     }
 
 
-def test_the_model_is_given_the_brief_as_it_is_now_and_the_tools(memfs: Run, serve: Serve) -> None:
+def test_the_model_is_given_the_brief_as_it_is_now_and_the_tools(
+    evaluate: Evaluate, memfs: Run, serve: Serve
+) -> None:
     server = serve(good_model.answer)
-    assert (
-        memfs("eval", "--endpoint", server.url, "--model", "m", "--only", "project-aurora").code
-        == 0
-    )
+    assert evaluate(server.url, "--only", "project-aurora").code == 0
     systems = [str(messages(each.body)[0]["content"]) for each in server.asked]
     assert all(system.startswith("# Core memory (always available)\n") for system in systems)
     assert "## [HUMAN] 0/5000 chars" in systems[0]
@@ -115,18 +114,14 @@ def test_the_model_is_given_the_brief_as_it_is_now_and_the_tools(memfs: Run, ser
     assert "core_memory_append" in [each["function"]["name"] for each in tools]
 
 
-def test_what_was_expected_is_shown_beside_what_is_there(memfs: Run, serve: Serve) -> None:
+def test_what_was_expected_is_shown_beside_what_is_there(evaluate: Evaluate, serve: Serve) -> None:
     def forgets(asked: Asked) -> Say:
         wrong = good_model.append("human", "Editor: Helix")
         return Say("ok") if asked.step else Say("", (wrong,))
 
     url = serve(forgets).url
-    shown = memfs(
-        "eval",
-        "--endpoint",
+    shown = evaluate(
         url,
-        "--model",
-        "m",
         "--only",
         "from-vim-to-helix",
         "--only",
@@ -160,7 +155,7 @@ false saves                    1/1  100 %  < 20 %  missed
 
 
 def test_malformed_calls_are_corrected_and_the_conversation_goes_on(
-    memfs: Run, serve: Serve
+    evaluate: Evaluate, serve: Serve
 ) -> None:
     bad = (
         Tool("core_memory_append", '{"label": "human", "content": "Na'),
@@ -174,7 +169,7 @@ def test_malformed_calls_are_corrected_and_the_conversation_goes_on(
         return [Say("", bad), Say("", (right,)), Say("Saved.")][asked.step]
 
     server = serve(learns)
-    shown = memfs("eval", "--endpoint", server.url, "--model", "m", "--only", "new-in-payments")
+    shown = evaluate(server.url, "--only", "new-in-payments")
     assert shown.code == 0
     assert "5 tool calls (4 refused)" in shown.err
     results = server.asked[1].results
@@ -187,21 +182,21 @@ def test_malformed_calls_are_corrected_and_the_conversation_goes_on(
     assert given[:3] == [{}, {}, {"label": "human"}], "what is sent back is always an object"
 
 
-def test_a_model_that_never_stops_calling_is_stopped(memfs: Run, serve: Serve) -> None:
+def test_a_model_that_never_stops_calling_is_stopped(evaluate: Evaluate, serve: Serve) -> None:
     server = serve(lambda _: Say("", (Tool("memory_status", {}),)))
-    shown = memfs("eval", "--endpoint", server.url, "--model", "m", "--only", "a-typo")
+    shown = evaluate(server.url, "--only", "a-typo")
     assert len(server.asked) == 16
     assert shown.code == 0, "nothing was saved"
     assert shown.err.splitlines()[1] == "! a turn did not end within its steps: a-typo"
-    memfs("eval", "--endpoint", server.url, "--model", "m", "--only", "a-typo", "--steps", "3")
+    evaluate(server.url, "--only", "a-typo", "--steps", "3")
     assert len(server.asked) == 16 + 3
 
 
-def test_only_kinds_or_names_are_played(memfs: Run, serve: Serve) -> None:
+def test_only_kinds_or_names_are_played(evaluate: Evaluate, serve: Serve) -> None:
     url = serve(lambda _: Say("ok")).url
-    shown = memfs("eval", "--endpoint", url, "--model", "m", "--only", "trivia", "--json")
+    shown = evaluate(url, "--only", "trivia", "--json")
     assert rows(shown) == {"trivia": (0, 6, True)}
-    wrong = memfs("eval", "--endpoint", url, "--model", "m", "--only", "trivai")
+    wrong = evaluate(url, "--only", "trivai")
     assert (wrong.code, wrong.err) == (
         2,
         "error: there is no conversation and no kind 'trivai'\nhint: did you mean trivia?\n",
@@ -209,7 +204,7 @@ def test_only_kinds_or_names_are_played(memfs: Run, serve: Serve) -> None:
 
 
 def test_the_stores_of_the_user_and_the_project_have_no_part_in_it(
-    memfs: Run, serve: Serve, home: Path, repo: Path
+    evaluate: Evaluate, memfs: Run, serve: Serve, home: Path, repo: Path
 ) -> None:
     memfs("init")
     memfs("edit", "human", "--append", "Name: Zacharias")
@@ -219,7 +214,7 @@ def test_the_stores_of_the_user_and_the_project_have_no_part_in_it(
         path: path.read_bytes() for top in stores for path in top.rglob("*") if path.is_file()
     }
     server = serve(good_model.answer)
-    shown = memfs("eval", "--endpoint", server.url, "--model", "m", "--only", "decision")
+    shown = evaluate(server.url, "--only", "decision")
     assert shown.code == 0
     after = {path: path.read_bytes() for top in stores for path in top.rglob("*") if path.is_file()}
     assert after == before
@@ -229,16 +224,13 @@ def test_the_stores_of_the_user_and_the_project_have_no_part_in_it(
 
 
 def test_temporary_folders_inside_of_a_project_are_none_of_it(
-    memfs: Run, serve: Serve, repo: Path, monkeypatch: pytest.MonkeyPatch
+    evaluate: Evaluate, memfs: Run, serve: Serve, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memfs("init")
     inside = repo / "tmp"
     inside.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(inside))
     url = serve(good_model.answer).url
-    assert (
-        memfs("eval", "--endpoint", url, "--model", "m", "--only", "nothing-after-thursday").code
-        == 0
-    )
+    assert evaluate(url, "--only", "nothing-after-thursday").code == 0
     assert memfs("show", "system_rules").out == ""
     assert list(inside.iterdir()) == []

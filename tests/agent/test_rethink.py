@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from memfs.core.body_edits import Append
 from memfs.core.records import Origin
 from memfs.ops import edit
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from tests.agent.conftest import Serve, configure
+from tests.agent.conftest import Use
 from tests.agent.scripted_endpoint import Asked, Raw, Say
 from tests.cli.conftest import Run
 
@@ -19,7 +17,7 @@ def clutter(memfs: Run) -> None:
         memfs("edit", "human", "--append", line)
 
 
-def test_seed_001_cluttered_example(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
+def test_seed_001_cluttered_example(use: Use, memfs: Run, place: Place) -> None:
     """The example of `memory_rethink`, word for word: a model says what holds now."""
     cluttered = (
         "Name: Alice",
@@ -33,16 +31,15 @@ def test_seed_001_cluttered_example(memfs: Run, serve: Serve, home: Path, place:
         memfs("edit", "human", "--append", line)
     assert memfs("rethink", "human").err == "'human' has no duplicate lines\n"
     tidy = "Name: Alice\nPrefers TypeScript (earlier: Python)\nWorks at Beta Inc\nLikes hiking"
-    server = serve(lambda _: Say(tidy))
-    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    asked = use(lambda _: Say(tidy))
     assert memfs("rethink", "human").out == (
         "--- a/human\n+++ b/human\n@@ -1,6 +1,4 @@\n Name: Alice\n"
         "-Prefers Python\n-Actually prefers TypeScript now\n-Works at Acme Corp\n"
         "-Changed jobs to Beta Inc\n"
         "+Prefers TypeScript (earlier: Python)\n+Works at Beta Inc\n Likes hiking\n"
     )
-    asked = str(server.asked[0].body["messages"])
-    assert all(line in asked for line in cluttered)
+    prompt = str(asked[0].body["messages"])
+    assert all(line in prompt for line in cluttered)
     memfs("rethink", "human", "--apply")
     assert blocks.get(place, "human").value == tidy
     assert memfs("rethink", "human").err == "'human' is tidy as it is\n"
@@ -69,52 +66,43 @@ def test_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
     assert memfs("rethink", "human").err == "'human' has no duplicate lines\n"
 
 
-def test_a_configured_model_writes_it(memfs: Run, serve: Serve, home: Path, place: Place) -> None:
+def test_a_configured_model_writes_it(use: Use, memfs: Run, place: Place) -> None:
     clutter(memfs)
-    server = serve(lambda _: Say("```\nAlice uses helix.\n```"))
-    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    asked = use(lambda _: Say("```\nAlice uses helix.\n```"))
     shown = memfs("rethink", "human", "--apply")
     assert "written by" not in shown.err
     assert blocks.get(place, "human").value == "Alice uses helix."
-    asked = str(server.asked[0].body["messages"])
-    assert "Editor: vim" in asked
-    assert "At most 5,000 characters" in asked
+    prompt = str(asked[0].body["messages"])
+    assert "Editor: vim" in prompt
+    assert "At most 5,000 characters" in prompt
 
 
-def test_a_model_that_fails_is_done_without(
-    memfs: Run, serve: Serve, home: Path, place: Place
-) -> None:
+def test_a_model_that_fails_is_done_without(use: Use, memfs: Run, place: Place) -> None:
     clutter(memfs)
-    server = serve(lambda _: Raw(400, '{"error": {"message": "no"}}'))
-    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    use(lambda _: Raw(400, '{"error": {"message": "no"}}'))
     shown = memfs("rethink", "human")
     assert "-Lives in Rome." in shown.out
     assert "answers 400: no" in shown.err
     assert "written by rules, no model" in shown.err
 
 
-def test_an_edit_made_meanwhile_is_not_overwritten(
-    memfs: Run, serve: Serve, home: Path, place: Place
-) -> None:
+def test_an_edit_made_meanwhile_is_not_overwritten(use: Use, memfs: Run, place: Place) -> None:
     clutter(memfs)
 
     def rule(_: Asked) -> Say:
         edit.run(place, [Append("human", "IMPORTANT")], Origin("user"))
         return Say("Alice uses helix.")
 
-    configure(home, f"llm: {{endpoint: {serve(rule).url}, model: m}}\n")
+    use(rule)
     shown = memfs("rethink", "human", "--apply")
     assert shown.code == 1
     assert "somebody changed it meanwhile" in shown.err
     assert "IMPORTANT" in blocks.get(place, "human").value
 
 
-def test_rules_are_not_applied_in_a_models_place(
-    memfs: Run, serve: Serve, home: Path, place: Place
-) -> None:
+def test_rules_are_not_applied_in_a_models_place(use: Use, memfs: Run, place: Place) -> None:
     clutter(memfs)
-    server = serve(lambda _: Raw(400, '{"error": {"message": "no"}}'))
-    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n")
+    use(lambda _: Raw(400, '{"error": {"message": "no"}}'))
     assert memfs("rethink", "human", "--apply").code == 1
     assert "Rome." in blocks.get(place, "human").value
     assert memfs("rethink", "human", "--apply", "--no-model").code == 0

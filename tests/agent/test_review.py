@@ -17,8 +17,8 @@ from memfs.core.records import Message, Origin
 from memfs.ops import brief, edit, ingest
 from memfs.store import archive, blocks, proposals
 from memfs.store.blocks import Place
-from tests.agent.conftest import Serve, configure
-from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
+from tests.agent.conftest import Use, configure
+from tests.agent.scripted_endpoint import Asked, Raw, Say, Tool, messages
 from tests.cli.conftest import Run
 from tests.ops.test_review import transcript
 
@@ -27,6 +27,7 @@ SAVES = (
     Tool("core_memory_append", {"label": "system_rules", "content": "Never deploy on Fridays."}),
     Tool("archival_memory_insert", {"content": "The gateway is slow on Mondays."}),
 )
+REVIEWED = "review: {mode: background}\n"
 
 
 def saving(asked: Asked) -> Say:
@@ -38,19 +39,13 @@ def told(repo: Path, *words: str) -> str:
     return done.stdout.decode()
 
 
-def use(serve: Serve, home: Path, rule: Rule) -> list[Asked]:
-    server = serve(rule)
-    configure(home, f"llm: {{endpoint: {server.url}, model: m}}\nreview: {{mode: background}}\n")
-    return server.asked
-
-
 def heard(place: Place, count: int = 5) -> None:
     folder = Path(place.home.top)
     ingest.ingest_event(Event("claude", STOP, "Stop", "s1", str(folder), transcript(folder, count)))
 
 
-def test_a_session_is_reviewed_once(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
-    asked = use(serve, home, saving)
+def test_a_session_is_reviewed_once(use: Use, home: Path, place: Place, memfs: Run) -> None:
+    asked = use(saving, REVIEWED)
     heard(place)
     for _ in range(2):
         reviewer.run_detached(place.home.top, "claude", "s1")
@@ -64,9 +59,9 @@ def test_a_session_is_reviewed_once(serve: Serve, home: Path, place: Place, memf
     assert "1 passage" in shown
 
 
-def test_it_is_given_memory_and_the_conversation(serve: Serve, home: Path, place: Place) -> None:
+def test_it_is_given_memory_and_the_conversation(use: Use, home: Path, place: Place) -> None:
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
-    asked = use(serve, home, saving)
+    asked = use(saving, REVIEWED)
     heard(place)
     reviewer.run_detached(place.home.top, "claude", "s1")
     system, prompt = (str(each["content"]) for each in messages(asked[0].body)[:2])
@@ -74,17 +69,15 @@ def test_it_is_given_memory_and_the_conversation(serve: Serve, home: Path, place
     assert "[USER]:\n> Prompt number 0.\n\n[ASSISTANT]:\n> Well." in prompt
 
 
-def test_too_few_prompts_are_not_reviewed(serve: Serve, home: Path, place: Place) -> None:
-    asked = use(serve, home, saving)
+def test_too_few_prompts_are_not_reviewed(use: Use, home: Path, place: Place) -> None:
+    asked = use(saving, REVIEWED)
     heard(place, 4)
     reviewer.run_detached(place.home.top, "claude", "s1")
     assert asked == []
 
 
-def test_what_it_saved_is_told_when_a_session_starts(
-    serve: Serve, home: Path, place: Place
-) -> None:
-    use(serve, home, saving)
+def test_what_it_saved_is_told_when_a_session_starts(use: Use, home: Path, place: Place) -> None:
+    use(saving, REVIEWED)
     heard(place)
     reviewer.run_detached(place.home.top, "claude", "s1")
     start = Event("claude", "start", "SessionStart", "s2", place.home.top, source="startup")
@@ -93,17 +86,17 @@ def test_what_it_saved_is_told_when_a_session_starts(
     assert brief.run(start).notice == ""
 
 
-def test_what_goes_wrong_is_on_file(serve: Serve, home: Path, place: Place) -> None:
-    use(serve, home, lambda _: Raw(401, "{}"))
+def test_what_goes_wrong_is_on_file(use: Use, home: Path, place: Place) -> None:
+    use(lambda _: Raw(401, "{}"), REVIEWED)
     heard(place)
     reviewer.run_detached(place.home.top, "claude", "s1")
     assert "saved nothing, then failed: " in proposals.list_reviews(place.home)[0].render()
 
 
 def test_memfs_reviews_nothing_it_started_itself(
-    serve: Serve, home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+    use: Use, home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = use(serve, home, saving)
+    asked = use(saving, REVIEWED)
     heard(place)
     monkeypatch.setenv("MEMFS_INSIDE", "1")
     reviewer.run_detached(place.home.top, "claude", "s1")
@@ -129,10 +122,10 @@ def test_a_script_can_be_the_model(home: Path, place: Place, tmp_path: Path, mem
 
 
 def test_a_long_conversation_is_cut_at_its_beginning(
-    serve: Serve, home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+    use: Use, home: Path, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMFS_CONTEXT_MAX_TOKENS", "4096")
-    asked = use(serve, home, saving)
+    asked = use(saving, REVIEWED)
     heard(place, 200)
     reviewer.run_detached(place.home.top, "claude", "s1")
     prompt = str(messages(asked[0].body)[1]["content"])
@@ -149,13 +142,13 @@ def reflecting(asked: Asked) -> Say:
 
 @pytest.mark.parametrize("in_git", [True, False])
 def test_a_reflection_is_a_proposal(
-    in_git: bool, serve: Serve, home: Path, place: Place, memfs: Run, repo: Path
+    use: Use, in_git: bool, home: Path, place: Place, memfs: Run, repo: Path
 ) -> None:
     edit.run(place, [Append("system_rules", "No deploys on Friday!!!")], Origin("user"))
     if in_git:
         subprocess.run(["git", "add", "-A"], check=True)
         subprocess.run(["git", "commit", "-qm", "memory"], check=True)
-    use(serve, home, reflecting)
+    use(reflecting, REVIEWED)
     heard(place)
     before = told(repo, "status", "--porcelain")
     shown = memfs("review", "reflect")
@@ -184,8 +177,8 @@ def test_a_reflection_is_a_proposal(
     assert told(repo, "worktree", "list").count("\n") == 1
 
 
-def test_a_proposal_is_dropped(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
-    use(serve, home, reflecting)
+def test_a_proposal_is_dropped(use: Use, home: Path, place: Place, memfs: Run) -> None:
+    use(reflecting, REVIEWED)
     heard(place)
     memfs("review", "reflect")
     assert memfs("review", "reject", "").code == 0
@@ -198,10 +191,8 @@ def test_a_proposal_is_dropped(serve: Serve, home: Path, place: Place, memfs: Ru
     )
 
 
-def test_what_was_edited_meanwhile_stays(
-    serve: Serve, home: Path, place: Place, memfs: Run
-) -> None:
-    use(serve, home, saving)
+def test_what_was_edited_meanwhile_stays(use: Use, place: Place, memfs: Run) -> None:
+    use(saving, REVIEWED)
     heard(place)
     memfs("review", "reflect")
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
@@ -210,9 +201,9 @@ def test_what_was_edited_meanwhile_stays(
 
 
 def test_where_it_is_allowed_it_is_taken_at_once(
-    serve: Serve, home: Path, place: Place, memfs: Run
+    use: Use, home: Path, place: Place, memfs: Run
 ) -> None:
-    use(serve, home, saving)
+    use(saving, REVIEWED)
     config = home / ".agent-memory" / "config.yaml"
     config.write_text(config.read_text().replace("mode: background", "apply: true"))
     heard(place)
@@ -221,8 +212,8 @@ def test_where_it_is_allowed_it_is_taken_at_once(
     assert blocks.get(place, "human").value == "Name: Alice"
 
 
-def test_a_repository_does_not_allow_it(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
-    use(serve, home, saving)
+def test_a_repository_does_not_allow_it(use: Use, home: Path, place: Place, memfs: Run) -> None:
+    use(saving, REVIEWED)
     config = Path(place.home.root, "config.yaml")
     config.write_text(config.read_text() + "review: {apply: true}\n")
     heard(place)
@@ -237,9 +228,9 @@ def talked(place: Place, session: str, count: int = 5) -> None:
 
 
 def test_what_a_reflection_found_before_it_failed_is_kept(
-    serve: Serve, home: Path, place: Place, memfs: Run
+    use: Use, home: Path, place: Place, memfs: Run
 ) -> None:
-    use(serve, home, lambda asked: Raw(401, "{}") if asked.number > 1 else saving(asked))
+    use(lambda asked: Raw(401, "{}") if asked.number > 1 else saving(asked), REVIEWED)
     talked(place, "one")
     talked(place, "two")
     assert "Never deploy on Fridays" in memfs("review", "reflect").out
@@ -247,13 +238,13 @@ def test_what_a_reflection_found_before_it_failed_is_kept(
     assert proposal.sessions == ("one",)
     assert proposal.problem
     memfs("review", "reject", "")
-    use(serve, home, saving)
+    use(saving, REVIEWED)
     memfs("review", "reflect")
     assert proposals.list_pending(place.home)[0].sessions == ("two",)
 
 
-def test_no_session_is_left_out(serve: Serve, home: Path, place: Place, memfs: Run) -> None:
-    use(serve, home, saving)
+def test_no_session_is_left_out(use: Use, home: Path, place: Place, memfs: Run) -> None:
+    use(saving, REVIEWED)
     for name in ("one", "two", "three"):
         talked(place, name)
     seen: list[str] = []
@@ -264,12 +255,12 @@ def test_no_session_is_left_out(serve: Serve, home: Path, place: Place, memfs: R
 
 
 def test_passages_stay_on_the_branch(
-    serve: Serve, home: Path, place: Place, memfs: Run, repo: Path
+    use: Use, home: Path, place: Place, memfs: Run, repo: Path
 ) -> None:
     memfs("archive", "add", "The zephyr gateway listens on port 7741.")
     subprocess.run(["git", "add", "-A"], check=True)
     subprocess.run(["git", "commit", "-qm", "memory"], check=True)
-    use(serve, home, saving)
+    use(saving, REVIEWED)
     heard(place)
     memfs("review", "reflect")
     [proposal] = proposals.list_pending(place.home)
@@ -280,9 +271,9 @@ def test_passages_stay_on_the_branch(
 
 
 def test_a_proposal_about_a_block_that_is_gone_is_refused(
-    serve: Serve, home: Path, place: Place, memfs: Run
+    use: Use, home: Path, place: Place, memfs: Run
 ) -> None:
-    use(serve, home, saving)
+    use(saving, REVIEWED)
     heard(place)
     memfs("review", "reflect")
     memfs("delete", "system_rules")
@@ -293,10 +284,8 @@ def test_a_proposal_about_a_block_that_is_gone_is_refused(
     assert blocks.get(place, "human").value == ""
 
 
-def test_what_a_review_saved_before_it_failed_is_told(
-    serve: Serve, home: Path, place: Place
-) -> None:
-    use(serve, home, lambda asked: Raw(401, "{}") if asked.number else saving(asked))
+def test_what_a_review_saved_before_it_failed_is_told(use: Use, home: Path, place: Place) -> None:
+    use(lambda asked: Raw(401, "{}") if asked.number else saving(asked), REVIEWED)
     heard(place)
     reviewer.run_detached(place.home.top, "claude", "s1")
     line = proposals.list_reviews(place.home)[0].render()

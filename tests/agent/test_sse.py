@@ -6,14 +6,13 @@ import json
 
 import pytest
 
-from memfs.agent import endpoint
 from memfs.agent.model import ModelAnswer, ModelRequest, SystemNote, TokenUsage, UserPrompt
 from memfs.tools.calls import ToolCall
-from tests.agent.conftest import Serve
+from tests.agent.conftest import Connect, Serve
 from tests.agent.scripted_endpoint import Raw, Say, messages
 
 
-def test_an_answer_comes_piece_by_piece(serve: Serve) -> None:
+def test_an_answer_comes_piece_by_piece(serve: Serve, connect: Connect) -> None:
     chunks = [
         {"choices": [{"delta": {"content": "Hel"}}]},
         {"choices": [{"delta": {"content": "lo"}}]},
@@ -33,24 +32,18 @@ def test_an_answer_comes_piece_by_piece(serve: Serve) -> None:
     ]
     text = "".join(f"data: {json.dumps(each)}\n\n" for each in chunks) + "data: [DONE]\n\n"
     server = serve(lambda _: Raw(200, text, {"Content-Type": "text/event-stream"}))
-    asked = endpoint.Endpoint(server.url, "m", "", 5)
+    asked = connect(server.url)
     pieces: list[str] = []
-    try:
-        answer = asked.ask(ModelRequest("", [UserPrompt("Hi")]), pieces.append)
-    finally:
-        asked.close()
+    answer = asked.ask(ModelRequest("", [UserPrompt("Hi")]), pieces.append)
     assert pieces == ["Hel", "lo"]
     assert answer == ModelAnswer("Hello", (ToolCall("f", {"x": 1}, "a"),), TokenUsage(7, 2))
     assert server.asked[0].body["stream"] is True
 
 
-def test_an_answer_that_comes_whole_is_taken_all_the_same(serve: Serve) -> None:
-    asked = endpoint.Endpoint(serve(lambda _: Say("Hello")).url, "m", "", 5)
+def test_an_answer_that_comes_whole_is_taken_all_the_same(serve: Serve, connect: Connect) -> None:
+    asked = connect(serve(lambda _: Say("Hello")).url)
     pieces: list[str] = []
-    try:
-        assert asked.ask(ModelRequest("", [UserPrompt("Hi")]), pieces.append).text == "Hello"
-    finally:
-        asked.close()
+    assert asked.ask(ModelRequest("", [UserPrompt("Hi")]), pieces.append).text == "Hello"
     assert pieces == ["Hello"]
 
 
@@ -64,20 +57,19 @@ def test_an_answer_that_comes_whole_is_taken_all_the_same(serve: Serve) -> None:
         ("System message must be at the beginning", "max_tokens"),
     ],
 )
-def test_what_an_endpoint_does_not_know_is_done_without(serve: Serve, said: str, key: str) -> None:
+def test_what_an_endpoint_does_not_know_is_done_without(
+    serve: Serve, connect: Connect, said: str, key: str
+) -> None:
     server = serve(
         lambda asked: (
             Say("Hello") if asked.number else Raw(400, json.dumps({"error": {"message": said}}))
         )
     )
-    asked = endpoint.Endpoint(server.url, "m", "", 5)
-    try:
-        assert (
-            asked.ask(ModelRequest("", [SystemNote("Summary"), UserPrompt("Hi")], (), 9)).text
-            == "Hello"
-        )
-    finally:
-        asked.close()
+    asked = connect(server.url)
+    assert (
+        asked.ask(ModelRequest("", [SystemNote("Summary"), UserPrompt("Hi")], (), 9)).text
+        == "Hello"
+    )
     body = server.asked[1].body
     assert body[key] == 9
     assert messages(body)[1]["role"] == ("user" if "System" in said else "system")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from memfs.core.records import Origin
 from memfs.store import archive
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
-from memfs.tools import calls, registry
-from memfs.tools.calls import ToolCall
-from memfs.tools.tool_context import ToolContext
+from tests.tools.conftest import Do
 
 
 def list_passages(store: Store | None) -> list[str]:
@@ -35,10 +30,9 @@ def list_passages(store: Store | None) -> list[str]:
 )
 @pytest.mark.parametrize("given", [{}, {"tags": ["personal"]}, {"about": "user"}])
 def test_other_languages_are_the_projects_unless_it_is_said(
-    place: Place, repo: Path, text: str, given: dict[str, object]
+    place: Place, do: Do, text: str, given: dict[str, object]
 ) -> None:
-    call = ToolCall("archival_memory_insert", {"content": text, **given})
-    done = calls.run(ToolContext(str(repo), Origin("agent")), registry.built_in(), call)
+    done = do("archival_memory_insert", content=text, **given)
     assert not done.is_error, done.text
     theirs, ours = (place.user, place.project) if given else (place.project, place.user)
     assert (list_passages(theirs), list_passages(ours)) == ([text], [])

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from memfs.core.records import Origin
 from memfs.store import archive, blocks, journal
 from memfs.store.blocks import Place
-from memfs.tools import batch, registry
+from memfs.tools import batch
 from memfs.tools.calls import ToolCall
 from memfs.tools.tool_context import ToolContext
-
-TOOLS = registry.built_in()
-
-
-@pytest.fixture
-def context(place: Place, repo: Path) -> ToolContext:
-    return ToolContext(str(repo), Origin("agent"))
+from tests.tools.conftest import TOOLS
 
 
 def append(label: str, text: str, **more: object) -> ToolCall:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,26 +15,16 @@ from memfs.ops import history
 from memfs.store import archive, blocks, journal
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
-from memfs.tools import calls, registry
-from memfs.tools.calls import Result, ToolCall
+from memfs.tools import calls
+from memfs.tools.calls import ToolCall
 from memfs.tools.definition import Tool
 from memfs.tools.tool_context import ToolContext
-
-TOOLS = registry.built_in()
-Do = Callable[..., Result]
+from tests.tools.conftest import TOOLS, Do
 
 
 @pytest.fixture
 def context(place: Place, repo: Path) -> ToolContext:
     return ToolContext(str(repo), Origin("agent", "claude", "s1"))
-
-
-@pytest.fixture
-def do(context: ToolContext) -> Do:
-    def run(name: str, **given: object) -> Result:
-        return calls.run(context, TOOLS, ToolCall(name, given))
-
-    return run
 
 
 def value(place: Place, label: str) -> str:
@@ -207,54 +196,30 @@ def test_a_refusal_says_what_the_model_can_do(do: Do, name: str) -> None:
     assert "--" not in asked
 
 
+TEXT = {"label": "a", "content": "x"}
+
+
 @pytest.mark.parametrize(
     ("name", "given_", "told"),
     [
-        (
-            "core_memory_apend",
-            {},
-            "there is no tool 'core_memory_apend'; did you mean core_memory_append",
-        ),
+        ("core_memory_apend", {}, "no tool 'core_memory_apend'; did you mean core_memory_append"),
         ("zzz", {}, "there is no tool 'zzz'; there are core_memory_read, "),
         ("core_memory_append", {"label": "human"}, "core_memory_append needs content"),
         ("core_memory_append", {}, "core_memory_append needs label and content"),
+        ("core_memory_append", {"text": "x"}, "has no argument 'text'; it takes label"),
+        ("core_memory_append", {**TEXT, "label": 5}, "_append has to be a string, not 5"),
+        ("memory_insert", {**TEXT, "line": -2}, "line of memory_insert has to be a whole number,"),
+        ("memory_insert", {**TEXT, "line": -2}, " a whole number, -1 or more, not -2"),
+        ("memory_insert", {**TEXT, "line": "one"}, " a whole number, -1 or more, not 'one'"),
+        ("memory_insert", {**TEXT, "line": 10**400}, "a very large number"),
         (
-            "core_memory_append",
-            {"label": "human", "text": "x"},
-            "has no argument 'text'; it takes label",
+            "archival_memory_insert",
+            {"importance": 11},
+            "has to be a whole number from 1 to 10, not",
         ),
-        (
-            "core_memory_append",
-            {"label": 5, "content": "x"},
-            "label of core_memory_append has to be a string, not 5",
-        ),
-        (
-            "memory_insert",
-            {"label": "a", "content": "x", "line": -2},
-            "line of memory_insert is -2, expected -1 or more",
-        ),
-        (
-            "memory_insert",
-            {"label": "a", "content": "x", "line": "one"},
-            "has to be a whole number, not 'one'",
-        ),
-        ("memory_insert", {"label": "a", "content": "x", "line": 10**400}, "a very large number"),
-        ("archival_memory_insert", {"content": "x", "importance": 11}, "is 11, expected 1 to 10"),
-        (
-            "conversation_search",
-            {"query": "x", "role": "boss"},
-            "is 'boss', expected one of user, assistant, tool",
-        ),
-        (
-            "archival_memory_search",
-            {"query": "x", "tags": [1]},
-            "has to be a list of strings, not 1",
-        ),
-        (
-            "core_memory_replace",
-            {"label": "a", "old_content": "a", "new_content": "b", "all": "maybe"},
-            "true or false",
-        ),
+        ("conversation_search", {"role": "boss"}, "one of user, assistant, tool, not 'boss'"),
+        ("archival_memory_search", {"tags": [1]}, "has to be a list of strings, not 1"),
+        ("core_memory_replace", {"all": "maybe"}, "true or false"),
     ],
 )
 def test_wrong_arguments_are_named(do: Do, name: str, given_: dict[str, object], told: str) -> None:

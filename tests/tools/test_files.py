@@ -7,53 +7,46 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.records import Origin
 from memfs.store import blocks
 from memfs.store.blocks import Place
-from memfs.tools import calls, registry
-from memfs.tools.calls import ToolCall
-from memfs.tools.tool_context import ToolContext
+from tests.tools.conftest import Do
 
-TOOLS = registry.built_in()
-Do = Callable[..., str]
+Run = Callable[..., str]
 
 
 @pytest.fixture
-def do(place: Place, repo: Path) -> Do:
-    context = ToolContext(str(repo), Origin("agent"))
-
-    def run(command: str, **given: object) -> str:
-        return calls.run(context, TOOLS, ToolCall("memory", {"command": command, **given})).text
-
-    return run
+def run(do: Do) -> Run:
+    return lambda command, **given: do("memory", command=command, **given).text
 
 
-def test_a_file_lives_from_creation_to_deletion(do: Do, place: Place) -> None:
+def test_a_file_lives_from_creation_to_deletion(run: Run, place: Place) -> None:
     path = "/memories/notes/api.txt"
-    assert do("create", path=path, file_text="a\nb\nc\n") == f"File created successfully at: {path}"
+    assert (
+        run("create", path=path, file_text="a\nb\nc\n") == f"File created successfully at: {path}"
+    )
     assert blocks.get(place, "notes/api").value == "a\nb\nc"
-    assert do("view", path=path) == (
+    assert run("view", path=path) == (
         f"Here's the content of {path} with line numbers:\n     1\ta\n     2\tb\n     3\tc"
     )
-    assert do("view", path=path, view_range=[2, -1]).splitlines()[1:] == ["     2\tb", "     3\tc"]
-    assert do("str_replace", path=path, old_str="b", new_str="B\nB2") == (
+    assert run("view", path=path, view_range=[2, -1]).splitlines()[1:] == ["     2\tb", "     3\tc"]
+    assert run("str_replace", path=path, old_str="b", new_str="B\nB2") == (
         "The memory file has been edited.\n     1\ta\n     2\tB\n     3\tB2\n     4\tc"
     )
-    assert do("insert", path=path, insert_line=0, insert_text="top\n") == (
+    assert run("insert", path=path, insert_line=0, insert_text="top\n") == (
         f"The file {path} has been edited."
     )
     assert blocks.get(place, "notes/api").value == "top\na\nB\nB2\nc"
-    assert do("rename", old_path=path, new_path="/memories/api.md") == (
+    assert run("rename", old_path=path, new_path="/memories/api.md") == (
         f"Successfully renamed {path} to /memories/api.md"
     )
-    assert do("delete", path="/memories/api.md") == "Successfully deleted /memories/api.md"
+    assert run("delete", path="/memories/api.md") == "Successfully deleted /memories/api.md"
     assert blocks.resolve_label(place, "api") is None
 
 
-def test_a_folder_is_listed_renamed_and_deleted_whole(do: Do, place: Place) -> None:
+def test_a_folder_is_listed_renamed_and_deleted_whole(run: Run, place: Place) -> None:
     for name in ("x/one", "x/two", "x/deep/three"):
-        do("create", path=f"/memories/{name}.md", file_text=name)
-    listed = do("view", path="/memories").splitlines()
+        run("create", path=f"/memories/{name}.md", file_text=name)
+    listed = run("view", path="/memories").splitlines()
     assert listed[0] == (
         "Here're the files and directories up to 2 levels deep in /memories, excluding hidden "
         "items and node_modules:"
@@ -69,9 +62,9 @@ def test_a_folder_is_listed_renamed_and_deleted_whole(do: Do, place: Place) -> N
         "/memories/x/two.md",
     ]
     assert all(line.split("\t")[0].endswith("K") for line in listed[1:])
-    assert do("rename", old_path="/memories/x", new_path="/memories/y").startswith("Successfully")
+    assert run("rename", old_path="/memories/x", new_path="/memories/y").startswith("Successfully")
     assert blocks.get(place, "y/deep/three").value == "x/deep/three"
-    assert do("delete", path="/memories/y").startswith("Successfully")
+    assert run("delete", path="/memories/y").startswith("Successfully")
     assert blocks.resolve_label(place, "y/one") is None
 
 
@@ -129,14 +122,14 @@ def test_a_folder_is_listed_renamed_and_deleted_whole(do: Do, place: Place) -> N
     ],
 )
 def test_errors_have_the_wording_of_the_reference(
-    do: Do, command: str, given: dict[str, object], told: str
+    run: Run, command: str, given: dict[str, object], told: str
 ) -> None:
-    assert do(command, **given) == told
+    assert run(command, **given) == told
 
 
-def test_several_occurrences_are_named_by_their_lines(do: Do) -> None:
-    do("create", path="/memories/a.md", file_text="x\ny\nx")
-    assert do("str_replace", path="/memories/a.md", old_str="x", new_str="z") == (
+def test_several_occurrences_are_named_by_their_lines(run: Run) -> None:
+    run("create", path="/memories/a.md", file_text="x\ny\nx")
+    assert run("str_replace", path="/memories/a.md", old_str="x", new_str="z") == (
         "No replacement was performed. Multiple occurrences of old_str `x` in lines: 1, 3. "
         "Please ensure it is unique"
     )
@@ -155,18 +148,18 @@ def test_several_occurrences_are_named_by_their_lines(do: Do) -> None:
         "",
     ],
 )
-def test_paths_stay_below_the_folder(do: Do, path: str, place: Place) -> None:
+def test_paths_stay_below_the_folder(run: Run, path: str, place: Place) -> None:
     before = sorted(Path(place.home.root).rglob("*.md"))
-    told = do("create", path=path, file_text="x")
+    told = run("create", path=path, file_text="x")
     assert told.startswith(("Error: Path must be within /memories directory", "error: the command"))
     assert sorted(Path(place.home.root).rglob("*.md")) == before
 
 
-def test_what_memfs_refuses_says_why(do: Do) -> None:
-    told = do("create", path="/memories/big.md", file_text="x" * 9000)
+def test_what_memfs_refuses_says_why(run: Run) -> None:
+    told = run("create", path="/memories/big.md", file_text="x" * 9000)
     assert told.startswith("error: cannot write 'big': 9,000 characters, the limit is 5,000")
 
 
-def test_a_file_of_a_tier_is_renamed_to_what_was_asked_for(do: Do, place: Place) -> None:
-    do("rename", old_path="/memories/user:human.md", new_path="/memories/people.md")
+def test_a_file_of_a_tier_is_renamed_to_what_was_asked_for(run: Run, place: Place) -> None:
+    run("rename", old_path="/memories/user:human.md", new_path="/memories/people.md")
     assert blocks.resolve_label(place, "people")

@@ -83,33 +83,41 @@ def test_what_is_wrong_is_named_and_leaves_the_rest(
     assert set(offer.tools) == set(registry.built_in())
 
 
-def test_a_package_brings_a_tool_and_a_broken_one_breaks_nothing(
-    place: Place, repo: Path, tmp_path: Path
-) -> None:
-    site = tmp_path / "site"
-    info = site / "greeter-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greeter\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[memfs.tools]\ngreet = greeter:TOOL\nbroken = nowhere:TOOL\nodd = greeter:ODD\n"
-    )
-    (site / "greeter.py").write_text(
-        "from memfs.tools.definition import Parameter, Tool\n"
-        "TOOL = Tool('greet', 'Greet', 'read', (Parameter('who', 'string', 'Who.', True),),\n"
-        "            lambda context, given: f'hello {given[\"who\"]}', description='Greets.')\n"
-        "ODD = 5\n"
-    )
+def offered(site: Path, repo: Path, call: str) -> str:
+    """Return what one call prints where packages of `site` are installed, then the problems."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from memfs.tools import calls, registry\n"
         "from memfs.tools.tool_context import ToolContext\n"
         "context = ToolContext(sys.argv[2]); offer = registry.offer_tools(context)\n"
-        "print(calls.run(context, offer.tools, calls.ToolCall('greet', {'who': 'Ann'})).text)\n"
+        f"print(calls.run(context, offer.tools, calls.ToolCall({call})).text)\n"
         "print(*offer.problems, sep='\\n')\n"
     )
     command = [sys.executable, "-c", code, str(site), str(repo)]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = found.stdout.splitlines()
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def install(site: Path, name: str, entries: str, code: str) -> None:
+    """Put a package where an installer would."""
+    info = site / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[memfs.tools]\n{entries}")
+    (site / f"{name}.py").write_text(f"from memfs.tools.definition import Parameter, Tool\n{code}")
+
+
+def test_a_package_brings_a_tool_and_a_broken_one_breaks_nothing(
+    place: Place, repo: Path, tmp_path: Path
+) -> None:
+    install(
+        tmp_path,
+        "greeter",
+        "greet = greeter:TOOL\nbroken = nowhere:TOOL\nodd = greeter:ODD\n",
+        "TOOL = Tool('greet', 'Greet', 'read', (Parameter('who', 'string', 'Who.', True),),\n"
+        "            lambda context, given: f'hello {given[\"who\"]}', description='Greets.')\n"
+        "ODD = 5\n",
+    )
+    lines = offered(tmp_path, repo, "'greet', {'who': 'Ann'}").splitlines()
     assert lines[0] == "hello Ann"
     assert any(line.startswith("the plugin broken cannot be loaded") for line in lines)
     assert "the plugin odd is no memfs.tools.definition.Tool" in lines
@@ -118,27 +126,10 @@ def test_a_package_brings_a_tool_and_a_broken_one_breaks_nothing(
 def test_a_plugin_takes_the_name_of_a_removed_tool_alone(
     place: Place, repo: Path, tmp_path: Path
 ) -> None:
-    site = tmp_path / "site"
-    info = site / "diary-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: diary\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[memfs.tools]\nundo = diary:TOOL\n")
-    (site / "diary.py").write_text(
-        "from memfs.tools.definition import Tool\n"
-        "TOOL = Tool('memory_undo', 'Undo', 'read', (), lambda context, given: 'mine')\n"
-    )
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from memfs.tools import calls, registry\n"
-        "from memfs.tools.tool_context import ToolContext\n"
-        "context = ToolContext(sys.argv[2]); offer = registry.offer_tools(context)\n"
-        "print(calls.run(context, offer.tools, calls.ToolCall('memory_undo', {})).text)\n"
-        "print(*offer.problems, sep='\\n')\n"
-    )
-    command = [sys.executable, "-c", code, str(site), str(repo)]
-    kept = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    code = "TOOL = Tool('memory_undo', 'Undo', 'read', (), lambda context, given: 'mine')\n"
+    install(tmp_path, "diary", "undo = diary:TOOL\n", code)
+    kept = offered(tmp_path, repo, "'memory_undo', {}")
     assert "memory_undo needs label" in kept
     assert "the tool memory_undo of a plugin has the name of another" in kept
     configure(place, "\ntools: {remove: [memory_undo]}\n")
-    taken = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert taken == "mine\n\n"
+    assert offered(tmp_path, repo, "'memory_undo', {}") == "mine\n\n"

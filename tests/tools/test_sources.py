@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,15 @@ import pytest
 from memfs.core.records import Origin
 from memfs.ops import archive
 from memfs.store.blocks import Place
-from memfs.tools import calls, registry
-from memfs.tools.calls import ToolCall
-from memfs.tools.tool_context import ToolContext
+from tests.tools.conftest import Do
 
 TEXT = "A kettle is descaled with vinegar, once a month."
+Search = Callable[..., str]
 QUERY = "how is a kettle descaled with vinegar"
 
 
 @pytest.fixture
-def context(place: Place, repo: Path) -> ToolContext:
+def search(place: Place, repo: Path, do: Do) -> Search:
     (repo / "docs").mkdir()
     (repo / "docs/kettles.md").write_text(f"# Kettles\n\n{TEXT}\n")
     with (repo / ".agent-memory/config.yaml").open("a") as config:
@@ -26,16 +26,11 @@ def context(place: Place, repo: Path) -> ToolContext:
     archive.run(
         place, "The kettle needs vinegar.", importance=5, tags=("kitchen",), origin=Origin()
     )
-    return ToolContext(str(repo), Origin("agent", "claude", "s1"))
+    return lambda **given: do("archival_memory_search", query=QUERY, nearest=True, **given).text
 
 
-def search(context: ToolContext, **given: object) -> str:
-    call = ToolCall("archival_memory_search", {"query": QUERY, "nearest": True, **given})
-    return calls.run(context, registry.built_in(), call).text
-
-
-def test_both_are_found_and_a_source_says_its_place(context: ToolContext) -> None:
-    found = search(context)
+def test_both_are_found_and_a_source_says_its_place(search: Search) -> None:
+    found = search()
     assert "showing 1-2 of 2 hits" in found
     assert "The kettle needs vinegar." in found
     assert ". docs/kettles.md:1, source guide: Kettles\n" in found.replace("md:3", "md:1")
@@ -54,8 +49,8 @@ def test_both_are_found_and_a_source_says_its_place(context: ToolContext) -> Non
     ],
 )
 def test_either_can_be_left_out(
-    context: ToolContext, given: dict[str, object], passage: bool, source: bool
+    search: Search, given: dict[str, object], passage: bool, source: bool
 ) -> None:
-    found = search(context, **given)
+    found = search(**given)
     assert ("The kettle needs vinegar." in found) == passage
     assert (TEXT in found) == source

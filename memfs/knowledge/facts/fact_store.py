@@ -102,7 +102,9 @@ def _drop_duplicates(known: Sequence[Fact], fresh: Sequence[Fact], *, words: boo
         fact = every[number]
         others = alike.setdefault(_extract_names(fact), [])
         no = rejected.get(fact.key, ())
-        if (not fact.key and same(number, others)) or any(_includes(fact, each) for each in no):
+        if (not fact.key and same(number, others)) or any(
+            _get_words(each) <= _get_words(fact) for each in no
+        ):
             continue
         others.append(number)
         kept.append(fact)
@@ -112,7 +114,7 @@ def _drop_duplicates(known: Sequence[Fact], fresh: Sequence[Fact], *, words: boo
 def _compare(facts: Sequence[Fact], *, words: bool) -> Callable[[int, list[int]], bool]:
     """Return a function that compares a fact with others, given as indexes into `facts`."""
     if words:
-        said = [frozenset(_WORD.findall(fact.statement.casefold())) for fact in facts]
+        said = list(map(_get_words, facts))
         return lambda one, others: any(said[one] == said[other] for other in others)
     vectors = embed_texts([fact.statement for fact in facts])
     return lambda one, others: bool(others and (vectors[others] @ vectors[one]).max() >= _SAME)
@@ -123,10 +125,8 @@ def _extract_names(fact: Fact) -> object:
     return frozenset(fact.entities), tuple(_NUMBERS.findall(fact.statement))
 
 
-def _includes(fact: Fact, other: Fact) -> bool:
-    """Return whether a statement has all words of another one."""
-    words = set(_WORD.findall(fact.statement.casefold()))
-    return set(_WORD.findall(other.statement.casefold())) <= words
+def _get_words(fact: Fact) -> frozenset[str]:
+    return frozenset(_WORD.findall(fact.statement.casefold()))
 
 
 class _Standing:

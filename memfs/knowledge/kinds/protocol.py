@@ -62,6 +62,9 @@ class Capacity:
         )
 
 
+UNBOUNDED = Capacity()
+
+
 @dataclass(frozen=True)
 class Query:
     """Conditions for items. A kind uses those it supports; empty fields set no condition.

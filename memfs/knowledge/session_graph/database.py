@@ -1,7 +1,7 @@
 """The SQLite database of the graph of past sessions, derived from recall, rebuilt if damaged.
 
 Nodes are messages, turns and topics. Edges are `follows` (one message after another), `discusses`
-(a topic in a turn) and `resolves` (a solution and its problem): all are in the view `edge`.
+(a topic in a turn) and `resolves` (a solution and its problem).
 """
 
 from __future__ import annotations
@@ -58,16 +58,6 @@ CREATE INDEX IF NOT EXISTS turn_worked ON turn (session, chain, number) WHERE {w
 CREATE INDEX IF NOT EXISTS discussed ON discusses (topic);
 CREATE INDEX IF NOT EXISTS discussing ON discusses (turn);
 CREATE INDEX IF NOT EXISTS resolving ON resolves (turn);
-CREATE VIEW IF NOT EXISTS edge AS
-    SELECT 'message:' || a.id AS source, 'message:' || b.id AS target, 'follows' AS type,
-        1.0 AS weight
-    FROM message b JOIN message a ON a.session = b.session AND a.number = b.number - 1
-    UNION ALL
-    SELECT 'topic:' || o.name, 'message:' || m.id, 'discusses', d.weight
-    FROM discusses d JOIN topic o ON o.id = d.topic JOIN turn t ON t.id = d.turn
-    JOIN message m ON m.session = t.session AND m.number = t.first
-    UNION ALL
-    SELECT 'message:' || message, 'message:' || resolved, 'resolves', 1.0 FROM resolves;
 """
 
 

@@ -37,8 +37,8 @@ _WANTED = (
     "split|start|stop|store|suggest|summari[sz]e|swap|switch|sync|take|tell|test|tidy|try|turn|"
     "undo|unify|update|upgrade|use|validate|verify|wait|walk|wire|work|wrap|write"
 )
-_RULES = tuple(
-    (name, re.compile(form, re.IGNORECASE))
+_RULES = {
+    name: re.compile(form, re.IGNORECASE)
     for name, form in {
         "command": r"^\s*(?:/[a-z][\w:-]*(?:\s|$)|!\S|<command-name>)",
         "correction": (
@@ -73,7 +73,7 @@ _RULES = tuple(
         ),
         "greeting": r"^(?:hi|hello|hey|good (?:morning|evening|afternoon)|yo|bye)\b[^?]{0,40}$",
     }.items()
-)
+}
 # "yes, that fixed it", "it works now"; not "that fixed it, but", "it works?"
 _CONFIRMED = re.compile(
     r"^(?:(?:ok(?:ay)?|yes|yeah|yep|oh)[,.! ]+)?(?:that|this|it)(?:'?s| is| has)?"
@@ -135,25 +135,26 @@ _FINDS = re.compile(
     r"looks like|interesting|good,|the reproduction|that'?s (?:the|why|because))",
     re.IGNORECASE,
 )
-_TOOLS = {
-    "read": "read", "read_file": "read", "view": "read", "cat": "read", "notebookread": "read",
-    "read_many_files": "read", "open": "read", "ls": "search", "list": "search",
-    "list_directory": "search", "grep": "search", "glob": "search", "search": "search",
-    "rg": "search", "codebase_search": "search", "grep_search": "search", "file_search": "search",
-    "search_file_content": "search", "toolsearch": "search", "tool_search": "search",
-    "edit": "edit", "write": "edit", "multiedit": "edit", "apply_patch": "edit", "patch": "edit",
-    "write_file": "edit", "replace": "edit", "str_replace": "edit", "create": "edit",
-    "notebookedit": "edit", "edit_file": "edit", "search_replace": "edit",
-    "str_replace_editor": "edit", "delete_file": "edit", "todowrite": "tasks",
-    "taskupdate": "tasks", "taskcreate": "tasks", "tasklist": "tasks", "update_plan": "tasks",
-    "todoread": "tasks", "exitplanmode": "tasks", "enterplanmode": "tasks",
-    "task": "delegate", "agent": "delegate", "skill": "delegate", "webfetch": "web",
-    "websearch": "web", "web_search": "web", "web_fetch": "web", "fetch": "web",
-    "google_web_search": "web",
-}  # fmt: skip
+_CALLS = {  # the tools of each kind
+    "read": "read read_file view cat notebookread read_many_files open",
+    "search": (
+        "ls list list_directory grep glob search rg codebase_search grep_search file_search "
+        "search_file_content toolsearch tool_search"
+    ),
+    "edit": (
+        "edit write multiedit apply_patch patch write_file replace str_replace create "
+        "notebookedit edit_file search_replace str_replace_editor delete_file"
+    ),
+    "tasks": (
+        "todowrite taskupdate taskcreate tasklist update_plan todoread exitplanmode enterplanmode"
+    ),
+    "delegate": "task agent skill",
+    "web": "webfetch websearch web_search web_fetch fetch google_web_search",
+}
+_TOOLS = {tool: kind for kind, tools in _CALLS.items() for tool in tools.split()}
 # By the beginning of a simple command.
-_COMMANDS = tuple(
-    (name, re.compile(form))
+_COMMANDS = {
+    name: re.compile(form)
     for name, form in {
         "commit": (
             r"git(?: -\S+(?: [\w./=]+)?)* (?:commit|push|merge|cherry-pick|rebase|revert)\b"
@@ -192,7 +193,7 @@ _COMMANDS = tuple(
         ),
         "read": r"(?:cat|head|tail|less|sed -n|nl|jq|bat)\b",
     }.items()
-)
+}
 _WRITES = re.compile(r"<<-?\s*['\"]?[A-Z]+|(?<![0-9&>])>>? ?(?!/dev/null|&)[\w./~$]")
 _SIMPLE = re.compile(r"\s*(?:&&|\|\|?|;|\n)\s*")
 _STRONGEST = ("commit", "test", "check", "build", "install")  # win over others in a line
@@ -260,7 +261,7 @@ def _classify_command(text: str) -> str:
 
 def _classify_simple(part: str) -> str:
     bare = _WRAPPED.sub("", part)
-    return next((name for name, form in _COMMANDS if form.match(bare)), "")
+    return next((name for name, form in _COMMANDS.items() if form.match(bare)), "")
 
 
 def _is_failure(text: str) -> bool:
@@ -281,30 +282,29 @@ def is_confirmed(text: str) -> bool:
 def _classify_prompt(text: str) -> str:
     begin = _ADDRESS.sub("", text[:_LOOKED_AT].strip())
     first = begin.split("\n", 1)[0]
-    names = dict(_RULES)
-    if names["command"].search(begin):
+    if _RULES["command"].search(begin):
         return "command"
-    if names["correction"].search(first):
+    if _RULES["correction"].search(first):
         return "correction"
-    asks = bool(_REQUEST.search(begin)) and not names["preference"].search(first)
+    asks = bool(_REQUEST.search(begin)) and not _RULES["preference"].search(first)
     question = bool(_QUESTION.search(begin)) or text.rstrip().endswith("?")
     confirmed = _CONFIRMED.match(begin)
-    if confirmed or names["thanks"].search(begin):
+    if confirmed or _RULES["thanks"].search(begin):
         past = begin[confirmed.end() :] if confirmed else begin
         rest = re.sub(r"^[^.!,]*[.!,]", "", past, count=1)
         if len(rest) > 25 and (_REQUEST.search(rest.strip()) or rest.rstrip().endswith("?")):
             return "request" if _REQUEST.search(rest.strip()) else "question"
         return "thanks"
-    if names["approval"].search(begin) and len(begin) < 40:
+    if _RULES["approval"].search(begin) and len(begin) < 40:
         return "approval"
-    if names["preference"].search(first):
+    if _RULES["preference"].search(first):
         return "preference"
     if asks and (not question or not _QUESTION.search(begin)):
         return "request"
     if question:
         return "question"
     for name in ("problem", "approval", "greeting"):
-        if names[name].search(begin):
+        if _RULES[name].search(begin):
             return name
     return "talk"
 
