@@ -5,21 +5,12 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, InitVar, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from memfs.core.errors import RejectedError
 from memfs.core.records import Fact, Hit
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds.protocol import (
-    UNBOUNDED,
-    Capacity,
-    Content,
-    Found,
-    Metrics,
-    Query,
-    seconds,
-)
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, seconds
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.search.engine import Filter
@@ -60,7 +51,6 @@ WORDS = Form(
 SECONDS = Form("a duration", lambda _: True, seconds)
 
 
-@dataclass(eq=False, repr=False)
 class BaseKind(ABC, Generic[Item]):
     """A kind of one place. A kind says what it holds, how that is found, and where it leaves to."""
 
@@ -71,14 +61,11 @@ class BaseKind(ABC, Generic[Item]):
     _clock = staticmethod(clock.seconds)
     _WHY_FIXED = ("cannot change {}", "")  # why no item changes, and what to do instead
 
-    place: Place
-    id: str = ""
-    capacity: Capacity = UNBOUNDED
-    _: KW_ONLY
-    index: InitVar[OpenStore | None] = None
-
-    def __post_init__(self, index: OpenStore | None) -> None:
-        self._index = index or OpenStore(self.place)
+    def __init__(
+        self, place: Place, id: str, capacity: Capacity | None, index: OpenStore | None
+    ) -> None:
+        self.id, self.capacity = id, capacity or Capacity()
+        self.place, self._index = place, index or OpenStore(place)
 
     def retrieve(self, query: Query) -> list[Found]:
         """Return the item of an id, or the items that match all conditions, the best first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, TypeAlias
 
 from memfs.core import body_edits
@@ -15,10 +15,11 @@ from memfs.knowledge.facts import fact_store, prose, selection
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import Form, ListedKind
-from memfs.knowledge.kinds.protocol import Content, Found, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
 from memfs.recall.open_store import OpenStore
 from memfs.store import chunk_log, clock, lock, store_paths
 from memfs.store import facts as stored
+from memfs.store.blocks import Place
 
 Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
 
@@ -29,7 +30,6 @@ _WORD = re.compile(r"[\w+#]+")
 _LATEST = 5000  # facts in a summary
 
 
-@dataclass(eq=False, repr=False)
 class Facts(ListedKind[Fact]):
     """Facts of at least `confidence`, of some categories (() for all), the nearest first.
 
@@ -46,17 +46,22 @@ class Facts(ListedKind[Fact]):
     }
     _LOCK = stored.LOCK
 
-    id: str = "facts"
-    _: KW_ONLY
-    confidence: float = 0.0
-    categories: Sequence[str] = ()
-    deduplication: bool = True
-    extract: Extract = prose.extract_facts
-
-    def __post_init__(self, index: OpenStore | None) -> None:
-        super().__post_init__(index)
-        self.problems = selection.describe_unknown(self.id, self.categories)
-        self.categories = selection.expand_categories(self.categories)
+    def __init__(
+        self,
+        place: Place,
+        id: str = "facts",
+        capacity: Capacity | None = None,
+        *,
+        confidence: float = 0.0,
+        categories: Sequence[str] = (),
+        deduplication: bool = True,
+        extract: Extract = prose.extract_facts,
+        index: OpenStore | None = None,
+    ) -> None:
+        super().__init__(place, id, capacity, index)
+        self._confidence, self._categories = confidence, selection.expand_categories(categories)
+        self.problems = selection.describe_unknown(id, categories)
+        self._unlike, self._extract = deduplication, extract
         self._signatures: object = None
         self._all: dict[str, Fact] = {}
         self._names: dict[str, None] = {}  # of their entities, folded
@@ -64,7 +69,7 @@ class Facts(ListedKind[Fact]):
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Extract facts from messages, and store the new ones; return their ids."""
         session = str(metadata.get("session") or self.place.session)
-        found = self.extract(contents.messages(content, session))
+        found = self._extract(contents.messages(content, session))
         return [fact.id for fact in self.add(found)]
 
     def add(self, found: Sequence[Fact]) -> list[Fact]:
@@ -72,10 +77,10 @@ class Facts(ListedKind[Fact]):
         wanted = [
             fact
             for fact in found
-            if fact.confidence >= self.confidence
-            and (not self.categories or fact.category in self.categories)
+            if fact.confidence >= self._confidence
+            and (not self._categories or fact.category in self._categories)
         ]
-        added = fact_store.store_facts(self.place, wanted, unlike=self.deduplication)
+        added = fact_store.store_facts(self.place, wanted, unlike=self._unlike)
         self._enforce_capacity()
         return added
 

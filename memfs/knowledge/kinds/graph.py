@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar
 
 from memfs.core.errors import LockedError, NotFoundError
@@ -14,14 +13,16 @@ from memfs.ingest import transcripts
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Choose, Form
-from memfs.knowledge.kinds.protocol import Content, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import builder, database, intents
 from memfs.knowledge.session_graph.queries import DEPTH, SessionGraph, find_steps
 from memfs.knowledge.session_graph.turns import FAILED, WORKED, Flow
 from memfs.recall import model_config
+from memfs.recall.open_store import OpenStore
 from memfs.search import encoder
 from memfs.search.encoder import Encoder
 from memfs.store import checkpoint, lock, recall, session_outcomes
+from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
 
 SIMILAR = "similar_intent"
@@ -31,7 +32,6 @@ _MOMENT = 1.0  # seconds between two updates by queries
 _WEIGHED = 20  # flows that predict the next steps
 
 
-@dataclass(eq=False, repr=False)
 class Graph(BaseKind[Flow]):
     """Turns of all sessions in recall. Stored messages go into recall, then into the graph.
 
@@ -51,13 +51,21 @@ class Graph(BaseKind[Flow]):
         "say how it came out with memfs session outcome",
     )
 
-    id: str = "graph"
-    _: KW_ONLY
-    max_depth: int = DEPTH
-    patterns: bool = True
-    outcomes: bool = True
-    _open: SessionGraph | None = field(default=None, init=False)
-    _updated: float = field(default=0.0, init=False)
+    def __init__(
+        self,
+        place: Place,
+        id: str = "graph",
+        capacity: Capacity | None = None,
+        *,
+        max_depth: int = DEPTH,
+        patterns: bool = True,
+        outcomes: bool = True,
+        index: OpenStore | None = None,
+    ) -> None:
+        super().__init__(place, id, capacity, index)
+        self.max_depth, self.patterns, self.outcomes = max_depth, patterns, outcomes
+        self._open: SessionGraph | None = None
+        self._updated = 0.0
 
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Store messages in recall, and update the graph; return the ids of the new ones."""

@@ -62,9 +62,6 @@ class Capacity:
         )
 
 
-UNBOUNDED = Capacity()
-
-
 @dataclass(frozen=True)
 class Query:
     """Conditions for items. A kind uses those it supports; empty fields set no condition.

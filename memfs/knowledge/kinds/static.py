@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
@@ -15,7 +15,8 @@ from memfs.core.privacy import public
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import Form, ListedKind
-from memfs.knowledge.kinds.protocol import Content, Found, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
+from memfs.recall.open_store import OpenStore
 from memfs.store import archive, clock, lock, static
 from memfs.store.blocks import Place
 from memfs.store.static import StaticEntry
@@ -33,7 +34,6 @@ class StoredEntry:
     entry: StaticEntry
 
 
-@dataclass(eq=False, repr=False)
 class Static(ListedKind[StaticEntry]):
     """Entries of all tiers, found by `indexes`, and by text if they are `searchable`.
 
@@ -53,10 +53,18 @@ class Static(ListedKind[StaticEntry]):
         "store another one, or remove it: memfs static rm {}",
     )
 
-    id: str = "static"
-    _: KW_ONLY
-    indexes: Sequence[str] = INDEXES
-    searchable: bool = True
+    def __init__(
+        self,
+        place: Place,
+        id: str = "static",
+        capacity: Capacity | None = None,
+        *,
+        indexes: Sequence[str] = INDEXES,
+        searchable: bool = True,
+        index: OpenStore | None = None,
+    ) -> None:
+        super().__init__(place, id, capacity, index)
+        self._indexes, self._searchable = indexes, searchable
 
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Store a text under `key` (made if not given), with `category` and `tags`; return the key.
@@ -96,14 +104,14 @@ class Static(ListedKind[StaticEntry]):
 
     def _get(self, ident: str) -> list[Found]:
         """Return the entry of a key. Raises `NotFoundError`."""
-        if "key" not in self.indexes:
+        if "key" not in self._indexes:
             return []
         return [self._make_found(get(self.place, ident).entry, 1.0)]
 
     def _find(self, query: Query) -> list[Found]:
         """Return the entries with one of the categories and all tags, by text."""
-        wanted = query.categories if "category" in self.indexes else ()
-        tags = query.tags if "tags" in self.indexes else ()
+        wanted = query.categories if "category" in self._indexes else ()
+        tags = query.tags if "tags" in self._indexes else ()
         some = {
             each.entry.key: each.entry
             for category in wanted or ("",)
@@ -111,7 +119,7 @@ class Static(ListedKind[StaticEntry]):
         }
         if not query.texts:
             return [self._make_found(each, 1.0) for each in some.values()] if wanted or tags else []
-        if not self.searchable:
+        if not self._searchable:
             return []
         return self._rank(query, "static", some, lambda e: f"{e.key} {e.text[:_LOOKED_AT]}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import ClassVar
 
@@ -15,12 +15,13 @@ from memfs.core.records import Hit, Passage
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Choose, Form
-from memfs.knowledge.kinds.protocol import Content, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import topics
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.search.engine import Filter
 from memfs.store import blocks, chunk_log, clock
+from memfs.store.blocks import Place
 from memfs.store.chunk_log import ChunkWindow
 
 KINDS = ("message", "passage", "block")
@@ -33,7 +34,6 @@ _NONE = "~"  # sorts after every id
 _RECENT = 6  # messages whose topics are searched
 
 
-@dataclass(eq=False, repr=False)
 class Vector(BaseKind[ChunkWindow]):
     """Windows of at most `chunk_size` tokens that share `overlap`; those of `retention` seconds.
 
@@ -49,22 +49,27 @@ class Vector(BaseKind[ChunkWindow]):
     }
     _clock = staticmethod(time.time)  # windows have the time of the system
 
-    id: str = "vector"
-    _: KW_ONLY
-    chunk_size: int = 512
-    overlap: int = 50
-    retention: float = 0.0
-
-    def __post_init__(self, index: OpenStore | None) -> None:
-        if not 0 <= self.overlap < self.chunk_size:
+    def __init__(
+        self,
+        place: Place,
+        id: str = "vector",
+        capacity: Capacity | None = None,
+        *,
+        chunk_size: int = 512,
+        overlap: int = 50,
+        retention: float = 0.0,
+        index: OpenStore | None = None,
+    ) -> None:
+        if not 0 <= overlap < chunk_size:
             raise UsageError(
-                f"windows of {self.chunk_size} tokens cannot share {self.overlap}",
+                f"windows of {chunk_size} tokens cannot share {overlap}",
                 "chunk_size is greater than overlap",
             )
-        super().__post_init__(index)
-        ttl = min(filter(None, (self.retention, self.capacity.ttl)), default=0.0)
+        super().__init__(place, id, capacity, index)
+        ttl = min(filter(None, (retention, self.capacity.ttl)), default=0.0)
         self.capacity = replace(self.capacity, ttl=ttl)
-        self._log = chunk_log.ChunkLog(self.place.home, self.id)
+        self._retention, self._size, self._overlap = retention, chunk_size, overlap
+        self._log = chunk_log.ChunkLog(place.home, id)
 
     def store(self, content: Content, **metadata: object) -> list[str]:
         """Store messages as windows; return their ids."""
@@ -72,7 +77,7 @@ class Vector(BaseKind[ChunkWindow]):
         messages = contents.messages(content, str(metadata.get("session") or self.place.session))
         tags, given = (_list_texts(metadata.pop(name, None)) for name in ("tags", "topics"))
         passages, metas = [], []
-        for chunk in contents.chunks(messages, self.chunk_size, self.overlap):
+        for chunk in contents.chunks(messages, self._size, self._overlap):
             source = messages[0].session
             passages.append(Passage("", chunk.text, clock.now(), 5, (self.id, *tags), source))
             own: dict[str, object] = {
@@ -162,7 +167,7 @@ class Vector(BaseKind[ChunkWindow]):
     def summarize(self) -> str:
         """Return the most important sentences of the latest windows."""
         latest = list(self._log.read_live())[-_SUMMED_UP:]
-        return summary.extract("\n".join(window.passage.text for window in latest), self.chunk_size)
+        return summary.extract("\n".join(window.passage.text for window in latest), self._size)
 
     def compress(self) -> int:
         """Summarize the older half of the windows, and archive it; return the windows saved."""
@@ -200,7 +205,7 @@ class Vector(BaseKind[ChunkWindow]):
         """
         first = self._find_first()
         pinned = {labels.qualify(b.tier, b.label) for b in blocks.load(self.place) if b.pinned}
-        oldest = time.time() - self.retention if self.retention else 0
+        oldest = time.time() - self._retention if self._retention else 0
 
         def read(hit: Hit) -> tuple[str, str]:
             match = hit.kind in KINDS and hit.id not in pinned
@@ -240,7 +245,7 @@ class Vector(BaseKind[ChunkWindow]):
 
     def _summarize_group(self, group: Sequence[ChunkWindow]) -> ChunkWindow:
         text = "\n".join(window.passage.text for window in group)
-        short = summary.extract(text, self.chunk_size) or text[: 4 * self.chunk_size]
+        short = summary.extract(text, self._size) or text[: 4 * self._size]
         first, last = group[0], group[-1]
         passage = Passage("", short, clock.now(), 5, (self.id, SUMMARY), first.passage.source)
         meta = {
