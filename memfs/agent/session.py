@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Self
 
 from memfs.agent import loop
@@ -125,22 +125,16 @@ class AgentSession:
         if notice := sessions.peek_notice(store, session):
             self.window.add(SystemNote(notice))
             sessions.clear_notice(store, session)
+        run = partial(loop.run_turn, self._model, self._context, self._tools, self.window)
         try:
-            turn = self._run_turn(text, tell, show)
+            turn = run(text, self._rules, tell, show)
             more = self._request_review() if turn.ended else ""
             if more:
-                self._run_turn(more, None, show)
+                run(more, self._rules, None, show)
                 self._request_review(again=True)
         finally:
             self._write_note()
         return turn
-
-    def _run_turn(
-        self, text: str, tell: Tell | None, show: Callable[[Result], object]
-    ) -> AgentTurn:
-        return loop.run_turn(
-            self._model, self._context, self._tools, self.window, text, self._rules, tell, show
-        )
 
     def _request_review(self, *, again: bool = False) -> str:
         """Return the prompt of an inline review that is due, or queue the notice of a nudge."""

@@ -9,12 +9,6 @@ from memfs.core.errors import UsageError
 from memfs.core.records import Fact
 from memfs.knowledge.facts.prose import CATEGORIES
 
-_GROUPS = {  # other names for categories
-    "personal": ("identity", "preference"),
-    "preferences": ("preference",),
-    "temporal": ("change", "version"),
-}
-
 
 def select_facts(
     facts: Iterable[Fact],
@@ -48,23 +42,6 @@ def select_facts(
         and (not form or form.search(fact.statement))
         and all(any(w in e.casefold() for e in (*fact.entities, fact.statement)) for w in wanted)
     ]
-
-
-def expand_categories(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the categories that some names stand for, without unknown names."""
-    return tuple(
-        each for name in names for each in _GROUPS.get(name, (name,)) if each in CATEGORIES
-    )
-
-
-def describe_unknown(id: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return a problem for each name of a category that does not exist."""
-    known = ", ".join([*CATEGORIES, *_GROUPS])
-    return tuple(
-        f"memory_blocks.{id}.config.categories has {name!r}, which is none (known are {known})"
-        for name in names
-        if name not in CATEGORIES and name not in _GROUPS
-    )
 
 
 def walk_relations(facts: Iterable[Fact], name: str, depth: int) -> list[Fact]:

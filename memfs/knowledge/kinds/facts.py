@@ -12,6 +12,7 @@ from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import ACTIVE, ARCHIVED, REJECTED, Fact, Message, Passage, make_id
 from memfs.files import signatures
 from memfs.knowledge.facts import fact_store, prose, selection
+from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import Form, ListedKind
@@ -23,6 +24,11 @@ from memfs.store.blocks import Place
 
 Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
 
+_GROUPS = {  # other names for categories
+    "personal": ("identity", "preference"),
+    "preferences": ("preference",),
+    "temporal": ("change", "version"),
+}
 _SURE = 0.7  # least confidence of relevant facts by default
 _ABOUT = 0.6  # least relevance of a fact to a task
 _SHORTEST = 3  # letters of an entity that is searched in a text
@@ -59,8 +65,15 @@ class Facts(ListedKind[Fact]):
         index: OpenStore | None = None,
     ) -> None:
         super().__init__(place, id, capacity, index)
-        self._confidence, self._categories = confidence, selection.expand_categories(categories)
-        self.problems = selection.describe_unknown(id, categories)
+        names = [each for name in categories for each in _GROUPS.get(name, (name,))]
+        known = ", ".join([*CATEGORIES, *_GROUPS])
+        self.problems = tuple(
+            f"memory_blocks.{id}.config.categories has {name!r}, which is none (known are {known})"
+            for name in names
+            if name not in CATEGORIES
+        )
+        self._confidence = confidence
+        self._categories = tuple(name for name in names if name in CATEGORIES)
         self._unlike, self._extract = deduplication, extract
         self._signatures: object = None
         self._all: dict[str, Fact] = {}
