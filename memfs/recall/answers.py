@@ -35,7 +35,7 @@ CERTAIN_ROOM, LIKELY_ROOM = 1500, 700
 # The least relevance of the best exchange: its share of the prompt's words, plus its cosine, plus
 # the share that the store has at all. In a larger store something is close to anything: it rises
 # with each tenfold of the documents.
-_CERTAIN, _LIKELY, _TENFOLD, _SMALL = 0.75, 0.55, 0.3, 240.0
+_CERTAIN, _LIKELY, _TENFOLD, _SMALL = 0.75, 0.65, 0.3, 240.0
 _KNOWN = 0.25
 _LATER = 0.8  # of a session's relevance: a later one with so much speaks of the same
 _MOST_LATER = 3
