@@ -37,6 +37,7 @@ WEIGHTS = {
     "length": 0.87,
 }
 _MOST = sum(WEIGHTS[name] for name in ("specific", "rule", "code", "user", "length"))
+_EXCHANGES = 12  # whose sentences are rated: those of others hardly ever come
 _MOST_SPECIFIC = 3  # exact names that count
 _LONG = 200  # characters
 _LONGEST = 700
@@ -111,12 +112,12 @@ def rate_sentences(candidates: "Sequence[ExchangeCandidate]", known: "set[str]")
     """Return the sentences of exchanges that may be shown, each with its score.
 
     `known` are the words of the prompt: a sentence of hardly any others is left out. Exchanges
-    whose sentences cannot come near the best one so far are skipped.
+    whose sentences cannot come near the best one so far are skipped, and all but the best.
     """
     bases = [BASE + weigh(each.describe()) for each in candidates]
     best = 0.0
     rated: dict[int, list[Sentence]] = {}
-    for at in sorted(range(len(candidates)), key=lambda at: -bases[at]):
+    for at in sorted(range(len(candidates)), key=lambda at: -bases[at])[:_EXCHANGES]:
         if _compute_probability(bases[at] + _MOST) < _SHARE * best:
             break
         rated[at] = found = []
