@@ -152,7 +152,7 @@ def test_a_push_that_has_to_give_way_is_done_after_the_other(team: Team) -> None
     with administration.open_administration(team.address) as admin:
         admin.execute("SELECT pg_advisory_xact_lock(1, 1)")  # what a push wants, of this member
         thread.start()
-        running.until(lambda: "active" in team.list_connections())
+        running.until(lambda: team.read("SELECT pid FROM pg_locks WHERE NOT granted"))
         admin.execute("LOCK TABLE access IN ACCESS EXCLUSIVE MODE")  # which the push has
     thread.join()
     assert (answers[0].status, answers[0].body["stored"]) == (200, 4)
