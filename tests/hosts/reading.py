@@ -8,7 +8,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from memfs.core.records import Message, Transcript
+from memfs import hosts
+from memfs.core.records import Identity, Message, Transcript
+from memfs.hosts.base import BEFORE
 
 FIXTURES = Path(__file__).parent / "fixtures"
 Read = Callable[[bytes, int], Transcript]  # the bytes, and at which byte of the file they begin
@@ -37,6 +39,16 @@ def file_of(line: st.SearchStrategy[dict[str, object]]) -> st.SearchStrategy[byt
     end = st.sampled_from([b"\n", b"\n", b"\r\n", b"\n\n", b""])
     pairs = st.lists(st.tuples(piece, end), max_size=6)
     return pairs.map(lambda found: b"".join(a + b for a, b in found))
+
+
+def reads(host: str, identity: Identity, file: bytes) -> Read:
+    """Return how parts of a file are read: with what stands before them."""
+
+    def read(data: bytes, start: int) -> Transcript:
+        before = file[max(0, start - BEFORE) : start]
+        return hosts.reader(host).read_transcript(data, identity, start=start, before=before)
+
+    return read
 
 
 def in_steps(read: Read, data: bytes, cuts: list[int]) -> Transcript:

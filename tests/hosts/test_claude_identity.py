@@ -56,24 +56,6 @@ def test_identify_takes_the_agent_from_the_line_or_the_name() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"\n",
-        b"hello\n",
-        b"{}\n",
-        b"[]\n",
-        b'{"type":"session_meta","payload":{"id":"x"}}\n',
-        b'{"type":"user.message","data":{"content":"x"},"sessionId":"s"}\n',
-        b'{"sessionId":"s","type":"user","content":"x"}\n',
-    ],
-    ids=repr,
-)
-def test_identify_leaves_other_files_alone(data: bytes) -> None:
-    assert identify(data, "/x/y.jsonl") is None
-
-
 @pytest.mark.parametrize("kind", ["task-notification", "peer"])
 def test_what_a_program_wrote_in_the_users_name_is_left_out(kind: str) -> None:
     said = "The background command has ended."

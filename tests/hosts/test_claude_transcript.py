@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from memfs.core.records import Identity, Message, Transcript
 from memfs.hosts import claude_transcript
 from memfs.hosts.jsonl import TOOL_CAP
-from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, line, user
+from tests.hosts import reading
+from tests.hosts.reading import JSON, reads
+from tests.hosts.transcript_lines import SESSION, assistant, line, user
 
 IDENTITY = Identity(SESSION, "", "/home/dev/shop")
 
@@ -22,41 +24,18 @@ def identify(data: bytes, path: str) -> Identity | None:
     return claude_transcript.identify(data.splitlines(keepends=True), path)
 
 
-RECORDED = sorted(FIXTURES.glob("*.jsonl"))
-
-
 def read(data: bytes) -> Transcript:
     return claude_transcript.read_transcript(data, IDENTITY, start=0)
+
+
+def in_steps(data: bytes, cuts: list[int]) -> Transcript:
+    return reading.in_steps(reads("claude", IDENTITY, data), data, cuts)
 
 
 def texts(data: bytes) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in read(data).messages]
 
 
-def in_steps(data: bytes, cuts: list[int]) -> Transcript:
-    """Read a file that grows to each of `cuts`, then to its whole, resuming where it ended."""
-    messages: dict[str, Message] = {}
-    end = malformed = left_out = 0
-    for size in [*sorted(cuts), len(data)]:
-        part = claude_transcript.read_transcript(
-            data[end:size], IDENTITY, start=end, before=data[:end]
-        )
-        assert end <= part.end <= size
-        for message in part.messages:
-            messages.setdefault(message.id, message)
-        end = part.end
-        malformed += part.malformed
-        left_out += part.left_out
-    return Transcript(list(messages.values()), end, malformed, left_out)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
 BLOCK = JSON | st.fixed_dictionaries(
     {"type": st.sampled_from(["text", "tool_use", "tool_result", "thinking", "image"]) | JSON},
     optional={"text": JSON, "name": JSON, "input": JSON, "content": JSON},
@@ -123,16 +102,6 @@ FILE = st.lists(st.tuples(PIECE, END), max_size=8).map(
 def test_cutting_a_file_anywhere_changes_nothing(data: st.DataObject, file: bytes) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=5))
     assert in_steps(file, cuts) == read(file)
-
-
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
-def test_a_recorded_file_reads_the_same_however_it_grows(path: Path) -> None:
-    data = path.read_bytes()
-    whole = read(data)
-    for step in (97, 1009, 4096):
-        assert in_steps(data, list(range(0, len(data), step))) == whole
-    windows = data.replace(b"\n", b"\r\n")
-    assert [m.text for m in read(windows).messages] == [m.text for m in whole.messages]
 
 
 @pytest.mark.parametrize(
@@ -245,44 +214,6 @@ def test_a_deeply_nested_value_is_read() -> None:
     (message,) = read(nested).messages
     assert message.text.startswith("deep: ")
     assert message.text.endswith("near: 2")
-
-
-def test_what_the_recorded_session_said() -> None:
-    found = read((FIXTURES / "basic.jsonl").read_bytes())
-    assert [(m.role, m.tool, m.text) for m in found.messages] == [
-        ("user", "", "do we use tabs or spaces?"),
-        ("assistant", "", "I'll check the style file."),
-        ("tool", "Bash", "command: cat style.txt\ndescription: Show the style"),
-        ("tool", "result", "indent = tab"),
-        ("assistant", "", "Tabs, as style.txt says."),
-        ("assistant", "", "Saved: tabs."),
-    ]
-    first = found.messages[0]
-    assert first.at == "2026-11-20T07:45:26.319Z"
-    assert (first.project, first.branch, first.side) == ("/home/dev/shop", "main", False)
-    assert (found.malformed, found.end) == (0, (FIXTURES / "basic.jsonl").stat().st_size)
-
-
-def test_nothing_of_a_compaction_is_left() -> None:
-    assert texts((FIXTURES / "compact.jsonl").read_bytes()) == [
-        ("user", "let us use tabs"),
-        ("assistant", "Tabs it is."),
-        ("user", "what did I choose?"),
-        ("assistant", "You chose tabs."),
-    ]
-
-
-def test_a_subagent_is_a_side_chain() -> None:
-    data = (FIXTURES / "subagent.jsonl").read_bytes()
-    identity = identify(data, "/p/s/subagents/agent-a81b0bffb21e23603.jsonl")
-    assert identity
-    assert identity[:2] == ("3f5d6d1a-1a73-4300-b95a-e85864b62050", "a81b0bffb21e23603")
-    found = claude_transcript.read_transcript(data, identity, start=0)
-    assert all(message.side for message in found.messages)
-    assert [m.text for m in found.messages if m.role == "assistant"] == [
-        "I'll look.",
-        "The repository indents with tabs.",
-    ]
 
 
 @pytest.mark.parametrize("flag", ["isMeta", "isCompactSummary", "isApiErrorMessage"])

@@ -13,20 +13,19 @@ from hypothesis import strategies as st
 from memfs.core.records import Identity, Transcript
 from memfs.hosts import codex_transcript
 from memfs.hosts.jsonl import TOOL_CAP
-from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, said
+from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, reads, said
 
 SESSION = "01a1f800-0000-7000-8000-000000000001"
 IDENTITY = Identity(SESSION, "", "/home/dev/shop", "main")
 DATA = (FIXTURES / "codex/session.jsonl").read_bytes()
-OLD = (FIXTURES / "codex/old.jsonl").read_bytes()
 
 
 def identify(data: bytes, path: str = "/x/rollout.jsonl") -> Identity | None:
     return codex_transcript.identify(data.splitlines(keepends=True), path)
 
 
-def read(data: bytes, start: int = 0) -> Transcript:
-    return codex_transcript.read_transcript(data, IDENTITY, start=start)
+def read(data: bytes) -> Transcript:
+    return codex_transcript.read_transcript(data, IDENTITY, start=0)
 
 
 def item(**payload: object) -> bytes:
@@ -47,61 +46,6 @@ def typed(*texts: str, kinds: list[str] | None = None) -> list[tuple[str, str]]:
             )
         )
     )
-
-
-def test_what_a_session_said() -> None:
-    found = read(DATA)
-    assert said(found) == [
-        ("user", "why does the café page time out?"),
-        ("assistant", "I will look at the pool."),
-        ("exec_command", "cmd: rg pool src\nyield_time_ms: 1000"),
-        ("result", "Process exited with code 0\nOutput:\nsrc/db.py: pool_size = 1"),
-        (
-            "apply_patch",
-            "*** Begin Patch\n*** Update File: src/db.py\n-pool_size = 1\n+pool_size = 8\n*** End Patch",
-        ),
-        ("result", "Success. Updated src/db.py"),
-        ("mcp__memfs__remember", "text: pool of 8"),
-        ("web_search", "type: search\nquery: pool exhaustion"),
-        ("assistant", "The pool had one connection; it has eight now."),
-    ]
-    assert (found.malformed, found.end) == (0, len(DATA))
-    first = found.messages[0]
-    assert first._replace(id="", text="") == (
-        "",
-        SESSION,
-        "codex",
-        "/home/dev/shop",
-        "main",
-        "2026-11-20T09:00:01.200Z",
-        "user",
-        "",
-        "",
-        "",
-        False,
-        "",
-    )
-
-
-def test_a_transcript_of_2025_is_read() -> None:
-    identity = identify(OLD)
-    assert identity == Identity(
-        "5e55c0de-0000-4000-8000-000000000001", "", "/home/dev/shop", "trunk"
-    )
-    assert said(codex_transcript.read_transcript(OLD, identity, start=0)) == [
-        ("user", "list the files"),
-        ("local_shell", 'type: exec\ncommand: ["ls"]\nworking_directory: /home/dev/shop'),
-        ("result", "a.txt"),
-        ("assistant", "There is a.txt."),
-    ]
-
-
-@pytest.mark.parametrize("data", [DATA, OLD], ids=["new", "old"])
-def test_a_file_that_grows_byte_by_byte_gives_the_same(data: bytes) -> None:
-    whole = read(data)
-    assert in_steps(read, data, list(range(0, len(data), 7))) == whole
-    for cut in range(0, len(data), 61):
-        assert in_steps(read, data, [cut]) == whole
 
 
 LINE = odd(
@@ -138,7 +82,7 @@ LINE = odd(
 def test_odd_files_raise_nothing_and_can_be_cut(data: st.DataObject, file: bytes) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=4))
     found = read(file)
-    assert in_steps(read, file, cuts) == found
+    assert in_steps(reads("codex", IDENTITY, file), file, cuts) == found
     assert can_be_kept(found)
     identify(file)
 
@@ -228,24 +172,6 @@ def test_a_session_whose_beginning_is_lost_is_known_by_its_name() -> None:
     name = f"/x/rollout-2026-11-20T09-00-00-{SESSION}.jsonl"
     assert identify(rest, name) == Identity(SESSION, "")
     assert identify(rest, "/x/other.jsonl") is None
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{}\n",
-        b"[]\n",
-        b"hello\n",
-        b'{"session_id":"s","ts":1781460912,"text":"hi"}\n',
-        b'{"sessionId":"s","projectHash":"x","startTime":"2026-11-20T09:00:00Z"}\n',
-        b'{"type":"session.start","data":{"sessionId":"s"},"id":"e","timestamp":"2026-11-20T09:00:00Z"}\n',
-        b'{"type":"user","message":{"content":"x"},"sessionId":"s","uuid":"u"}\n',
-    ],
-    ids=repr,
-)
-def test_other_files_are_left_alone(data: bytes) -> None:
-    assert identify(data) is None
 
 
 def test_what_it_keeps_of_a_project_is_found(

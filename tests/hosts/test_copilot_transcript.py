@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Transcript
 from memfs.hosts import copilot_transcript
-from memfs.hosts.base import BEFORE
 from memfs.hosts.jsonl import TOOL_CAP
 from memfs.ingest import workers
-from tests.hosts.reading import FIXTURES, JSON, Read, can_be_kept, file_of, in_steps, odd, said
+from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, reads
 
 SESSION = "c0911107-0000-4000-8000-000000000001"
 IDENTITY = Identity(SESSION, "", "/home/dev/shop", "main")
@@ -31,59 +30,9 @@ def read(data: bytes) -> Transcript:
     return copilot_transcript.read_transcript(data, IDENTITY, start=0)
 
 
-def of(file: bytes) -> Read:
-    """Reading parts of a file, as it is done: with what stands before them."""
-
-    def part(data: bytes, start: int) -> Transcript:
-        before = file[max(0, start - BEFORE) : start]
-        return copilot_transcript.read_transcript(data, IDENTITY, start=start, before=before)
-
-    return part
-
-
 def event(kind: str, ident: str = "", **data: object) -> bytes:
     line = {"type": kind, "data": data, "id": ident, "timestamp": "2026-11-20T10:00:00Z"}
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
-
-
-def test_what_a_session_said() -> None:
-    found = read(DATA)
-    assert said(found) == [
-        ("user", "naïve question: which port?"),
-        ("assistant", "I will look."),
-        ("bash", "command: grep -n port settings.py"),
-        ("result", "3:port = 8080"),
-        ("assistant", "The subagent found nothing else."),
-        ("result", "no such tool"),
-        ("assistant", "Port 8080."),
-        ("assistant", "Saved."),
-        ("user", "please save a summary"),  # typed, after what the hook said came back
-    ]
-    assert (found.malformed, found.end) == (0, len(DATA))
-    assert [message.side for message in found.messages].index(True) == 4
-    assert sum(message.side for message in found.messages) == 1
-    first = found.messages[0]
-    assert first._replace(text="") == (
-        "e4",
-        SESSION,
-        "copilot",
-        "/home/dev/shop",
-        "main",
-        "2026-11-20T10:00:00.400Z",
-        "user",
-        "",
-        "",
-        "",
-        False,
-        "",
-    )
-
-
-def test_a_file_that_grows_byte_by_byte_gives_the_same() -> None:
-    whole = read(DATA)
-    assert in_steps(of(DATA), DATA, list(range(0, len(DATA), 7))) == whole
-    for cut in range(0, len(DATA), 61):
-        assert in_steps(of(DATA), DATA, [cut]) == whole
 
 
 def test_a_part_of_a_file_is_read_with_what_stands_before_it() -> None:
@@ -137,7 +86,7 @@ LINE = odd(
 def test_odd_files_raise_nothing_and_can_be_cut(data: st.DataObject, file: bytes) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=4))
     found = read(file)
-    assert in_steps(of(file), file, cuts) == found
+    assert in_steps(reads("copilot", IDENTITY, file), file, cuts) == found
     assert can_be_kept(found)
     identify(file)
 
@@ -172,24 +121,6 @@ def test_whose_session_it_is() -> None:
     assert identify(rest, "/x/the-session/events.jsonl") == Identity("the-session", "")
     resumed = event("hook.start") + event("session.resume", context={"cwd": "/p", "branch": "b"})
     assert identify(resumed, "/x/s/events.jsonl") == Identity("s", "", "/p", "b")
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"{}\n",
-        b"[]\n",
-        b"hello\n",
-        b'{"type":"session_meta","payload":{"id":"x"}}\n',
-        b'{"type":"user","message":{"content":"x"},"sessionId":"s","uuid":"u"}\n',
-        b'{"type":"session.start","data":"x"}\n',
-        b'{"type":"x","data":{"sessionId":"s"}}\n',
-    ],
-    ids=repr,
-)
-def test_other_files_are_left_alone(data: bytes) -> None:
-    assert identify(data) is None
 
 
 def test_what_it_keeps_of_a_project_is_found(

@@ -11,18 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memfs import hosts
 from memfs.core import events
 from memfs.core.body_edits import Append
 from memfs.core.events import Event, Reply
-from memfs.core.records import Identity, Origin, Transcript
+from memfs.core.records import Identity, Origin
 from memfs.hosts import cursor, cursor_transcript
-from memfs.hosts.base import BEFORE
 from memfs.ops import doctor, edit, ingest, install
 from memfs.store import resources, spool
 from memfs.store.blocks import Place
 from tests.hook.test_turns import found as found_by
-from tests.hosts.reading import FIXTURES, JSON, Read, can_be_kept, file_of, in_steps, odd, said
+from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, reads
 
 SESSION = "668320d2-2fd8-4888-b33c-2a466fec86e7"
 EVENTS = {
@@ -201,47 +199,10 @@ def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: P
     assert sorted(path.name for path in home.iterdir()) == [".agent-memory"]
 
 
-def test_what_a_session_said() -> None:
-    found = cursor_transcript.read_transcript(DATA, IDENTITY, start=0)
-    assert said(found) == [
-        ("user", "What is our HTTP timeout? <b>In</b> seconds."),
-        ("assistant", "Looking at the configuration."),
-        ("Read", "path: /home/dev/shop/http.py"),
-        ("Shell", "command: grep -n timeout http.py\ndescription: Find it"),
-        ("assistant", "Five seconds."),
-        ("user", "Make it ten."),
-        ("assistant", "Done."),
-        ("StrReplace", "path: /home/dev/shop/http.py\nold_string: 5\nnew_string: 10"),
-        ("user", "thanks"),
-    ]
-    assert {message.at for message in found.messages[:-1]} == {"2026-09-03T18:21:00Z"}
-    assert found.messages[-1].at == "2026-09-04T15:35:00Z"
-    assert (found.malformed, found.left_out, found.end) == (0, 4, len(DATA))
-
-
 def test_whose_session_a_file_is() -> None:
     lines = DATA.splitlines(keepends=True)
     assert cursor_transcript.identify(lines, "/x/s-1/s-1.jsonl") == Identity("s-1", "")
     assert cursor_transcript.identify(lines, "/x/s-1/subagents/a-2.jsonl") == Identity("s-1", "a-2")
-    for other in (b'{"type": "user", "role": "user", "message": {"content": "x"}}', b'{"role": 1}'):
-        assert cursor_transcript.identify([other], "/x/s.jsonl") is None
-    for folder in ("claude", "codex", "copilot", "gemini"):
-        for path in (FIXTURES / folder).glob("*.jsonl"):
-            assert cursor_transcript.identify(path.read_bytes().splitlines(), str(path)) is None
-    assert [n for n in hosts.NAMES if hosts.reader(n).identify(lines, "/x/s.jsonl")] == ["cursor"]
-
-
-def of(file: bytes) -> Read:
-    def part(data: bytes, start: int) -> Transcript:
-        before = file[max(0, start - BEFORE) : start]
-        return cursor_transcript.read_transcript(data, IDENTITY, start=start, before=before)
-
-    return part
-
-
-def test_a_file_that_grows_gives_the_same() -> None:
-    whole = cursor_transcript.read_transcript(DATA, IDENTITY, start=0)
-    assert in_steps(of(DATA), DATA, list(range(0, len(DATA), 7))) == whole
 
 
 BLOCK = odd(
@@ -277,7 +238,7 @@ def test_odd_lines_are_read_or_counted_and_cuts_change_nothing(
 ) -> None:
     whole = cursor_transcript.read_transcript(data, IDENTITY, start=0)
     assert can_be_kept(whole)
-    steps = in_steps(of(data), data, [min(cut, len(data)) for cut in cuts])
+    steps = in_steps(reads("cursor", IDENTITY, data), data, [min(cut, len(data)) for cut in cuts])
     assert steps.messages == whole.messages
 
 
