@@ -150,9 +150,14 @@ def test_what_is_no_hook_of_ours_does_not_keep_ours_from_going(place: Place, hoo
 
 
 @pytest.mark.parametrize(
-    "first", ["#!/bin/sh", "#!/usr/bin/env bash", "#! /bin/sh", "#!/bin/sh -e"]
+    ("first", "rest"),
+    [
+        ("#!/bin/sh", "echo theirs >&2; exit 3"),
+        ("#!/usr/bin/env bash", "\n# end\nexec false\n"),
+        ("#! /bin/sh", "exit 1\n"),
+        ("#!/bin/sh -e", "exit 1\n"),
+    ],
 )
-@pytest.mark.parametrize("rest", ["echo theirs >&2; exit 3", "\n# end\nexec false\n", "exit 1\n"])
 def test_a_hook_of_others_stays_and_is_run(
     hooked: Place, repo: Path, hook: Path, first: str, rest: str
 ) -> None:
