@@ -229,20 +229,6 @@ def test_what_is_read_only_is_refused_before_anything_is_written(
     shut.chmod(mode)
 
 
-def test_a_link_to_a_file_of_the_project_stays_one(plain: File, repo: Path) -> None:
-    kept = repo / "dotfiles/settings.json"
-    kept.parent.mkdir()
-    plain.path.rename(kept)
-    plain.path.symlink_to(kept)
-    before = kept.read_text()
-    plain.run()
-    assert plain.path.is_symlink()
-    assert "memfs hook gemini" in kept.read_text()
-    assert [path.name for path in kept.parent.iterdir()] == ["settings.json"]
-    plain.run(remove=True)
-    assert (plain.path.is_symlink(), kept.read_text()) == (True, before)
-
-
 def test_a_file_that_is_too_large_to_be_read_whole_is_refused(plain: File) -> None:
     plain.write('{"a": 1}' + " " * (8 << 20))
     with pytest.raises(StoreError, match="bytes; memfs reads 8,388,608 at most"):

@@ -91,6 +91,6 @@ def test_what_is_known_to_hold_no_secret_is_not_looked_through_again(
     assert clean_texts.redact_texts({"a": "one"}) == {"a": "one"}
     assert (home / ".agent-memory/local/clean").read_text() == noted
     assert clean_texts.redact_texts(texts)["b"] != texts["b"], "with a secret, each time"
-    for number in range(9000):
-        clean_texts.note_clean([f"text {number}"])
+    for number in range(900):
+        clean_texts.note_clean(f"text {number}.{each}" for each in range(10))
     assert (home / ".agent-memory/local/clean").stat().st_size < 70_000

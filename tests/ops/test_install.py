@@ -161,13 +161,15 @@ def test_a_settings_file_that_is_a_link_stays_one(
 ) -> None:
     """One of the user's may be anywhere; one of a project's only in the project."""
     where = home / ".claude/settings.json" if scope == "user" else path
-    real = tmp_path / "dotfiles.json" if scope == "user" else repo / "shared.json"
+    real = (tmp_path if scope == "user" else repo) / "dotfiles/settings.json"
     where.parent.mkdir()
+    real.parent.mkdir()
     real.write_text("{}\n")
     where.symlink_to(real)
     wire(place, where)
     assert where.is_symlink()
     assert settings_merge.may_have_hooks(real.read_text())
+    assert [path.name for path in real.parent.iterdir()] == ["settings.json"]
     wire(place, where, remove=True)
     assert where.is_symlink()
     assert real.read_text() == "{}\n"

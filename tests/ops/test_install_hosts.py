@@ -13,7 +13,7 @@ import pytest
 
 from memfs import hosts
 from memfs.core.errors import StoreError
-from memfs.hosts import settings, settings_merge
+from memfs.hosts import settings_merge
 from memfs.ops import install
 from memfs.store.blocks import Place
 
@@ -145,15 +145,6 @@ def test_links_out_of_the_project_are_not_written_through(
                 run(place, host)
             link.unlink()
             assert list((tmp_path / "out").iterdir()) == []
-
-
-def test_a_comment_in_an_empty_object_stays(place: Place, repo: Path) -> None:
-    path = repo / ".gemini/settings.json"
-    path.parent.mkdir()
-    path.write_text('{\n  "mcpServers": {\n    // "postgres": {"command": "x"}\n  }\n}\n')
-    run(place, "gemini")
-    assert '// "postgres"' in path.read_text()
-    assert settings.parse(path.read_text(), "f")["hooks"]
 
 
 def test_opencode_is_wired_by_a_plugin_that_is_ours_and_its_settings(
