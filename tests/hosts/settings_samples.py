@@ -186,7 +186,15 @@ SAMPLES = {
     "an inline table in TOML": Sample(
         *CODEX, 'mcp_servers = {a = {command = "x"}}\n', "is written in one line"
     ),
+    "a comment in half a file": Sample(
+        *CLAUDE, '{"a": 1, // comment\n', "cannot be read back safely"
+    ),
+    "hooks that are a list": Sample(*CLAUDE, '{"hooks": []}', "is not a settings file"),
+    "half a file of TOML": Sample(*CODEX, "a = [\n", "cannot be read back safely"),
     "another server of our name": Sample(
-        *CODEX, '[mcp_servers.memfs]\ncommand = "x"\n', "another MCP server"
+        *CODEX, '[mcp_servers.memfs]\ncommand = "x"\n', "another MCP server named memfs"
+    ),
+    "another one in one line": Sample(
+        *CODEX, "mcp_servers = {memfs = 1}\n", "another MCP server named memfs"
     ),
 }

@@ -190,6 +190,9 @@ def test_what_cannot_be_written_back_is_refused_and_nothing_is_written(
     with pytest.raises(StoreError) as raised:
         file.run()
     assert sample.refused in f"{raised.value.message} {raised.value.hint}"
+    if file.path.suffix == ".json":
+        with pytest.raises(StoreError):
+            file.run(remove=True)
     assert file.text == sample.text
     assert sorted(file.path.parent.iterdir()) == there
 

@@ -135,26 +135,6 @@ def test_a_dry_run_writes_nothing(place: Place, path: Path) -> None:
     assert not path.parent.exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ('{"a": 1, // comment\n', "cannot be read back safely"),
-        ('{"hooks": {}, "hooks": {}}', "the key 'hooks' is there twice"),
-        ("[1]", "is not a settings file"),
-        ('{"hooks": []}', "is not a settings file"),
-    ],
-)
-def test_what_cannot_be_read_back_is_refused(
-    place: Place, path: Path, text: str, reason: str
-) -> None:
-    path.parent.mkdir()
-    path.write_text(text)
-    for remove in (False, True):
-        with pytest.raises(StoreError, match=reason):
-            wire(place, path, remove=remove)
-        assert path.read_text() == text
-
-
 @pytest.mark.parametrize("scope", ["user", "project"])
 def test_a_settings_file_that_is_a_link_stays_one(
     place: Place, path: Path, repo: Path, home: Path, tmp_path: Path, scope: str

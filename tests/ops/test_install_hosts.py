@@ -53,26 +53,6 @@ def test_codex_is_wired_in_its_toml_without_a_change_to_what_is_there(
     assert not (repo / ".codex/hooks.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ('[mcp_servers.memfs]\ncommand = "theirs"\n', "another MCP server named memfs"),
-        ("mcp_servers = {memfs = 1}\n", "another MCP server named memfs"),
-        ("a = [\n", "cannot be read back safely"),
-    ],
-)
-def test_a_toml_that_has_our_name_or_is_none_is_refused(
-    place: Place, repo: Path, text: str, why: str
-) -> None:
-    config = repo / ".codex/config.toml"
-    config.parent.mkdir()
-    config.write_text(text)
-    with pytest.raises(StoreError, match=why):
-        run(place, "codex")
-    assert config.read_text() == text
-    assert not (repo / ".codex/hooks.json").exists()
-
-
 def test_gemini_and_copilot_are_wired(place: Place, repo: Path) -> None:
     assert run(place, "gemini") == [repo / ".gemini/settings.json"]
     found = json.loads((repo / ".gemini/settings.json").read_text())
