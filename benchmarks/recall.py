@@ -17,7 +17,7 @@ from functools import partial
 import click
 
 from benchmarks import command as runner
-from benchmarks import program, project, scenarios, scratch_store
+from benchmarks import program, scenarios
 from benchmarks.scenarios import Scenario, ScenarioPrompt
 from memfs.cli import console, layout, options, progress
 from memfs.core.brief_layout import units
@@ -65,13 +65,7 @@ def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[Prom
     found: list[PromptOutcome] = []
     for scenario in played:
         with tempfile.TemporaryDirectory(prefix="memfs-bench-") as folder:
-            env = program.make_user(folder, "user", _ON if service else _OFF)
-            path = f"{folder}/project"
-            project.make(path)
-            with scratch_store.home(env["MEMFS_HOME"]):
-                project.trust_own(path)
-            paths = scenarios.write_transcripts(scenario, f"{folder}/said", path)
-            program.memfs(["ingest", *paths], env, path)
+            path, env = scenarios.ingest(scenario, folder, _ON if service else _OFF)
             program.memfs(["search", "anything"], env, path)  # builds the rest of the index
             try:
                 found += _play(scenario, path, env, stage, service=service)

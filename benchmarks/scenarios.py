@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from benchmarks import program, project, scratch_store
 from memfs.core.errors import UsageError
 
 UNRELATED = "unrelated"  # the kind of a prompt about which nothing is known
@@ -96,6 +97,20 @@ def write_transcripts(scenario: Scenario, folder: str, cwd: str) -> list[str]:
             handle.writelines(_render_lines(session, ident, cwd))
         paths.append(path)
     return paths
+
+
+def ingest(scenario: Scenario, folder: str, configured: str) -> tuple[str, dict[str, str]]:
+    """Ingest a scenario into a new project of a new user in an empty folder.
+
+    `configured` is the user's configuration. Return the project's path, and the environment.
+    """
+    env = program.make_user(folder, "user", configured)
+    path = f"{folder}/project"
+    project.make(path)
+    with scratch_store.home(env["MEMFS_HOME"]):
+        project.trust_own(path)
+    program.memfs(["ingest", *write_transcripts(scenario, f"{folder}/said", path)], env, path)
+    return path, env
 
 
 def _render_lines(session: ScenarioSession, ident: str, cwd: str) -> list[str]:

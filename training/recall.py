@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import program, project, scenarios, scratch_store
+from benchmarks import project, scenarios, scratch_store
 from benchmarks.scenarios import Scenario
 from memfs.core.snippet import split_words
 from memfs.recall import answers, prompts
@@ -54,13 +54,8 @@ def list_examples(scenario: Scenario, engine: Engine) -> Iterator[tuple[dict[str
 
 def play(scenario: Scenario, folder: str) -> list[tuple[dict[str, float], bool]]:
     """Ingest a scenario into a new project in a folder and return its examples."""
-    env = program.make_user(folder, "user", "service:\n  mode: off")
-    path = f"{folder}/project"
-    project.make(path)
+    path, env = scenarios.ingest(scenario, folder, "service:\n  mode: off")
     with scratch_store.home(env["MEMFS_HOME"]):
-        project.trust_own(path)
-        said = scenarios.write_transcripts(scenario, f"{folder}/said", path)
-        program.memfs(["ingest", *said], env, path)
         opened = OpenStore(project.open_own(path))
         return list(list_examples(scenario, opened.update_engine("hybrid")))
 

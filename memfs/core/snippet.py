@@ -1,6 +1,6 @@
 """The words of a text, and the snippet around those of a query. Hot path."""
 
-_EDGES = ".,;:!?()\"'`*"
+EDGES = ".,;:!?()\"'`*"  # signs around words
 
 
 def snippet(text: str, words: "list[str] | tuple[str, ...]", width: int = 240) -> str:
@@ -49,5 +49,5 @@ def _find_best_window(places: list[tuple[int, str]], width: int) -> int:
 
 def split_words(text: str) -> list[str]:
     """Return the words of a text in lower case, without the signs around them."""
-    words = [word.strip(_EDGES) for word in text.lower().replace("\u2019", "'").split()]
+    words = [word.strip(EDGES) for word in text.lower().replace("\u2019", "'").split()]
     return [word for word in words if word]

@@ -8,7 +8,7 @@ answers it. Exact names that the prompt has not count more than talk.
 
 import math
 
-from memfs.core.snippet import split_words
+from memfs.core.snippet import EDGES, split_words
 from memfs.recall.own_words import own_words
 from memfs.recall.rule_recognition import is_rule
 from memfs.recall.sentences import count_specifics, split_sentences
@@ -46,7 +46,6 @@ _NEW = 0.2  # least share of words that are not in the prompt
 _SHARE = 0.05  # least share of the best sentence's probability
 # Characters that a line, a session's head, and the question that an answer refers to may add.
 _LINE, _HEAD, LEAD = 8, 70, 90
-_EDGES = ".,;:!?()\"'`*"
 
 
 class ExchangeCandidate:
@@ -139,7 +138,7 @@ def _is_repetition(words: "list[str]", known: "set[str]") -> bool:
 
 def describe(text: str, turn: "SessionTurn", known: "set[str]") -> dict[str, float]:
     """Return what is weighed (see `WEIGHTS`) of a sentence of a turn."""
-    new = " ".join(word for word in text.split() if word.lower().strip(_EDGES) not in known)
+    new = " ".join(word for word in text.split() if word.lower().strip(EDGES) not in known)
     found: dict[str, float] = {
         "specific": min(_MOST_SPECIFIC, count_specifics(new)) / _MOST_SPECIFIC,
         "code": "`" in text,

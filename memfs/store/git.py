@@ -360,6 +360,8 @@ def attributes(folder: str, names: Iterable[str], *which: str) -> dict[str, dict
     """Return the git attributes of files below `folder`, by name; {} if git fails."""
     before = prefix(folder)
     data = b"".join(os.fsencode(f"{before}{name}") + b"\0" for name in names)
+    if not data:
+        return {}
     fields = (run(folder, "check-attr", "-z", "--stdin", *which, data=data) or "").split("\0")
     found: dict[str, dict[str, str]] = {}
     for name, attribute, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):

@@ -45,23 +45,28 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     for number, (name, said) in enumerate(
         {"hook": WEBHOOK, "limit": LIMIT, "css": OTHER, "login": LOGIN}.items(), 1
     ):
-        made.write(
-            f"{name}.jsonl",
-            *(
-                document(
-                    f"{name}-{at}",
-                    text,
-                    session=name,
-                    group=number,
-                    role=role,
-                    host="claude",
-                    time=f"2026-05-0{number}T10:00:{at:02}Z",
-                )
-                for at, (role, text) in enumerate(said)
-            ),
-        )
+        write_session(made, name, number, said)
     made.update(embed=True)
     return made
+
+
+def write_session(corpus: Corpus, name: str, number: int, said: Said) -> None:
+    """Write a session of the day `number`."""
+    corpus.write(
+        f"{name}.jsonl",
+        *(
+            document(
+                f"{name}-{at}",
+                text,
+                session=name,
+                group=number,
+                role=role,
+                host="claude",
+                time=f"2026-05-0{number}T10:00:{at:02}Z",
+            )
+            for at, (role, text) in enumerate(said)
+        ),
+    )
 
 
 def told(corpus: Corpus, prompt: str, shown: list[str] | None = None) -> dict[str, str]:
@@ -117,21 +122,7 @@ def test_a_reply_has_its_room(tmp_path: Path) -> None:
             for at in range(30)
             for role, text in (("user", "ledger import?"), ("assistant", "Yes."))
         ]
-        corpus.write(
-            f"{number}.jsonl",
-            *(
-                document(
-                    f"{number}-{at}",
-                    text,
-                    session=f"s{number}",
-                    group=number,
-                    role=role,
-                    host="claude",
-                    time="2026-05-01T10:00:00Z",
-                )
-                for at, (role, text) in enumerate(said)
-            ),
-        )
+        write_session(corpus, f"s{number}", number, said)
     corpus.update(embed=True)
     shown = told(corpus, "how large are the batches of the ledger import?")
     assert 0 < len("".join(shown.values())) <= CERTAIN_ROOM
@@ -144,21 +135,7 @@ def test_a_later_session_on_the_same_is_named(tmp_path: Path) -> None:
             ("user", f"what limit has the ledger import now, {day * 100}?"),
             ("assistant", f"The limit of the ledger import is {day * 100} rows, as `batch` says."),
         ]
-        corpus.write(
-            f"{day}.jsonl",
-            *(
-                document(
-                    f"{day}-{at}",
-                    text,
-                    session=f"s{day}",
-                    group=day,
-                    role=role,
-                    host="claude",
-                    time=f"2026-05-0{day}T10:00:00Z",
-                )
-                for at, (role, text) in enumerate(said)
-            ),
-        )
+        write_session(corpus, f"s{day}", day, said)
     corpus.update(embed=True)
     shown = told(corpus, "what is the limit of the ledger import?")
     days = {int(session[1:]) for session in shown}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 from memfs.recall import prompts
@@ -28,6 +29,9 @@ _WAYS = (
     ways.cli("graph --patterns"),
 )
 _OF_SEGMENT = 32  # letters
+# Seconds: tantivy opens an index once more, in a thread, right after it was opened. A file that is
+# damaged between its verification and that ends the process.
+_SETTLED = 0.02
 
 
 def begin(world: World) -> Target:
@@ -39,6 +43,7 @@ def begin(world: World) -> Target:
         turn += 1
         name = case.name.partition("/")[2]  # below the folder of a version
         path = max(index.glob(f"*/{name}"), key=lambda path: path.stat().st_size)
+        time.sleep(_SETTLED)
         path.write_bytes(case.data)
         if turn % 3 == 0:  # something new goes in, too
             (world.store / "blocks/new.md").write_text(f"Gophers number {turn}.\n")
