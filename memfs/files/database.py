@@ -234,17 +234,6 @@ def is_database(path: str) -> bool:
         return False
 
 
-def find_columns(path: str, table: str) -> list[str]:
-    """Return the columns of a table in a SQLite file; none for a file that has or is no such."""
-    if not is_database(path):
-        return []
-    try:
-        with open_database(path) as base:
-            return base.list_columns(table) if table in base.list_tables() else []
-    except OSError:
-        return []
-
-
 @contextmanager
 def open_database(path: str, patience: float = PATIENCE) -> Iterator[Database]:
     """Open a database of another program, consistent while that runs. Raises `OSError`.

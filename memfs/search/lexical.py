@@ -80,7 +80,7 @@ class TextIndex:
         self.searcher = index.searcher()
         self._writer: tantivy.IndexWriter | None = None
         self._links: object = None  # the folder that it is open in, while it is
-        self.stands_for: tuple[int, dict[str, int]] = 0, {}  # see `team.candidate_search`
+        self.stands_for: tuple[int, dict[str, int]] = 0, {}  # see `team.server.search`
 
     @property
     def documents(self) -> int:
