@@ -81,6 +81,7 @@ def fit(rows: Floats, answers: Floats, ridge: float = RIDGE) -> tuple[Floats, fl
 
 def main(paths: Sequence[str]) -> None:
     """Fit to scenario files and print the constant and the weights."""
+    answers.SESSIONS = 2 * answers.SESSIONS  # what is not read at a prompt is an example, too
     examples = []
     for path in paths:
         with tempfile.TemporaryDirectory(prefix="memfs-fit-") as folder:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memfs.search.prompt_bm25 import PromptHit
     from memfs.search.prompt_relevance import PromptQuery
 
-SESSIONS = 8  # past sessions that are read
+SESSIONS = 4  # past sessions that are read
 # Characters of a reply where the best exchange is certainly about the prompt, and where it may be.
 CERTAIN_ROOM, LIKELY_ROOM = 1500, 700
 # The least relevance of the best exchange: its share of the prompt's words, plus its cosine, plus

@@ -1,7 +1,7 @@
 """Exchanges: a user's question, and all turns up to the next question. Hot path.
 
 They are read from the index around a turn that was found: the turns of its session, without the
-inputs and outputs of tools. Most sessions are read whole.
+inputs and outputs of tools. Many sessions are read whole.
 """
 
 from memfs import files
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from memfs.search.lexical import TextIndex
 
-_SPAN = 200  # document numbers before and after a turn
-_MOST_TURNS = 60
+_SPAN = 100  # document numbers before and after a turn
+_MOST_TURNS = 24
 _KEPT = 3  # assistant turns of an exchange: the first one, and the last ones
 _LONGEST = 4000  # characters; a longer turn is cut in the middle
 

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 BASE = -4.6
 WEIGHTS = {
     "short": -2.15,  # how much less relevant the exchange is than the best one of all
-    "previous": 1.6,  # that of the exchange before it
+    "previous": 1.61,  # that of the exchange before it
     "next": -0.85,
-    "gap": -1.4,  # between its session and the best one
+    "gap": -1.39,  # between its session and the best one
     "rank": -0.27,  # of its session
     "newest": 0.13,  # its session is the newest one found
-    "nearest": 0.22,  # the most relevant exchange of its session
-    "after": 0.63,  # divided by the exchanges since that one
+    "nearest": 0.21,  # the most relevant exchange of its session
+    "after": 0.62,  # divided by the exchanges since that one
     "earlier": -0.38,  # it comes before that one
     "specific": 0.96,  # the share of `_MOST_SPECIFIC` exact names that are not in the prompt
-    "rule": 1.2,
+    "rule": 1.19,
     "code": 0.71,
     "user": 0.26,
     "length": 0.87,
