@@ -79,6 +79,22 @@ def list_group(leader: int) -> dict[int, str]:
     return found
 
 
+def wait_until_idle(process: subprocess.Popen[bytes]) -> None:
+    """Return when a program waits for somebody: it sleeps, and has used no time meanwhile."""
+    stat, still, before = Path(f"/proc/{process.pid}/stat"), 0, ("", "")
+    deadline = time.monotonic() + LONG
+    while still < 10 and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+        try:
+            values = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # no /proc here: a second is enough on an idle machine
+            time.sleep(1)
+            return
+        now = (values[11], values[12])
+        still = still + 1 if values[0] == "S" and now == before else 0
+        before = now
+
+
 def interrupt(process: subprocess.Popen[bytes]) -> str:
     """Press Ctrl-C once, and return what the program says while it ends."""
     below = list_group(process.pid)
@@ -106,7 +122,7 @@ def check_store(folder: Path) -> None:
 @pytest.mark.parametrize("line", WAITING)
 def test_what_waits_ends(shop: Path, line: str) -> None:
     with started(shop, *line.split()) as process:
-        time.sleep(1)
+        wait_until_idle(process)
         if process.poll() is None:
             interrupt(process)
             # A page that does not serve yet ends as every command does.
@@ -133,7 +149,7 @@ def test_who_waits_for_a_lock_ends(shop: Path) -> None:
     with open(shop / ".agent-memory/local/lock", "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with started(shop, "edit", "system_rules", "--append", "never") as process:
-            time.sleep(1)
+            wait_until_idle(process)
             interrupt(process)
     assert process.returncode == 130
     assert "never" not in run(shop, "show", "system_rules")[1]
