@@ -16,6 +16,7 @@ from memfs.recall.sentence_selection import (
     rate_sentences,
 )
 from memfs.recall.sentences import split_sentences
+from memfs.search.lexical import WantedStems
 from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS
 
 TYPE_CHECKING = False
@@ -37,7 +38,7 @@ CERTAIN_ROOM, LIKELY_ROOM = 1500, 700
 # with each tenfold of the documents.
 _CERTAIN, _LIKELY, _TENFOLD, _SMALL = 0.75, 0.65, 0.3, 240.0
 _KNOWN = 0.25
-_LATER = 0.8  # of a session's relevance: a later one with so much speaks of the same
+_LATER = 0.04  # share of the words of a quote: a later session with so many speaks of the same
 _MOST_LATER = 3
 _LEAST_WORDS = 0.65  # of the floor, for a search by words alone
 _FEW_WORDS = 8
@@ -248,10 +249,10 @@ def _build_recollections(
     quoted = {sentences[0].candidate.rank for sentences in ranked}
     found = []
     for sentences in ranked:
-        lines = _format_lines(sentences)
-        if later := _find_later_days(sentences[0].candidate, quoted, candidates):
-            lines.append(f"(later on this: {', '.join(later)})")
-        snippet = "\n".join(lines)
+        snippet = "\n".join(_format_lines(sentences))
+        unquoted = [each for each in candidates if each.rank not in quoted]
+        if later := _find_later_days(text, snippet, sentences[0].turn.at, unquoted):
+            snippet += f"\n(later on this: {', '.join(later)})"
         stems = text.match_stems(query.wanted, snippet)
         words = [term.word for term in query.words if term.stem in stems]
         reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
@@ -261,16 +262,27 @@ def _build_recollections(
 
 
 def _find_later_days(
-    one: ExchangeCandidate, quoted: set[int], candidates: list[ExchangeCandidate]
+    text: "TextIndex", quote: str, at: str, candidates: list[ExchangeCandidate]
 ) -> list[str]:
-    """Return the days of sessions after one that are nearly as relevant and not quoted."""
-    since = one.exchange.turns[0].at[:10]
-    days = {
-        each.exchange.turns[0].at[:10]
+    """Return the days of later sessions whose most relevant exchange speaks of a quote's subject.
+
+    How near they are to the prompt does not tell: their words in common with the quote do.
+    """
+    later = [
+        each.exchange
         for each in candidates
-        if each.rank not in quoted and each.about >= _LATER * one.best
-    }
-    return sorted(day for day in days if day > since)[-_MOST_LATER:]
+        if each.distance == 0 and each.exchange.turns[0].at[:10] > at[:10]
+    ]
+    if not later:
+        return []
+    terms = text.parse_terms(quote)
+    wanted, least = WantedStems(terms), _LATER * sum(term.idf for term in terms)
+    days = set()
+    for exchange in later:
+        stems = text.match_stems(wanted, "\n".join(turn.text for turn in exchange.turns))
+        if sum(term.idf for term in terms if term.stem in stems) >= least:
+            days.add(exchange.turns[0].at[:10])
+    return sorted(days)[-_MOST_LATER:]
 
 
 def _format_lines(sentences: "list[Sentence]") -> list[str]:

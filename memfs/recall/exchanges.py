@@ -5,6 +5,7 @@ inputs and outputs of tools. Many sessions are read whole.
 """
 
 from memfs import files
+from memfs.core.snippet import split_words
 from memfs.search import prompt_bm25
 from memfs.search.lexical import Occur, Query
 
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
 
     from memfs.search.lexical import TextIndex
 
-_SPAN = 100  # document numbers before and after a turn
-_MOST_TURNS = 24
+_SPAN, _FAR = 100, 400  # document numbers before and after a turn
+_MOST_TURNS = 24  # around it
+_CLOSING = 4  # turns at the end of the session
+_LONG_WORD = 4  # characters of a word that counts in a recap
+_CHANCE = 0.35  # share of its words that any answer may have from the user
 _KEPT = 3  # assistant turns of an exchange: the first one, and the last ones
 _LONGEST = 4000  # characters; a longer turn is cut in the middle
 
@@ -45,13 +49,14 @@ class SessionTurn:
 class Exchange:
     """Adjacent turns of a session; the user's come first, if the user began.
 
-    `before` is the assistant's last turn before them, which a short answer refers to.
+    `before` is the assistant's last turn before them, which a short answer refers to. `restated` is
+    not 0 where the assistant's last turn of the session sums it up (see `_rate_recap`).
     """
 
-    __slots__ = ("before", "turns")
+    __slots__ = ("before", "restated", "turns")
 
     def __init__(self, turns: list[SessionTurn], before: SessionTurn | None) -> None:
-        self.turns, self.before = turns, before
+        self.turns, self.before, self.restated = turns, before, 0.0
 
     @property
     def id(self) -> str:
@@ -65,7 +70,7 @@ class Exchange:
 
 
 def read_around(text: "TextIndex", session: str, host: str, number: int) -> list[Exchange]:
-    """Return the exchanges of a session around the turn with a document number, in order.
+    """Return the exchanges of a session around the turn with a document number, and its last ones.
 
     Empty if the session's recall file was removed and the index is not updated yet.
     """
@@ -73,14 +78,18 @@ def read_around(text: "TextIndex", session: str, host: str, number: int) -> list
         (Occur.Must, text.term_query("session", session)),
         *([(Occur.Must, text.term_query("host", host))] if host else []),
         (Occur.MustNot, text.term_query("role", "tool")),
-        (Occur.Must, text.number_query(max(0, number - _SPAN), number + _SPAN)),
+        (Occur.Must, text.number_query(max(0, number - _SPAN), number + _FAR)),
     ]
-    addresses, _ = text.search_in_order(Query.boolean_query(only), "num", 2 * _SPAN, 0)
+    addresses, _ = text.search_in_order(Query.boolean_query(only), "num", _FAR, 0)
     numbers = text.numbers(addresses)
     place = next((at for at, each in enumerate(numbers) if each >= number), len(numbers))
     first, last = max(0, place - _MOST_TURNS // 2), place + _MOST_TURNS // 2
-    window = zip(numbers[first:last], addresses[first:last], strict=True)
-    turns = [SessionTurn(text.load_document(address), each) for each, address in window]
+    closing = max(last, len(addresses) - _CLOSING)
+    turns = [
+        SessionTurn(text.load_document(address), each)
+        for at, (each, address) in enumerate(zip(numbers, addresses, strict=True))
+        if first <= at < last or at >= closing
+    ]
     if turns and turns[0].source and not files.is_file(turns[0].source):
         return []
     found: list[Exchange] = []
@@ -88,7 +97,23 @@ def read_around(text: "TextIndex", session: str, host: str, number: int) -> list
         previous = found[-1].turns[-1] if found else None
         is_answer = previous is not None and previous.role != "user"
         found.append(Exchange(_drop_middle_turns(group), previous if is_answer else None))
+    _rate_recap(found)
     return found
+
+
+def _rate_recap(exchanges: list[Exchange]) -> None:
+    """Set how far the assistant's last turn says again what the user said in the session.
+
+    It is the share of its words that the user's turns have, above `_CHANCE`.
+    """
+    said = {word for each in exchanges for word in split_words(each.question)}
+    for each in reversed(exchanges):
+        answers = [turn for turn in each.turns if turn.role != "user"]
+        if answers:
+            words = [word for word in split_words(answers[-1].text) if len(word) >= _LONG_WORD]
+            share = sum(word in said for word in words) / max(1, len(words))
+            each.restated = max(0.0, share - _CHANCE)
+            return
 
 
 def _split_exchanges(turns: list[SessionTurn]) -> list[list[SessionTurn]]:

@@ -19,22 +19,23 @@ if TYPE_CHECKING:
 
     from memfs.recall.exchanges import Exchange, SessionTurn
 
-BASE = -4.6
+BASE = -4.66
 WEIGHTS = {
     "short": -2.15,  # how much less relevant the exchange is than the best one of all
-    "previous": 1.61,  # that of the exchange before it
-    "next": -0.85,
-    "gap": -1.39,  # between its session and the best one
+    "previous": 1.62,  # that of the exchange before it
+    "next": -0.81,
+    "gap": -1.38,  # between its session and the best one
     "rank": -0.27,  # of its session
     "newest": 0.13,  # its session is the newest one found
-    "nearest": 0.21,  # the most relevant exchange of its session
-    "after": 0.62,  # divided by the exchanges since that one
-    "earlier": -0.38,  # it comes before that one
-    "specific": 0.96,  # the share of `_MOST_SPECIFIC` exact names that are not in the prompt
+    "nearest": 0.24,  # the most relevant exchange of its session
+    "after": 0.63,  # divided by the exchanges since that one
+    "earlier": -0.36,  # it comes before that one
+    "restated": 5.86,  # its answer sums the session up
+    "specific": 0.95,  # the share of `_MOST_SPECIFIC` exact names that are not in the prompt
     "rule": 1.19,
-    "code": 0.71,
-    "user": 0.26,
-    "length": 0.87,
+    "code": 0.72,
+    "user": 0.27,
+    "length": 0.89,
 }
 _MOST = sum(WEIGHTS[name] for name in ("specific", "rule", "code", "user", "length"))
 _EXCHANGES = 12  # whose sentences are rated: those of others hardly ever come
@@ -87,6 +88,7 @@ class ExchangeCandidate:
             "nearest": self.distance == 0,
             "after": 1 / self.distance if self.distance > 0 else 0.0,
             "earlier": self.distance < 0,
+            "restated": self.exchange.restated,
         }
 
 

@@ -33,6 +33,27 @@ LOGIN: Said = [
     ("user", "改成七天,不要滚动。"),
     ("assistant", "已改:SESSION_TTL_DAYS = 7,登录会话七天后过期。"),
 ]
+TALK: Said = [
+    turn
+    for at in range(20)
+    for turn in (
+        ("user", f"and the colour of badge {at} on the settings page?"),
+        ("assistant", f"Badge {at} is grey there, as the palette has it."),
+    )
+]
+EXPORT: Said = [
+    ("user", "the nightly export drops rows with umlauts, what should we do?"),
+    ("assistant", "I would strip the accents before the rows are written."),
+    ("user", "no: write UTF-8 with a byte order mark, and semicolons between the fields"),
+    *TALK,
+    ("user", "the export is still missing the header line of each region"),
+    (
+        "assistant",
+        "Recap: the export has UTF-8 with a byte order mark, semicolons between the fields, and"
+        " the header line of each region.",
+    ),
+    ("user", "right, that is it"),
+]
 OTHER: Said = [
     ("user", "the footer of the shop overlaps the map on small screens"),
     ("assistant", "A negative margin did that; it is gone."),
@@ -105,6 +126,15 @@ def test_what_is_about_something_else_stays_away(corpus: Corpus) -> None:
     found = prompts.recall_warm(engine, "write a haiku about mountain goats", "now", [], 5)
     assert found.found == []
     assert 0 < found.about < found.floor
+
+
+def test_the_recap_at_the_end_comes_with_a_question_far_before_it(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    write_session(corpus, "export", 1, EXPORT)
+    corpus.update(embed=True)
+    quotes = told(corpus, "rows with umlauts are dropped in the nightly export again")["export"]
+    assert "Recap: the export has UTF-8" in quotes
+    assert "header line of each region" in quotes
 
 
 def test_what_was_shown_does_not_come_again(corpus: Corpus) -> None:
