@@ -84,20 +84,26 @@ def read_around(text: "TextIndex", session: str, host: str, number: int) -> list
     numbers = text.numbers(addresses)
     place = next((at for at, each in enumerate(numbers) if each >= number), len(numbers))
     first, last = max(0, place - _MOST_TURNS // 2), place + _MOST_TURNS // 2
-    closing = max(last, len(addresses) - _CLOSING)
-    turns = [
-        SessionTurn(text.load_document(address), each)
-        for at, (each, address) in enumerate(zip(numbers, addresses, strict=True))
-        if first <= at < last or at >= closing
+    window, closing = [
+        [SessionTurn(text.load_document(addresses[at]), numbers[at]) for at in places]
+        for places in (
+            range(first, min(last, len(numbers))),
+            range(max(last, len(numbers) - _CLOSING), len(numbers)),
+        )
     ]
-    if turns and turns[0].source and not files.is_file(turns[0].source):
+    if window and window[0].source and not files.is_file(window[0].source):
         return []
+    found = [*_build_exchanges(window), *_build_exchanges(closing)]
+    _rate_recap(found)
+    return found
+
+
+def _build_exchanges(turns: list[SessionTurn]) -> list[Exchange]:
     found: list[Exchange] = []
     for group in _split_exchanges(turns):
         previous = found[-1].turns[-1] if found else None
         is_answer = previous is not None and previous.role != "user"
         found.append(Exchange(_drop_middle_turns(group), previous if is_answer else None))
-    _rate_recap(found)
     return found
 
 
