@@ -47,9 +47,11 @@ def list_examples(scenario: Scenario, engine: Engine) -> Iterator[tuple[dict[str
         strings = [string.lower() for group in prompt.expect for string in group]
         for each in answers.find_candidates(engine.text, query, anchors, score, ""):
             for turn in each.exchange.turns:
-                for text in split_sentences(turn.text):
+                sentences = split_sentences(turn.text)
+                for text in sentences:
                     is_answer = any(string in text.lower() for string in strings)
-                    yield each.describe() | describe(text, turn, known), is_answer
+                    weighed = each.describe() | describe(text, turn, known, len(sentences))
+                    yield weighed, is_answer
 
 
 def play(scenario: Scenario, folder: str) -> list[tuple[dict[str, float], bool]]:

@@ -1,9 +1,10 @@
 """The sentences of exchanges that answer a prompt: scores, and a choice within a size. Hot path.
 
 The weights are the rounded ones of a logistic regression over the sentences of eight projects
-(`python -m training.recall`); others measure them. An exchange counts more the nearer its session
-is to the best one, and the nearer the exchange before it is to the prompt: what follows a question
-answers it. Exact names that the prompt has not count more than talk.
+(`python -m training.recall`); others measure them. Answers are terse there: "wordy" was chosen on
+one half of the questions of LongMemEval. An exchange counts more the nearer its session is to the
+best one, and the nearer the exchange before it is to the prompt: what follows a question answers
+it. Exact names that the prompt has not count more than talk.
 """
 
 import math
@@ -36,8 +37,10 @@ WEIGHTS = {
     "code": 0.72,
     "user": 0.27,
     "length": 0.89,
+    "wordy": -1.5,  # of an answer with many sentences, each decides less
 }
 _MOST = sum(WEIGHTS[name] for name in ("specific", "rule", "code", "user", "length"))
+_TERSE = 6  # sentences of an answer
 _EXCHANGES = 12  # whose sentences are rated: those of others hardly ever come
 _MOST_SPECIFIC = 3  # exact names that count
 _LONG = 200  # characters
@@ -123,10 +126,12 @@ def rate_sentences(candidates: "Sequence[ExchangeCandidate]", known: "set[str]")
             break
         rated[at] = found = []
         for turn in candidates[at].exchange.turns:
-            for place, text in enumerate(split_sentences(turn.text)):
+            sentences = split_sentences(turn.text)
+            for place, text in enumerate(sentences):
                 if _is_repetition(split_words(text), known):
                     continue
-                likely = _compute_probability(bases[at] + weigh(describe(text, turn, known)))
+                weighed = describe(text, turn, known, len(sentences))
+                likely = _compute_probability(bases[at] + weigh(weighed))
                 found.append(Sentence(candidates[at], turn, place, text, likely))
         best = max(best, *(each.likely for each in found)) if found else best
     return [each for at in sorted(rated) for each in rated[at]]
@@ -138,8 +143,8 @@ def _is_repetition(words: "list[str]", known: "set[str]") -> bool:
     return len(new) < _NEW * max(1, len(words)) and not count_specifics(" ".join(new))
 
 
-def describe(text: str, turn: "SessionTurn", known: "set[str]") -> dict[str, float]:
-    """Return what is weighed (see `WEIGHTS`) of a sentence of a turn."""
+def describe(text: str, turn: "SessionTurn", known: "set[str]", sentences: int) -> dict[str, float]:
+    """Return what is weighed (see `WEIGHTS`) of a sentence of a turn that has so many."""
     new = " ".join(word for word in text.split() if word.lower().strip(EDGES) not in known)
     found: dict[str, float] = {
         "specific": min(_MOST_SPECIFIC, count_specifics(new)) / _MOST_SPECIFIC,
@@ -149,6 +154,8 @@ def describe(text: str, turn: "SessionTurn", known: "set[str]") -> dict[str, flo
     if turn.role == "user":
         found["user"] = 1.0
         found["rule"] = is_rule(text) and text in split_sentences(own_words(turn.text))
+    elif sentences > _TERSE:
+        found["wordy"] = math.log(sentences / _TERSE)
     return found
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import tantivy
 
 from memfs.recall import prompts
 from memfs.recall.answers import CERTAIN_ROOM, Recollection
+from memfs.recall.exchanges import SessionTurn
+from memfs.recall.sentence_selection import describe, weigh
 from memfs.recall.sentences import count_specifics, split_sentences
 from tests.search.stores import Corpus, document
 
@@ -133,6 +136,13 @@ def test_the_recap_at_the_end_comes_with_a_question_far_before_it(tmp_path: Path
     corpus.update(embed=True)
     quotes = told(corpus, "rows with umlauts are dropped in the nightly export again")["export"]
     assert "Recap: the export has UTF-8" in quotes
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_sentence_of_a_long_answer_counts_less(role: str) -> None:
+    turn = SessionTurn(tantivy.Document(role=role, text="It is `8123`."), 1)
+    few, some, many = (weigh(describe(turn.text, turn, set(), count)) for count in (1, 12, 40))
+    assert few > some > many if role == "assistant" else few == some == many
 
 
 def test_what_was_shown_does_not_come_again(corpus: Corpus) -> None:

@@ -36,7 +36,10 @@ def test_each_expected_string_was_said_in_its_project() -> None:
 def test_what_is_weighed_of_a_sentence_is_what_has_a_weight(tmp_path: Path) -> None:
     turns = (
         scenarios.ScenarioTurn("user", "which port has the billing stub?"),
-        scenarios.ScenarioTurn("assistant", "The billing stub listens on `8123` in development."),
+        scenarios.ScenarioTurn(
+            "assistant",
+            "The billing stub listens on `8123` in development.\n" + "It is a stub.\n" * 20,
+        ),
     )
     session = scenarios.ScenarioSession("s1", "2026-05-01T10:00:00Z", turns)
     prompt = scenarios.ScenarioPrompt("p1", "port of the billing stub", "where", (("8123",),))
