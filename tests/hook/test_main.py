@@ -183,7 +183,7 @@ def test_front_matter_beyond_the_strict_reader_is_shown_all_the_same(repo: Path)
 def test_many_broken_and_huge_files_do_not_silence_the_hook(repo: Path) -> None:
     folder = repo / ".agent-memory/blocks"
     odd = f"---\ndescription: odd\na: [{'1,' * 4500}]\n---\nodd body\n"
-    for number in range(15):
+    for number in range(5):
         (folder / f"odd{number}.md").write_text(odd)
         (folder / f"utf{number}.md").write_bytes(odd.encode("utf-16"))
         (folder / f"nul{number}.md").write_bytes(b"\0" * 200_000)
