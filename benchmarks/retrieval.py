@@ -19,7 +19,8 @@ from memfs.cli import console, layout, options, progress
 from memfs.core.errors import UsageError
 from memfs.core.records import Identity, Message, Transcript
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Engine, Mode
+from memfs.search.engine import Engine
+from memfs.search.request import Mode
 from memfs.store import blocks, recall
 
 Search = Callable[[str], list[str]]  # from a query to the names of its hits, the best first

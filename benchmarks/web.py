@@ -25,7 +25,7 @@ from memfs.ops import edit, search, sessions, show, timeline
 from memfs.recall import index_sources
 from memfs.recall.index_sources import Stage
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store.blocks import Place
 
 _LENGTH = 100  # messages of a session

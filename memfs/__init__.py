@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from memfs.knowledge.orchestrator import Context, Orchestrator
     from memfs.ops.sessions import RecordedSession
     from memfs.ops.source import DataSource, ListedSource, SourceState
-    from memfs.search.engine import Filter, Mode
+    from memfs.search.request import Filter, Mode
     from memfs.secrets import Secret, find_secrets
     from memfs.store.blocks import Place
 
@@ -145,7 +145,7 @@ _NAMES = {  # the public names of each module
     "memfs.importers.importing": "Imported",
     "memfs.ops.sessions": "RecordedSession",
     "memfs.ops.source": "DataSource ListedSource SourceState",
-    "memfs.search.engine": "Filter Mode",
+    "memfs.search.request": "Filter Mode",
     "memfs.secrets": "Secret find_secrets",
     "memfs.store.blocks": "Place",
 }

@@ -29,7 +29,7 @@ from memfs.knowledge.orchestrator import Orchestrator
 from memfs.ops import archive, context, history, ingest, search, sessions, show
 from memfs.ops.sessions import RecordedSession
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter, Mode
+from memfs.search.request import Filter, Mode
 from memfs.store import blocks
 from memfs.store.blocks import Place
 

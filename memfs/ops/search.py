@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
 from memfs import hosts
-from memfs.core.errors import DamagedError, MemfsError, UsageError
+from memfs.core.errors import UsageError
 from memfs.core.records import KINDS, Hit, SessionHit
 from memfs.ipc import client
-from memfs.search import federated_search
-from memfs.search.engine import AnyHit, Engine, Filter, HitPage, Mode
-from memfs.search.federated_search import IndexSearch
+from memfs.search.request import Filter, HitPage, Mode, SearchAnswer, SearchRequest
+from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
     from memfs.recall.open_store import OpenStore
@@ -33,27 +30,6 @@ _FAR = 1 << 40  # seconds; a larger time is a mistake
 _WAIT = 3.0  # seconds for the service, which may index first
 
 
-@dataclass(frozen=True)
-class SearchRequest:
-    """A search in the store at `root`, as sent to the user's service."""
-
-    root: str
-    user: str
-    query: str
-    mode: Mode | None
-    only: Filter
-    limit: int
-    page: int
-
-
-@dataclass(frozen=True)
-class SearchAnswer(Generic[AnyHit]):
-    """The hits that the service found, and a note on how it searched."""
-
-    note: str
-    page: HitPage[AnyHit]
-
-
 def run(
     store: OpenStore, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> HitPage[Hit]:
@@ -63,30 +39,50 @@ def run(
     cannot be used (`store.note` says so). Raises `MemfsError` for a mode that is turned off, and
     `UsageError` for a malformed request. The user's service searches, if it runs.
     """
-    request = _build_request(store, query, mode, only, limit, page)
-    return _ask_service(store, "hits", request, SearchAnswer[Hit]) or _search(store, request)
+    return _run(store, "hits", build_request(store.place, query, mode, only, limit, page))
 
 
 def search_sessions(
     store: OpenStore, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> HitPage[SessionHit]:
     """Return one page (from 1) of the most relevant sessions, with their best turns."""
-    request = _build_request(store, query, mode, only, limit, page)
-    found = _ask_service(store, "sessions", request, SearchAnswer[SessionHit])
-    return found or _search_sessions(store, request)
+    return _run(store, "sessions", build_request(store.place, query, mode, only, limit, page))
+
+
+def _run(store: OpenStore, kind: str, request: SearchRequest) -> HitPage[Any]:
+    found = find(kind, request, lambda: store)
+    store.note = found.note
+    return found.page
+
+
+def find(
+    kind: str, request: SearchRequest, open_store: Callable[[], OpenStore]
+) -> SearchAnswer[Any]:
+    """Return the answer of the user's service; without one, this process opens the store."""
+    found = _ask_service(kind, request)
+    if found is None:
+        store = open_store()
+        from memfs.recall import place_search  # the engine, where no service answers
+
+        page = place_search.find(store, kind, request)
+        found = SearchAnswer(store.note, page)
+    return found
 
 
 def list_by_date(store: OpenStore, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
     """Return one page (from 1) of the documents that pass a filter, in order of time."""
     _check_request(None, only, limit, page)
-    first, end = (page - 1) * limit, page * limit
-    others = store.list_searches("text", only)
-    if not others:
-        return store.ask("text", lambda e: e.list_by_time(only, limit=limit, offset=first))
-    own = store.ask("text", lambda engine: engine.list_by_time(only, limit=end))
-    more = [each.engine.list_by_time(each.only or Filter(), limit=end) for each in others]
-    hits = heapq.merge(*(each.hits for each in [own, *more]), key=lambda hit: hit.at)
-    return HitPage([*islice(hits, first, end)], own.total + sum(each.total for each in more))
+    from memfs.recall import place_search  # the engine
+
+    return place_search.list_by_date(store, only=only, limit=limit, page=page)
+
+
+def answer(store: OpenStore, kind: str, request: SearchRequest) -> bytes:
+    """Search in a store that is open, and encode the answer of the service. Raises `MemfsError`."""
+    from memfs.recall import place_search  # the engine
+
+    page = place_search.find(store, kind, request)
+    return msgspec.json.encode(SearchAnswer(store.note, page))
 
 
 def read_request(data: bytes) -> SearchRequest:
@@ -94,20 +90,14 @@ def read_request(data: bytes) -> SearchRequest:
     return msgspec.json.decode(data, type=SearchRequest)
 
 
-def answer_request(store: OpenStore, kind: str, request: SearchRequest) -> bytes:
-    """Search, and encode the answer of the service. Raises `MemfsError`."""
-    page = _search_sessions(store, request) if kind == "sessions" else _search(store, request)
-    return msgspec.json.encode({"note": store.note, "page": page})
-
-
-def _build_request(
-    store: OpenStore, query: str, mode: Mode | None, only: Filter, limit: int, page: int
+def build_request(
+    place: Place, query: str, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> SearchRequest:
+    """Return a checked request. Raises `UsageError`, with what is allowed."""
     if not isinstance(query, str) or not query.strip():
         empty = "empty" if isinstance(query, str) else f"{query!r}, expected a text"
         raise UsageError(f"the query is {empty}", "say what to look for")
     _check_request(mode, only, limit, page)
-    place = store.place
     user = place.user.root if place.user else ""
     return SearchRequest(place.home.root, user, query, mode, only, limit, page)
 
@@ -154,77 +144,19 @@ def _list_words(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _ask_service(
-    store: OpenStore, kind: str, request: SearchRequest, form: type[SearchAnswer[AnyHit]]
-) -> HitPage[AnyHit] | None:
-    """Return the hits that the service finds; None if this process is to search itself."""
+def _ask_service(kind: str, request: SearchRequest) -> SearchAnswer[Any] | None:
+    """Return the answer of the service; None if this process is to search itself."""
     if not client.is_listening():
         return None
     query = request.query.encode("utf-8", "replace").decode()  # no lone surrogates
     body = msgspec.json.encode(replace(request, query=query))
     data = client.ask("search", [kind], body, _WAIT, long_lived=True)
+    form: Any = SearchAnswer[SessionHit] if kind == "sessions" else SearchAnswer[Hit]
     try:
-        found = msgspec.json.decode(data, type=form) if data else None
+        found: SearchAnswer[Any] | None = msgspec.json.decode(data, type=form) if data else None
     except (ValueError, msgspec.MsgspecError):  # of another version: search here
         return None
-    if found is None:
-        return None
-    store.note = found.note
-    return found.page
-
-
-def _search(store: OpenStore, request: SearchRequest) -> HitPage[Hit]:
-    return _search_indexes(store, request, request.only, "search")
-
-
-def _search_sessions(store: OpenStore, request: SearchRequest) -> HitPage[SessionHit]:
-    wanted = replace(request.only, kinds=(federated_search.MESSAGE,))
-    return _search_indexes(store, request, wanted, "search_sessions")
-
-
-def _search_indexes(
-    store: OpenStore, request: SearchRequest, wanted: Filter, method: str
-) -> HitPage[Any]:
-    """Search the index of the place, and with it what passes `wanted` of the others."""
-    chosen = _choose_mode(store, request.mode)
-    others = store.list_searches(chosen, wanted)
-    only = federated_search.drop_sources(request.only)
-    paging = {"limit": request.limit, "offset": (request.page - 1) * request.limit}
-
-    def search(engine: Engine | None) -> HitPage[Any]:
-        own = [] if engine is None or only is None else [IndexSearch(engine, only)]
-        call = getattr(federated_search, method)
-        try:
-            found: HitPage[Any] = call([*own, *others], request.query, mode=chosen, **paging)
-        except DamagedError:
-            if not store.remove_damaged(lambda each: each.search(request.query)):
-                raise
-            again = store.list_searches(chosen, wanted)
-            found = call([*own, *again], request.query, mode=chosen, **paging)
-        return found
-
-    def search_alone(engine: Engine) -> HitPage[Any]:
-        mode = "text" if engine.vectors is None else chosen  # no model: by words
-        found: HitPage[Any] = getattr(engine, method)(request.query, mode=mode, only=only, **paging)
-        return found
-
-    if only is None:
-        store.note = store.source_note
-        return search(None)
-    page = store.ask(chosen, search if others else search_alone)
-    store.note = "; ".join(filter(None, (store.note, store.source_note)))
-    return page
-
-
-def _choose_mode(store: OpenStore, mode: Mode | None) -> Mode:
-    """Return the mode to search in. Raises `MemfsError` for one that is turned off."""
-    model = store.load_model()
-    if model.off and mode in ("hybrid", "semantic"):
-        raise MemfsError(
-            f"embedding is off ({model.model.said}): there is no search by meaning",
-            "leave --mode out to search by words; memfs model use bundled turns it on",
-        )
-    return "text" if model.off else mode or "hybrid"
+    return found
 
 
 def parse_day(text: str, *, end: bool) -> int:

@@ -6,16 +6,16 @@ import functools
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
-from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
 from memfs.core.formats import format_day
-from memfs.core.records import Hit, SessionHit  # pages are read back from JSON by their types
+from memfs.core.records import Hit, SessionHit
 from memfs.search import hit_builder, query_dates, ranking
 from memfs.search.lexical import Occur, Query, Term, TextIndex
+from memfs.search.request import Filter, HitPage, Mode
 
 if TYPE_CHECKING:
     from memfs.search.encoder import Encoder
@@ -23,47 +23,9 @@ if TYPE_CHECKING:
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-AnyHit = TypeVar("AnyHit", Hit, SessionHit)
-Mode = Literal["hybrid", "text", "semantic"]
 LIMIT = 5  # hits on a page
 TURNS = 3  # shown of each session
 _SPAN = 900  # seconds: every zone's day begins at one
-
-
-@dataclass(frozen=True)
-class Filter:
-    """Which documents to search. Empty fields do not filter; times are epoch seconds, inclusive.
-
-    `tags` are all required, of `any_tags` one. `kinds` is any of message, passage, fact, static,
-    block, source; `importance` the least of a passage. `speakers` are names, or roles; what is in
-    `but_sessions` is left out.
-    """
-
-    kinds: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    projects: tuple[str, ...] = ()
-    branches: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    any_tags: tuple[str, ...] = ()
-    importance: int = 0
-    since: int | None = None
-    until: int | None = None
-    speakers: tuple[str, ...] = ()
-    but_sessions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class HitPage(Generic[AnyHit]):
-    """A page of hits, and the total number of hits (at most a few hundred are ranked).
-
-    `sure`: at least one hit is clearly about the question.
-    """
-
-    hits: list[AnyHit]
-    total: int
-    sure: bool = True
 
 
 def convert_damage(method: Callable[Given, Result]) -> Callable[Given, Result]:

@@ -16,16 +16,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from memfs.core.records import Hit, SessionHit
-from memfs.search.engine import (
-    TURNS,
-    Engine,
-    Filter,
-    HitPage,
-    Mode,
-    build_session_hit,
-    convert_damage,
-)
+from memfs.search.engine import TURNS, Engine, build_session_hit, convert_damage
 from memfs.search.hit_builder import HitBuilder
+from memfs.search.request import Filter, HitPage, Mode
 
 SOURCE, MESSAGE = "source", "message"  # kinds of documents
 # The fields of a filter that no document of a source has.

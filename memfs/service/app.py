@@ -339,7 +339,7 @@ class RequestHandlers:
         store = self._stores.for_place(place)
         if self._work.is_busy(store):
             return None  # much may be new: the client reads it, and keeps no other request waiting
-        return ServiceAnswer(search.answer_request(store, words[0], request))
+        return ServiceAnswer(search.answer(store, words[0], request))
 
 
 def _record_shown(

@@ -16,8 +16,8 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import MEMBER, Hit
 from memfs.ops import search
 from memfs.recall.answers import TeamRecollection
-from memfs.search.engine import Filter, HitPage, Mode
 from memfs.search.prompt_bm25 import trim_prompt
+from memfs.search.request import Filter, HitPage, Mode
 from memfs.store import store_paths
 from memfs.store.blocks import Place
 from memfs.team import membership

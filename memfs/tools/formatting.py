@@ -9,7 +9,7 @@ from memfs.core.escaping import flatten_text, quote_lines
 from memfs.core.records import Hit, SessionHit
 from memfs.core.snippet import trim_heading
 from memfs.ops import search
-from memfs.search.engine import Filter, HitPage
+from memfs.search.request import Filter, HitPage
 from memfs.store import config
 from memfs.tools.catalog import MOST, USUAL
 from memfs.tools.definition import Arguments

@@ -15,7 +15,7 @@ from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
 from memfs.core.tokens import estimate
 from memfs.ops import page, search, show
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import blocks, config
 from memfs.tools import core_memory, formatting
 from memfs.tools.definition import Arguments

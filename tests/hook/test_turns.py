@@ -10,8 +10,8 @@ from memfs.ingest import transcripts
 from memfs.ops import search
 from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
 from memfs.search.lexical import TextIndex
+from memfs.search.request import Filter
 from memfs.store import lock, spool
 from memfs.store.blocks import Place
 from tests.hook.calls import call, log, payload

@@ -20,7 +20,7 @@ from memfs.ingest.routing import NO_STORE, NOT_TRUSTED
 from memfs.ops import ingest, init
 from memfs.ops.ingest import IngestPlan, MachineIngest
 from memfs.recall import index_sources
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import blocks, lock, recall, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store

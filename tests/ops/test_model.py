@@ -17,7 +17,7 @@ from memfs.ops import doctor, model, search, status, trust
 from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
 from memfs.search import active_model, encoder, model_files, vector_layout
-from memfs.search.engine import Filter, HitPage
+from memfs.search.request import Filter, HitPage
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import conversation

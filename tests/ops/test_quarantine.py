@@ -18,7 +18,7 @@ from memfs.importers import exporting
 from memfs.mcp import resources
 from memfs.ops import archive, edit, history, search, show, sync, trust, undo
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter, HitPage
+from memfs.search.request import Filter, HitPage
 from memfs.store import archive as passages
 from memfs.store import blocks, config, facts, quarantine, static, store_paths
 from memfs.store.blocks import Place

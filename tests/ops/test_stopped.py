@@ -13,7 +13,7 @@ from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest
 from memfs.ops.ingest import IngestPlan
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import SESSION, conversation
 

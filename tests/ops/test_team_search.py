@@ -10,7 +10,7 @@ import pytest
 
 from memfs.core.records import Hit
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store.blocks import Place
 from memfs.team import membership, seam, search
 from tests.ops.recorded_sessions import record

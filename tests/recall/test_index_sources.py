@@ -16,7 +16,7 @@ from memfs.ingest.transcripts import Tally
 from memfs.recall import index_sources, model_config
 from memfs.search import doc_json
 from memfs.search.catalog import IndexSource
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store

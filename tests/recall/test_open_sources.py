@@ -12,7 +12,7 @@ from memfs.core.records import Message, Origin
 from memfs.ops import archive, search
 from memfs.ops.sessions import read_session
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import data_sources, lock, recall
 from memfs.store.blocks import Place
 

@@ -12,7 +12,7 @@ from memfs.files.signatures import sign_file
 from memfs.recall import index_sources
 from memfs.recall.open_store import LOCK, OpenStore
 from memfs.search import hnsw
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import archive, lock
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memfs.search.catalog import IndexSource
-from memfs.search.engine import Engine, Mode
+from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
+from memfs.search.request import Mode
 
 Document = dict[str, object]
 

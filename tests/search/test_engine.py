@@ -9,8 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memfs.core.records import Hit
-from memfs.search.engine import LIMIT, Engine, Filter, HitPage, Mode
+from memfs.search.engine import LIMIT, Engine
 from memfs.search.fusion import PIN
+from memfs.search.request import Filter, HitPage, Mode
 from tests.search.stores import Corpus, Document, document
 
 MODES: tuple[Mode, ...] = ("hybrid", "text", "semantic")

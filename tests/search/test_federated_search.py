@@ -8,8 +8,9 @@ import pytest
 
 from memfs.core.records import Hit
 from memfs.search import federated_search
-from memfs.search.engine import Engine, Filter, HitPage
+from memfs.search.engine import Engine
 from memfs.search.federated_search import IndexSearch
+from memfs.search.request import Filter, HitPage
 from tests.search.stores import Corpus, Document, document
 
 QUERY = "how are requests to the payment provider retried"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.search.engine import TURNS, Engine, Filter, Mode
+from memfs.search.engine import TURNS, Engine
+from memfs.search.request import Filter, Mode
 from tests.search.stores import Corpus, document
 
 MODES: tuple[Mode, ...] = ("hybrid", "text", "semantic")

@@ -11,7 +11,8 @@ import pytest
 from memfs.core.records import Hit
 from memfs.search import hnsw
 from memfs.search import threads as search_threads
-from memfs.search.engine import Engine, Filter
+from memfs.search.engine import Engine
+from memfs.search.request import Filter
 from tests.search.stores import Corpus, document
 
 SUBJECTS = ("bread", "tabs", "piano", "garden", "invoice", "kernel", "postgres", "marmalade")

@@ -21,7 +21,7 @@ from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import edit, host_event
 from memfs.ops.install import commands
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.service.server import Server
 from memfs.store import lock, store_paths
 from memfs.store.blocks import Place

@@ -20,7 +20,7 @@ from memfs.ops import init
 from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
 from memfs.search import vector_layout
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.service.job_queue import WORKER, Job, JobQueue
 from memfs.store import blocks, lock, spool
 from memfs.store.blocks import Place

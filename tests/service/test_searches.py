@@ -15,7 +15,7 @@ from memfs.ipc import client
 from memfs.ops import archive, search
 from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.service import running

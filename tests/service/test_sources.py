@@ -10,7 +10,7 @@ import pytest
 from memfs.ipc import client
 from memfs.ops import search
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import data_sources
 from memfs.store.blocks import Place
 from tests.service import running

@@ -18,7 +18,7 @@ from memfs.recall import index_sources, prompts
 from memfs.recall.answers import Recollection
 from memfs.recall.open_store import OpenStore
 from memfs.search import hnsw
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.service import app, store_pool
 from memfs.store import spool, store_paths
 from memfs.store.blocks import Place

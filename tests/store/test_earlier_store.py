@@ -14,7 +14,7 @@ from memfs.core.records import Origin
 from memfs.ops import edit, facts, history, search, show, undo
 from memfs.recall import prompts
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import blocks, incoming_changes, local_folder, store_paths, trust
 from memfs.store.blocks import Place
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,7 +23,8 @@ from memfs.store import config, data_sources
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.search.engine import HitPage, Mode
+    from memfs.recall.open_store import OpenStore
+    from memfs.search.request import Mode
 
 _MOST = 100  # hits on a page
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
@@ -102,9 +103,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Search past sessions, the archive, blocks, facts, static entries and data sources."""
-    from memfs.ops import search as op  # with all that searches, which --help needs not
-    from memfs.recall.open_store import OpenStore  # likewise
-    from memfs.search.engine import Filter  # likewise
+    from memfs.ops import search as op  # which --help needs not
+    from memfs.search.request import Filter  # likewise
 
     only = Filter(
         kinds=tuple(KINDS[name] for name in places),
@@ -116,19 +116,34 @@ def command(
         since=op.parse_day(since, end=False) if since else None,
         until=op.parse_day(until, end=True) if until else None,
     )
+    if team and whole:
+        raise UsageError("--team finds hits, not whole sessions", "leave --sessions out")
     text, name = " ".join(query), "session" if whole else "hit"
-    search = _choose_search(whole=whole, team=team, nearest=nearest)
+    place = options.place()
+    count = count or config.load(place).get_page_size(_MOST)
+    page = -(-opened // count) if opened else page
+    request = op.build_request(place, text, mode, only, count, page)
     with stoppable_stages(lambda: _STOPPED) as stage:
-        index = OpenStore(options.place(), stage)
-        count = count or config.load(index.place).get_page_size(_MOST)
-        page = -(-opened // count) if opened else page
-        shown = search(index, text, mode=mode, only=only, limit=count, page=page)
+
+        def open_store() -> OpenStore:
+            from memfs.recall.open_store import OpenStore  # where no service answers
+
+            return OpenStore(place, stage)
+
+        if team:
+            store = open_store()
+            search = partial(parts.load("team.seam").search, store, text, nearest=nearest)
+            shown = search(mode=mode, only=only, limit=count, page=page)
+            note = store.note
+        else:
+            answer = op.find("sessions" if whole else "hits", request, open_store)
+            shown, note = answer.page, answer.note
     found: Sequence[Hit | SessionHit] = shown.hits
-    if index.note:
-        console.talk(f"! {index.note}")
+    if note:
+        console.talk(f"! {note}")
     first = (page - 1) * count + 1
     if opened and opened < first + len(found):
-        _open(index.place, found[opened - first], full=full, as_json=as_json)
+        _open(place, found[opened - first], full=full, as_json=as_json)
     elif opened:
         raise UsageError(f"there is no {name} {opened}, of {format_count(shown.total, name)}")
     elif as_json:
@@ -136,26 +151,13 @@ def command(
         console.as_json({**head, f"{name}s": [asdict(each) for each in found]})
     elif not found:
         pages = f"{format_count(shown.total, name)} on {-(-shown.total // count)}"
-        _report_nothing(index.place, places, page, pages if shown.total else "")
+        _report_nothing(place, places, page, pages if shown.total else "")
     elif not shown.sure and not nearest:
         console.talk(
             f"nothing is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
         )
     else:
         _print_page(found, text, first, shown.total, page, full=full)
-
-
-def _choose_search(
-    *, whole: bool, team: bool, nearest: bool
-) -> Callable[..., HitPage[Hit] | HitPage[SessionHit]]:
-    """Return the op for a search. Raises `UsageError` for what does not go together."""
-    if team and whole:
-        raise UsageError("--team finds hits, not whole sessions", "leave --sessions out")
-    from memfs.ops import search as op  # likewise
-
-    if team:
-        return partial(parts.load("team.seam").search, nearest=nearest)
-    return op.search_sessions if whole else op.run
 
 
 def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str) -> None:

@@ -13,13 +13,14 @@ from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, seconds
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.search.text_vectors import embed_texts
 from memfs.store import clock, lock
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.search.engine import Engine, Mode
+    from memfs.search.engine import Engine
+    from memfs.search.request import Mode
 
 Item = TypeVar("Item")
 # Tells how many of the oldest items leave, by the bytes and the time of each, their number and

@@ -19,7 +19,7 @@ from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Qu
 from memfs.knowledge.session_graph import topics
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import blocks, chunk_log, clock
 from memfs.store.blocks import Place
 from memfs.store.chunk_log import ChunkWindow

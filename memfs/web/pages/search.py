@@ -15,7 +15,7 @@ from memfs.core import parts
 from memfs.core.errors import UsageError
 from memfs.core.records import KINDS, Hit
 from memfs.ops import search
-from memfs.search.engine import Filter, HitPage
+from memfs.search.request import Filter, HitPage
 from memfs.web.rendering import Visit, get
 
 _PAGE = 20  # hits

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import msgspec
 
 from memfs.ipc import client
-from memfs.ops import search
-from memfs.search.engine import Filter
+from memfs.search.request import Filter, SearchRequest
 from memfs.service import app, server, store_pool
 from memfs.team import prompts
 from tests.fuzz.running import Case, Target
@@ -62,7 +61,7 @@ def _samples(world: World) -> list[Case]:
     }
     stop = payload | {"hook_event_name": "Stop", "transcript_path": str(world.repo / "said.jsonl")}
     root = str(world.store)
-    asked = search.SearchRequest(
+    asked = SearchRequest(
         root, str(world.home / ".agent-memory"), "gophers", "text", Filter(), 5, 1
     )
     questions = [

@@ -19,7 +19,7 @@ from memfs.knowledge.kinds.protocol import Capacity, Query, State
 from memfs.knowledge.kinds.vector import Vector
 from memfs.ops import archive, search
 from memfs.recall.open_store import OpenStore
-from memfs.search.engine import Filter
+from memfs.search.request import Filter
 from memfs.store import chunk_log
 from memfs.store.blocks import Place
 

@@ -1,0 +1,74 @@
+"""A search of a place: its own index, then those of its data sources and of the user's store."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from memfs.core.errors import DamagedError, MemfsError
+from memfs.core.records import Hit
+from memfs.recall.open_store import OpenStore
+from memfs.search import federated_search
+from memfs.search.engine import Engine
+from memfs.search.federated_search import MESSAGE, IndexSearch
+from memfs.search.request import Filter, HitPage, Mode, SearchRequest
+
+
+def find(store: OpenStore, kind: str, request: SearchRequest) -> HitPage[Any]:
+    """Return the page of hits or sessions that a request asks for. Raises `MemfsError`."""
+    method, wanted = "search", request.only
+    if kind == "sessions":
+        method, wanted = "search_sessions", replace(request.only, kinds=(MESSAGE,))
+    chosen = _choose_mode(store, request.mode)
+    others = store.list_searches(chosen, wanted)
+    only = federated_search.drop_sources(request.only)
+    paging = {"limit": request.limit, "offset": (request.page - 1) * request.limit}
+
+    def search(engine: Engine | None) -> HitPage[Any]:
+        own = [] if engine is None or only is None else [IndexSearch(engine, only)]
+        call = getattr(federated_search, method)
+        try:
+            found: HitPage[Any] = call([*own, *others], request.query, mode=chosen, **paging)
+        except DamagedError:
+            if not store.remove_damaged(lambda each: each.search(request.query)):
+                raise
+            again = store.list_searches(chosen, wanted)
+            found = call([*own, *again], request.query, mode=chosen, **paging)
+        return found
+
+    def search_alone(engine: Engine) -> HitPage[Any]:
+        mode = "text" if engine.vectors is None else chosen  # no model: by words
+        found: HitPage[Any] = getattr(engine, method)(request.query, mode=mode, only=only, **paging)
+        return found
+
+    if only is None:
+        store.note = store.source_note
+        return search(None)
+    page = store.ask(chosen, search if others else search_alone)
+    store.note = "; ".join(filter(None, (store.note, store.source_note)))
+    return page
+
+
+def list_by_date(store: OpenStore, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
+    """Return one page (from 1) of the documents that pass a filter, in order of time."""
+    first, end = (page - 1) * limit, page * limit
+    others = store.list_searches("text", only)
+    if not others:
+        return store.ask("text", lambda e: e.list_by_time(only, limit=limit, offset=first))
+    own = store.ask("text", lambda engine: engine.list_by_time(only, limit=end))
+    more = [each.engine.list_by_time(each.only or Filter(), limit=end) for each in others]
+    hits = heapq.merge(*(each.hits for each in [own, *more]), key=lambda hit: hit.at)
+    return HitPage([*islice(hits, first, end)], own.total + sum(each.total for each in more))
+
+
+def _choose_mode(store: OpenStore, mode: Mode | None) -> Mode:
+    """Return the mode to search in. Raises `MemfsError` for one that is turned off."""
+    model = store.load_model()
+    if model.off and mode in ("hybrid", "semantic"):
+        raise MemfsError(
+            f"embedding is off ({model.model.said}): there is no search by meaning",
+            "leave --mode out to search by words; memfs model use bundled turns it on",
+        )
+    return "text" if model.off else mode or "hybrid"
