@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 
-from memfs.core.errors import UNREADABLE
 from memfs.core.privacy import storable
 from memfs.core.records import ACCEPTED, Fact
-from memfs.files import atomic, logs
+from memfs.files.logs import JsonLog
 from memfs.store import clock, facts, lock, prompt_log, sessions, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -38,32 +37,28 @@ def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
     why = " ".join(storable(outcome.why).split())[:_LONGEST]
     outcome = replace(outcome, why=why, at=clock.now())
     with lock.hold_lock(store, name=LOCK):
-        line = json.dumps(asdict(outcome)) + "\n"
-        logs.add_lines(f"{store.local}/{FILE}", line, private=True)
+        _LOG.append(f"{store.local}/{FILE}", [outcome])
     return outcome
 
 
 def remove_session(store: Store, session: str) -> None:
     """Remove what was said of a session."""
-    path = f"{store.local}/{FILE}"
     with lock.hold_lock(store, name=LOCK):
-        kept = [each for each in list_outcomes(store) if each.session != session]
-        if len(kept) < len(list_outcomes(store)):
-            lines = "".join(json.dumps(asdict(each)) + "\n" for each in kept)
-            atomic.write(path, lines, private=True)
+        path = f"{store.local}/{FILE}"
+        _LOG.rewrite(path, lambda each: None if each.session == session else each)
 
 
 def list_outcomes(store: Store) -> list[SessionOutcome]:
     """Return all outcomes, the latest last; damaged lines are left out."""
-    found = []
-    for line in logs.read_lines(f"{store.local}/{FILE}"):
-        try:
-            each = SessionOutcome(**json.loads(line))
-        except UNREADABLE:
-            continue
-        if isinstance(each.session, str) and isinstance(each.turn, int):
-            found.append(each)
-    return found
+    return [each for each, _ in _LOG.read(f"{store.local}/{FILE}") if each]
+
+
+def _decode_outcome(line: bytes) -> SessionOutcome | None:
+    found = SessionOutcome(**json.loads(line))
+    return found if isinstance(found.session, str) and isinstance(found.turn, int) else None
+
+
+_LOG = JsonLog(lambda each: (json.dumps(asdict(each)) + "\n").encode(), _decode_outcome)
 
 
 def remove_traces(place: Place, store: Store, host: str, session: str) -> int:

@@ -116,7 +116,7 @@ def _check_modes(store: store_paths.Store) -> Iterator[Finding]:
 
 
 def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
-    entries, _, end = journal.read_since(store, 0)
+    entries, end = journal.read_since(store, 0)
     size = files.get_size(store.journal)
     damaged = [str(line) for line in journal.find_damaged(store)]
     if damaged:
