@@ -15,8 +15,6 @@ from memfs import files
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.files import atomic, logs, trees
-from memfs.ingest import transcripts
-from memfs.recall import index_sources
 from memfs.store import (
     autocommit,
     clock,
@@ -97,7 +95,7 @@ class _Undoing:
         """Take back what was added to one store."""
         changed: list[str] = []
         with ExitStack() as stack:
-            stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
+            stack.enter_context(lock.hold_locks(self._place.stores(), lock.INGEST, lock.KINDS))
             store_writer = stack.enter_context(writer.writing(store, self._place))
             changes = self._plan_blocks(store, store_writer, record)
             if changes:
@@ -106,7 +104,7 @@ class _Undoing:
                 if part.kind != "block" and self._remove_part(store, part):
                     changed.append(locate(store, part.path))
             remove(store, record)
-        with lock.hold_lock(store, name=index_sources.LOCK):
+        with lock.hold_lock(store, name=lock.INDEX):
             inventory.remove_indexes(store)  # what is deleted in one stays in its files
         committed = [path for path in changed if not path.startswith(f"{store.local}/")]
         subject = f"memory: take back the import of {record.source}"

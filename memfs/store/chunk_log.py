@@ -12,7 +12,6 @@ import json
 import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,11 +21,10 @@ from memfs.core.records import Passage
 from memfs.files import atomic, signatures, trees
 from memfs.files.logs import JsonLog
 from memfs.files.signatures import Signature
-from memfs.store import clock, lock, store_paths
+from memfs.store import clock, store_paths
 from memfs.store.store_paths import Store
 
 FOLDER = "windows"
-LOCK = "windows.lock"
 SUFFIX = ".jsonl"
 _STATE = "first.state.json"  # from which id on they are live
 _LARGEST = 8 << 20  # bytes of a segment
@@ -74,7 +72,7 @@ def read(path: str, start: int = 0) -> Iterator[ChunkWindow]:
 
 
 class ChunkLog:
-    """The windows of one kind."""
+    """The windows of one kind. Who changes them holds the lock of kinds."""
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
@@ -89,22 +87,16 @@ class ChunkLog:
         self._evicted = 0  # since the state was saved
         self.bytes = 0  # of the live windows
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Lock out other writers, and load what they wrote."""
-        with lock.hold_lock(self._store, name=LOCK):
-            self._catch_up()
-            yield
-
     def get_live(self) -> Mapping[str, ChunkMark]:
         """Return the marks of the windows that are not evicted, by id, the oldest first."""
         self._catch_up()
         return self._load_live()
 
     def add(self, passages: Sequence[Passage], metas: Sequence[Mapping[str, object]]) -> list[str]:
-        """Add passages, with ids of their own, durably; return the ids. The caller is `writing`."""
+        """Add passages, with ids of their own, durably; return the ids."""
         if not passages:
             return []
+        self._catch_up()
         windows, marks = [], {}
         for passage, meta in zip(passages, metas, strict=True):
             self._last = _make_next_id(self._last)
@@ -123,7 +115,7 @@ class ChunkLog:
         return list(marks)
 
     def evict_oldest(self, count: int) -> None:
-        """Evict the `count` oldest windows. The caller is `writing`."""
+        """Evict the `count` oldest windows."""
         live = self._load_live()
         for _ in range(count):
             self.bytes -= live.popitem(last=False)[1].size
@@ -157,7 +149,7 @@ class ChunkLog:
                 yield from (window for window in read(path) if window.passage.id in live)
 
     def update(self, ident: str, window: ChunkWindow | None) -> bool:
-        """Replace a window (None: remove it); tell if it was there. The caller is `writing`."""
+        """Replace a window (None: remove it); tell if it was there."""
         path = self._find_segment(ident)
         if path is None or self.find(ident) is None:
             return False

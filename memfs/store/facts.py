@@ -21,7 +21,6 @@ from memfs.store.store_paths import Store
 
 FOLDER = "facts"
 SUFFIX = ".jsonl"
-LOCK = "facts.lock"
 _UNDATED = "undated"
 _MONTH = re.compile(r"\d{4}-\d\d")
 
@@ -62,7 +61,7 @@ def load_facts(store: Store, cache: FileCache[dict[str, Fact]] | None = None) ->
 
 
 def write_facts(store: Store, facts: Iterable[Fact]) -> int:
-    """Add facts, or new revisions of them; return how many. The caller holds `LOCK`.
+    """Add facts, or new revisions of them; return how many. The caller holds the lock of kinds.
 
     Raises `OSError` where a link is in the way.
     """
@@ -80,7 +79,7 @@ def write_facts(store: Store, facts: Iterable[Fact]) -> int:
 def compact_file(path: str) -> int:
     """Leave the last revision of each fact in a file; return how many lines that saved.
 
-    Lines that cannot be read stay. The caller holds `LOCK`.
+    Lines that cannot be read stay. The caller holds the lock of kinds.
     """
     latest = read(path)
 
@@ -93,7 +92,8 @@ def compact_file(path: str) -> int:
 def remove_facts(path: str, is_gone: Callable[[Fact], bool]) -> int:
     """Write a file without the facts that `is_gone` names; return how many they were.
 
-    A fact goes with all its revisions; lines that cannot be read stay. The caller holds `LOCK`.
+    A fact goes with all its revisions; lines that cannot be read stay. The caller holds the lock
+    of kinds.
     """
     gone = {ident for ident, fact in read(path).items() if is_gone(fact)}
     _LOG.rewrite(path, lambda fact: None if fact.id in gone else fact)

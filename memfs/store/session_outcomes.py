@@ -13,7 +13,6 @@ from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
 FILE = "outcomes.jsonl"
-LOCK = "outcomes.lock"
 _LONGEST = 300  # characters of a reason
 
 
@@ -36,16 +35,15 @@ def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
     """Append the outcome of a session durably, without secrets in its reason; return it."""
     why = " ".join(storable(outcome.why).split())[:_LONGEST]
     outcome = replace(outcome, why=why, at=clock.now())
-    with lock.hold_lock(store, name=LOCK):
+    with lock.hold_lock(store, name=lock.KINDS):
         _LOG.append(f"{store.local}/{FILE}", [outcome])
     return outcome
 
 
 def remove_session(store: Store, session: str) -> None:
-    """Remove what was said of a session."""
-    with lock.hold_lock(store, name=LOCK):
-        path = f"{store.local}/{FILE}"
-        _LOG.rewrite(path, lambda each: None if each.session == session else each)
+    """Remove what was said of a session. The caller holds the lock of kinds."""
+    path = f"{store.local}/{FILE}"
+    _LOG.rewrite(path, lambda each: None if each.session == session else each)
 
 
 def list_outcomes(store: Store) -> list[SessionOutcome]:
@@ -64,7 +62,8 @@ _LOG = JsonLog(lambda each: (json.dumps(asdict(each)) + "\n").encode(), _decode_
 def remove_traces(place: Place, store: Store, host: str, session: str) -> int:
     """Remove outcomes, rules, answers to prompts and facts of a session of a store.
 
-    Returns the number of facts. Those that a person accepted stay.
+    Returns the number of facts. Those that a person accepted stay. The caller holds the lock of
+    kinds in all stores of the place.
     """
     gone = sum(_remove_facts(each, host, session) for each in place.stores())
     remove_session(store, session)
@@ -79,5 +78,4 @@ def _remove_facts(store: Store, host: str, session: str) -> int:
     def is_gone(fact: Fact) -> bool:
         return (fact.session, fact.host) == (session, host) and fact.status != ACCEPTED
 
-    with lock.hold_lock(store, name=facts.LOCK):
-        return sum(facts.remove_facts(path, is_gone) for path in facts.sources(store))
+    return sum(facts.remove_facts(path, is_gone) for path in facts.sources(store))

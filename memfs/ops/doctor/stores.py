@@ -194,7 +194,7 @@ def _check_rights(folder: str) -> Iterator[Finding]:
 
 
 def _check_lock(store: Store) -> Iterator[Finding]:
-    if not files.is_file(f"{store.local}/{lock.NAME}"):
+    if not files.is_file(f"{store.local}/{lock.STORE}"):
         return
     try:
         lock.check_lock(store)
