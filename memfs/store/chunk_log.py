@@ -75,7 +75,6 @@ class ChunkLog:
     """The windows of one kind. Who changes them holds the lock of kinds."""
 
     def __init__(self, store: Store, name: str) -> None:
-        self._store = store
         self.name = store_paths.file_name(name)
         self.whose = f"{FOLDER}/{self.name}"
         self._folder = f"{folder(store)}/{self.name}"
