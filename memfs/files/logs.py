@@ -13,6 +13,7 @@ from memfs.core.errors import UNREADABLE
 from memfs.files import atomic
 
 Record = TypeVar("Record")
+Value = TypeVar("Value")
 
 LARGEST = 1 << 30  # bytes of a journal, of recall, of facts
 _MANY = 16  # files from which on they are synced in parallel
@@ -179,11 +180,11 @@ class JsonLog(NamedTuple, Generic[Record]):
         None for a line that is no record; no line for no file. A start inside a line goes back to
         the beginning of that line.
         """
-        return ((self._parse(line), end) for line, end in self._read_lines(path, start))
+        return self._map_lines(self._parse, path, start)
 
     def find_damaged(self, path: str) -> list[int]:
         """Return the numbers (from 1) of the lines that are no records; blank ones are none."""
-        lines = enumerate(self._read_lines(path), 1)
+        lines = enumerate(self._map_lines(bytes, path), 1)
         return [at for at, (line, _) in lines if line.strip() and self._parse(line) is None]
 
     def rewrite(self, path: str, change: Callable[[Record], Record | None]) -> int:
@@ -192,7 +193,7 @@ class JsonLog(NamedTuple, Generic[Record]):
         Other lines keep their bytes, also those that are no records. The caller holds a lock.
         """
         lines, count = [], 0
-        for line, _ in self._read_lines(path):
+        for line, _ in self._map_lines(bytes, path):
             before = self._parse(line)
             after = None if before is None else change(before)
             if after == before:
@@ -210,8 +211,10 @@ class JsonLog(NamedTuple, Generic[Record]):
         except UNREADABLE:
             return None
 
-    def _read_lines(self, path: str, start: int = 0) -> Iterator[tuple[bytes, int]]:
-        """Yield the lines that count, each with the byte after it."""
+    def _map_lines(
+        self, convert: Callable[[bytes], Value], path: str, start: int = 0
+    ) -> Iterator[tuple[Value, int]]:
+        """Yield what `convert` makes of each line that counts, and the byte after it."""
         handle = _open_existing(path)
         if handle is None:
             return
@@ -221,4 +224,4 @@ class JsonLog(NamedTuple, Generic[Record]):
             for line in handle:
                 end += len(line)
                 if self.shared or line.endswith(b"\n"):
-                    yield line, end
+                    yield convert(line), end

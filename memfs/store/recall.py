@@ -379,7 +379,7 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     So is a last line without line end: it is still being written, or its writer was killed. A
     start inside a line goes back to the beginning of that line.
     """
-    return (message for message, _ in read_with_offsets(path, start))
+    return (message for message, _ in _LOG.read(path, start) if message)
 
 
 def find_messages(path: str, idents: Collection[str]) -> list[Message]:
