@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from memfs import files
@@ -85,7 +85,7 @@ def hold_lock(
 
 
 @contextmanager
-def hold_locks(stores: Iterable[Store], *names: str) -> Iterator[None]:
+def hold_locks(stores: Sequence[Store], *names: str) -> Iterator[None]:
     """Hold locks of several stores. All take them in one order, so that none waits for the other.
 
     Raises `LockedError`.
