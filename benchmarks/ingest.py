@@ -254,10 +254,7 @@ def _run_step(step: str, source: str, project: str) -> int:
         index_sources.sync(place, embed=True, stage=lambda *_: done.append)
         return sum(done)
     tally = ingest_transcripts.Tally()
-    with (
-        lock.hold_lock(place.home, name=ingest_transcripts.LOCK),
-        index_sources.open_feed(place) as index,
-    ):
+    with lock.hold_lock(place.home, name=lock.INGEST), index_sources.open_feed(place) as index:
         ingest_transcripts.ingest_transcripts(
             place.home, transcript_files.find([source]), tally, None, index
         )

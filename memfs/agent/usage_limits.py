@@ -12,6 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from memfs import files
 from memfs.agent.model import (
@@ -219,18 +220,15 @@ class Queue:
         self.entries, self.summary = rest, summary
 
     def _write(self, record: dict[str, object]) -> None:
-        line = json.dumps(record, ensure_ascii=True, separators=(",", ":"))
-        logs.append(self.path, line.encode() + b"\n")
+        _LOG.append(self.path, [record])
 
     def _read(self) -> bool:
-        """Read the file; False for a new queue. A line that a kill cut off is dropped."""
-        if not files.is_file(self.path):
-            return False
-        logs.cut_torn_line(self.path)
-        lines = logs.read_lines(self.path)
-        for line in lines:
+        """Read the file; False for a new queue."""
+        number = 0
+        for number, (record, _) in enumerate(_LOG.read(self.path), 1):
             try:
-                record = json.loads(line)
+                if record is None:
+                    raise ValueError(number)
                 if "evicted" in record:
                     self._drop_entries(operator.index(record["evicted"]), str(record["summary"]))
                 elif "id" in record:
@@ -238,10 +236,10 @@ class Queue:
                     self._append_entry(entry)
             except UNREADABLE as error:
                 raise StoreError(
-                    f"{self.path} is damaged: {error}", "go on with another session"
+                    f"line {number} of {self.path} is damaged", "go on with another session"
                 ) from error
         self._answer_calls()
-        return bool(lines)
+        return number > 0
 
     def _answer_calls(self) -> None:
         """Add an error to each unanswered call: models refuse a conversation with such calls."""
@@ -260,6 +258,11 @@ class Queue:
         for call in last.calls if isinstance(last, ModelAnswer) else ():
             if call.id not in answered:
                 self.add(Result(call, _CUT, is_error=True))
+
+
+_LOG: logs.JsonLog[dict[str, Any]] = logs.JsonLog(
+    lambda record: json.dumps(record, separators=(",", ":")).encode() + b"\n", json.loads
+)
 
 
 def path_of(store: Store, session: str) -> str:

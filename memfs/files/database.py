@@ -24,7 +24,7 @@ from typing import cast
 from urllib.parse import quote
 
 from memfs import files
-from memfs.files import child_process, outside
+from memfs.files import child_process, outside, signatures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -248,10 +248,10 @@ def open_database(path: str, patience: float = PATIENCE) -> Iterator[Database]:
             yield base
         return
     if not any(os.path.lexists(path + part) for part in _PARTS[1:]):
-        before = _get_version(path)
+        before = _sign_file(path)
         with closing(Database(f"{_make_address(path)}&immutable=1", path, patience)) as base:
             yield base
-        if _get_version(path) != before:
+        if _sign_file(path) != before:
             raise OSError(errno.EIO, "its owner wrote to it at the same time: try again", path)
         return
     with tempfile.TemporaryDirectory(prefix="memfs-") as folder:
@@ -266,10 +266,9 @@ def open_database(path: str, patience: float = PATIENCE) -> Iterator[Database]:
             yield base
 
 
-def _get_version(path: str) -> tuple[int, int]:
-    """Return what changes whenever a file that all is in is written to."""
+def _sign_file(path: str) -> signatures.Signature | None:
     found = outside.status(path)
-    return (found.st_size, found.st_mtime_ns) if found else (0, 0)
+    return found and signatures.Signature(found)
 
 
 def _is_write_ahead(path: str) -> bool:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
-from typing import BinaryIO
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 from memfs import files
+from memfs.core.errors import UNREADABLE
+from memfs.files import atomic
+
+Record = TypeVar("Record")
+Value = TypeVar("Value")
 
 LARGEST = 1 << 30  # bytes of a journal, of recall, of facts
 _MANY = 16  # files from which on they are synced in parallel
@@ -20,7 +26,9 @@ def open_stream(path: str) -> BinaryIO:
     Raises `FileNotFoundError`, or `OSError` for one of more than `LARGEST` bytes, and others.
     """
     handle, status = files.open_file(path)
-    _check_size(handle, status.st_size, path)
+    if status.st_size > LARGEST:
+        os.close(handle)
+        raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20:,} MB", path)
     return os.fdopen(handle, "rb")
 
 
@@ -41,21 +49,22 @@ def read_whole(path: str, start: int = 0) -> bytes | None:
 
     Raises `OSError` for one of more than `LARGEST` bytes, which no such file has.
     """
+    handle = _open_existing(path)
+    if handle is None:
+        return None
+    with handle:
+        handle.seek(start)
+        return handle.read()
+
+
+def _open_existing(path: str) -> BinaryIO | None:
+    """Open a file to read it; None where there is no regular file."""
     try:
-        handle, status = files.open_file(path)
+        return open_stream(path)
     except OSError as error:
         if error.errno in files.ABSENT or isinstance(error, files.LinkError | files.NotAFileError):
             return None
         raise
-    _check_size(handle, status.st_size, path)
-    os.lseek(handle, start, os.SEEK_SET)
-    return files.read_bytes(handle, max(0, status.st_size - start), LARGEST, LARGEST)
-
-
-def _check_size(handle: int, size: int, path: str) -> None:
-    if size > LARGEST:
-        os.close(handle)
-        raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20:,} MB", path)
 
 
 def append(path: str, data: bytes, *, private: bool = True, durable: bool = True) -> int:
@@ -81,29 +90,6 @@ def append(path: str, data: bytes, *, private: bool = True, durable: bool = True
     return before + len(data)
 
 
-def read_lines(path: str, start: int = 0) -> list[bytes]:
-    """Return the whole lines of a file from byte `start` on, without their ends; [] for no file.
-
-    A last line without an end was torn by a kill, and is left out. Raises `OSError`.
-    """
-    return (read_whole(path, start) or b"").split(b"\n")[:-1]
-
-
-def cut_torn_line(path: str) -> None:
-    """Remove a last line without an end, which a kill left. Raises `OSError`."""
-    data = read_whole(path) or b""
-    end = data.rfind(b"\n") + 1
-    if end < len(data):
-        truncate_log(path, end)
-
-
-def add_lines(path: str, lines: str, *, private: bool) -> int:
-    """Append whole lines durably, after ending a torn last one; return the new size."""
-    before = files.get_size(path)
-    torn = before > 0 and last_byte(path, before) != b"\n"
-    return append(path, files.encode("\n" * torn + lines), private=private)
-
-
 def last_byte(path: str, end: int) -> bytes:
     """Return the byte before byte `end` of a file, b"" where it has none. Raises `OSError`."""
     handle, _ = files.open_file(path)
@@ -123,23 +109,10 @@ def sync_all(paths: list[str]) -> None:
         for path in paths:
             _sync(path)
         return
-    failed: list[BaseException] = []
+    from concurrent.futures import ThreadPoolExecutor  # hooks sync few
 
-    def sync(share: list[str]) -> None:
-        try:
-            for path in share:
-                _sync(path)
-        except OSError as error:
-            failed.append(error)
-
-    shares = [paths[first::_ABREAST] for first in range(_ABREAST)]
-    threads = [threading.Thread(target=sync, args=(share,)) for share in shares]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failed:
-        raise failed[0]
+    with ThreadPoolExecutor(_ABREAST) as pool:
+        list(pool.map(_sync, paths))  # raises the first error
 
 
 def _sync(path: str) -> None:
@@ -162,3 +135,93 @@ def truncate_log(path: str, size: int) -> None:
         raise files.name_errors(error, path) from None
     finally:
         os.close(handle)
+
+
+def find_line_start(handle: BinaryIO, at: int) -> int:
+    """Return where the line begins that byte `at` of an open file is in."""
+    step = 64 << 10
+    while at:
+        first = max(0, at - step)
+        handle.seek(first)
+        end = handle.read(at - first).rfind(b"\n")
+        if end >= 0:
+            return first + end + 1
+        at = first
+    return 0
+
+
+class JsonLog(NamedTuple, Generic[Record]):
+    """The form of files with records, a JSON object a line. Lines are added, or all replaced.
+
+    `encode` returns a line with its end; `decode` returns None, or raises one of `UNREADABLE`, for
+    a line that is no record. A last line without an end was torn by a kill: it is not read, and
+    the next append removes it. In a `shared` file, which people and git write, too, it counts.
+    """
+
+    encode: Callable[[Record], bytes]
+    decode: Callable[[bytes], Record | None]
+    shared: bool = False
+
+    def append(self, path: str, records: Sequence[Record], *, private: bool = True) -> list[int]:
+        """Append records in one durable write; return where the line of each begins."""
+        lines = list(map(self.encode, records))
+        size = files.get_size(path)
+        is_torn = size > 0 and last_byte(path, size) != b"\n"
+        if is_torn and not self.shared:
+            with open_stream(path) as handle:
+                truncate_log(path, find_line_start(handle, size))
+        end = b"\n" * (is_torn and self.shared)
+        size = append(path, end + b"".join(lines), private=private)
+        return list(accumulate(map(len, lines), initial=size - sum(map(len, lines))))[:-1]
+
+    def read(self, path: str, start: int = 0) -> Iterator[tuple[Record | None, int]]:
+        """Yield the record of each line from byte `start` on, and where the line ends.
+
+        None for a line that is no record; no line for no file. A start inside a line goes back to
+        the beginning of that line.
+        """
+        return self._map_lines(self._parse, path, start)
+
+    def find_damaged(self, path: str) -> list[int]:
+        """Return the numbers (from 1) of the lines that are no records; blank ones are none."""
+        lines = enumerate(self._map_lines(bytes, path), 1)
+        return [at for at, (line, _) in lines if line.strip() and self._parse(line) is None]
+
+    def rewrite(self, path: str, change: Callable[[Record], Record | None]) -> int:
+        """Write a file with `change` of each record, None: without it; return how many changed.
+
+        Other lines keep their bytes, also those that are no records. The caller holds a lock.
+        """
+        lines, count = [], 0
+        for line, _ in self._map_lines(bytes, path):
+            before = self._parse(line)
+            after = None if before is None else change(before)
+            if after == before:
+                lines.append(line if line.endswith(b"\n") else line + b"\n")
+            else:
+                count += 1
+                lines += [] if after is None else [self.encode(after)]
+        if count:
+            atomic.write(path, files.decode(b"".join(lines)), private=True)
+        return count
+
+    def _parse(self, line: bytes) -> Record | None:
+        try:
+            return self.decode(line)
+        except UNREADABLE:
+            return None
+
+    def _map_lines(
+        self, convert: Callable[[bytes], Value], path: str, start: int = 0
+    ) -> Iterator[tuple[Value, int]]:
+        """Yield what `convert` makes of each line that counts, and the byte after it."""
+        handle = _open_existing(path)
+        if handle is None:
+            return
+        with handle:
+            end = find_line_start(handle, start)
+            handle.seek(end)
+            for line in handle:
+                end += len(line)
+                if self.shared or line.endswith(b"\n"):
+                    yield convert(line), end

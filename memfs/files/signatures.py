@@ -1,8 +1,11 @@
-"""File signatures, which change whenever a file does. Hot path."""
+"""Signatures, which change whenever a file, or a file below a folder, does. Hot path."""
 
 import os
 
 from memfs import files
+
+_PRIME = (1 << 127) - 1
+_MOST = 4  # levels of folders
 
 
 class Signature(tuple[int, int, int]):
@@ -66,3 +69,46 @@ def sign_files(folder: str) -> dict[str, str] | None:
     finally:
         os.close(handle)
     return found
+
+
+def sign_tree(folder: str, left_out: tuple[str, ...], folders_alone: tuple[str, ...]) -> str:
+    """Return a number, as text, that changes whenever a file below `folder` is written.
+
+    What begins with a name in `left_out` is skipped. In folders named in `folders_alone` only the
+    folders count, which change when a file in them is replaced: their files are many.
+    """
+    parts: list[str] = []
+    _walk(folder, parts, left_out, folders_alone, _MOST)
+    return str(int.from_bytes("\n".join(sorted(parts)).encode("utf-8", "replace"), "big") % _PRIME)
+
+
+def _walk(
+    folder: str,
+    parts: list[str],
+    left_out: tuple[str, ...],
+    folders_alone: tuple[str, ...],
+    levels: int,
+    *,
+    alone: bool = False,
+) -> None:
+    try:
+        handle = files.open_folder(folder)
+    except OSError:
+        return
+    inner = []
+    try:
+        with os.scandir(handle if os.scandir in os.supports_fd else folder) as found:
+            for entry in found:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if entry.name.startswith(left_out) or (alone and not is_folder):
+                    continue
+                status = entry.stat(follow_symlinks=False)
+                parts.append(f"{folder}/{entry.name} {Signature(status)} {status.st_mode}")
+                if is_folder and levels > 1:
+                    inner.append(entry.name)
+    except OSError:
+        return
+    finally:
+        os.close(handle)
+    for name in inner:
+        _walk(f"{folder}/{name}", parts, (), (), levels - 1, alone=alone or name in folders_alone)

@@ -24,7 +24,6 @@ from memfs.importers.merge import ImportItem
 from memfs.importers.plan import ImportedFile
 from memfs.importers.readers.items import Importer
 from memfs.importers.undo import AddedPart, ImportRecord
-from memfs.ingest import transcripts
 from memfs.store import autocommit, blocks, clock, config, git, lock, store_paths, writer
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -321,7 +320,7 @@ def _import_members(
     with ExitStack() as stack:
         store_writer = None
         if not dry_run:
-            stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
+            stack.enter_context(lock.hold_locks([store], lock.INGEST, lock.KINDS))
             undo.clear_temporary(store)
             store_writer = stack.enter_context(writer.writing(store, place))
         merging = BlockImport(place, store, tier, store_writer)

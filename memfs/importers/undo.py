@@ -15,8 +15,6 @@ from memfs import files
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.files import atomic, logs, trees
-from memfs.ingest import transcripts
-from memfs.recall import index_sources
 from memfs.store import (
     autocommit,
     clock,
@@ -37,6 +35,7 @@ from memfs.sync import instruction_sections
 _FOLDER = "imports"
 _SUFFIX = ".json"
 
+_LINES: logs.JsonLog[str] = logs.JsonLog(files.encode, files.decode, shared=True)
 _NOUNS = {"archive": "passage", "static": "static text", "facts": "fact", "local": "line"}
 
 
@@ -96,7 +95,7 @@ class _Undoing:
         """Take back what was added to one store."""
         changed: list[str] = []
         with ExitStack() as stack:
-            stack.enter_context(lock.hold_lock(store, name=transcripts.LOCK))
+            stack.enter_context(lock.hold_locks(self._place.stores(), lock.INGEST, lock.KINDS))
             store_writer = stack.enter_context(writer.writing(store, self._place))
             changes = self._plan_blocks(store, store_writer, record)
             if changes:
@@ -105,7 +104,7 @@ class _Undoing:
                 if part.kind != "block" and self._remove_part(store, part):
                     changed.append(locate(store, part.path))
             remove(store, record)
-        with lock.hold_lock(store, name=index_sources.LOCK):
+        with lock.hold_lock(store, name=lock.INDEX):
             inventory.remove_indexes(store)  # what is deleted in one stays in its files
         committed = [path for path in changed if not path.startswith(f"{store.local}/")]
         subject = f"memory: take back the import of {record.source}"
@@ -146,7 +145,7 @@ class _Undoing:
             if part.kind == "file":
                 changed = self._remove_file(path, part)
             elif part.kind == "lines":
-                changed = self._remove_lines(store, path, part)
+                changed = self._remove_lines(path, part)
             else:
                 changed = self._remove_messages(store, path, part)
         except OSError as error:
@@ -165,19 +164,14 @@ class _Undoing:
         self.removed[_NOUNS.get(part.path.partition("/")[0], "file")] += 1
         return True
 
-    def _remove_lines(self, store: Store, path: str, part: AddedPart) -> bool:
-        lines = files.decode(logs.read_whole(path) or b"").splitlines(keepends=True)
+    def _remove_lines(self, path: str, part: AddedPart) -> bool:
         gone = set(part.marks)
-        kept = [line for line in lines if hash_text(line) not in gone]
-        if len(kept) == len(lines):
-            return False
-        self.removed[_NOUNS.get(part.path.partition("/")[0], "line")] += len(lines) - len(kept)
-        if kept:
-            private = store.private or path.startswith(f"{store.local}/")
-            atomic.write(path, "".join(kept), private=private, locked=True)
-        else:
-            files.remove(path)
-        return True
+        count = _LINES.rewrite(path, lambda line: None if hash_text(line) in gone else line)
+        if count:
+            self.removed[_NOUNS.get(part.path.partition("/")[0], "line")] += count
+            if not files.get_size(path):
+                files.remove(path)
+        return count > 0
 
     def _remove_messages(self, store: Store, path: str, part: AddedPart) -> bool:
         gone = set(part.marks)

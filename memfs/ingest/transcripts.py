@@ -23,7 +23,6 @@ from memfs.store.store_paths import Store
 if TYPE_CHECKING:
     from memfs.search.indexer import Indexer
 
-LOCK = "ingest.lock"
 _FORGOTTEN = "its session was forgotten here (memfs session forget)"
 _EARLIER = "all that it says was read already, from another transcript of its session"
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
@@ -355,7 +354,7 @@ def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
     """Read the transcripts that hooks noted in the spool."""
     if not spool.list_notes(store):
         return
-    with lock.hold_lock(store, wait, LOCK):
+    with lock.hold_lock(store, wait, lock.INGEST):
         for note, _, path, name in spool.list_notes(store):
             session(store, path, tally, name)
             spool.remove_note(note)

@@ -126,7 +126,7 @@ def _read_unplaced(
 def _read(place: Place, planned: IngestPlan, tally: Tally, stage: Stage) -> None:
     size = transcript_files.measure_size(planned.paths)
     with (
-        lock.hold_lock(place.home, name=ingest_transcripts.LOCK),
+        lock.hold_lock(place.home, name=lock.INGEST),
         index_sources.open_feed(place, stage) as index,
     ):
         ingest_transcripts.ingest_transcripts(
@@ -168,7 +168,7 @@ def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object], total: Tally
         ingest_transcripts.drain(store, tally)
         paths = list(batch.sessions)
         with (
-            lock.hold_lock(store, lock.WAIT, ingest_transcripts.LOCK),
+            lock.hold_lock(store, lock.WAIT, lock.INGEST),
             index_sources.open_feed(batch.place) as index,
         ):
             ingest_transcripts.ingest_transcripts(
@@ -214,7 +214,7 @@ def _ingest(place: Place, event: Event, tally: Tally) -> bool:
     """Read and index a session; False if another process held the lock."""
     try:
         ingest_transcripts.drain(place.home, tally)
-        with lock.hold_lock(place.home, 2.0, ingest_transcripts.LOCK):
+        with lock.hold_lock(place.home, 2.0, lock.INGEST):
             ingest_transcripts.session(place.home, event.transcript, tally, event.session)
     except LockedError:
         return False

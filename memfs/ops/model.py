@@ -112,6 +112,6 @@ def _drop_vectors(place: Place) -> bool:
     """Remove the vectors of a place; return whether there were any."""
     if not active_model.measure_size(place.home.index):
         return False
-    with lock.hold_lock(place.home, name=index_sources.LOCK):
+    with lock.hold_lock(place.home, name=lock.INDEX):
         active_model.drop_vectors(place.home.index)
     return True

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from memfs import files, hosts
@@ -19,25 +18,18 @@ from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.files import atomic, logs
-from memfs.ingest import transcripts as ingest_transcripts
-from memfs.knowledge.session_graph import database as session_graph
-from memfs.recall import index_sources
 from memfs.recall.index_sources import Stage
 from memfs.secrets import redact
 from memfs.store import (
     autocommit,
     blocks,
-    chunk_log,
     clock,
     commits,
-    facts,
     git,
     inventory,
     journal,
     lock,
     recall,
-    session_outcomes,
-    static,
     writer,
 )
 from memfs.store.blocks import Place
@@ -52,16 +44,8 @@ _MOST_VERSIONS = 5_000  # of files in git's history, newest first
 _AT_ONCE = 100
 _PATIENCE = 15.0  # seconds to scan them
 
-# Locks of all who append to a file that is rewritten, in the order that others use.
-_LOCKS = (
-    index_sources.LOCK,
-    ingest_transcripts.LOCK,
-    session_graph.LOCK,
-    facts.LOCK,
-    static.LOCK,
-    chunk_log.LOCK,
-    session_outcomes.LOCK,
-)
+# Locks of all who append to a file that is rewritten. Edits take that of the store.
+_LOCKS = (lock.INGEST, lock.INDEX, lock.SESSION_GRAPH, lock.KINDS)
 
 
 def _silent(_label: str, _length: int) -> Callable[[int], object]:
@@ -141,10 +125,7 @@ def run(place: Place) -> Purged:
     """Redact all secrets in files of ours."""
     place = blocks.without_quarantine(place)
     stores = sorted(place.stores(), key=lambda store: os.path.realpath(store.local))
-    with ExitStack() as stack:
-        for store in stores:
-            for name in _LOCKS:
-                stack.enter_context(lock.hold_lock(store, name=name))
+    with lock.hold_locks(stores, *_LOCKS):
         done = [each for each in _find_all(place, []) if each.ours]
         for store in stores:
             _purge_store(store, place)

@@ -12,7 +12,6 @@ from memfs.core.records import Message, Origin
 from memfs.core.snippet import snippet
 from memfs.files import trees
 from memfs.ingest import transcripts
-from memfs.recall import index_sources
 from memfs.store import inventory, lock, recall, session_outcomes, spool, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -215,13 +214,14 @@ def forget_session(place: Place, ident: str, origin: Origin) -> ForgottenSession
         raise RejectedError("a session is forgotten by a person", "ask the user to do it")
     found, path = find_session(place, ident)
     store = place.home
-    with lock.hold_lock(store, name=transcripts.LOCK):
+    with lock.hold_lock(store, name=lock.INGEST):
         messages = sum(1 for _ in recall.messages(path))
         for note, host, _, name in spool.list_notes(store):
             if host == found.host and name == found.id:
                 spool.remove_note(note)
         recall.forget(store, found.host, found.id)
-    gone = session_outcomes.remove_traces(place, store, found.host, found.id)
-    with lock.hold_lock(store, name=index_sources.LOCK):
+    with lock.hold_locks(place.stores(), lock.KINDS):
+        gone = session_outcomes.remove_traces(place, store, found.host, found.id)
+    with lock.hold_lock(store, name=lock.INDEX):
         inventory.remove_indexes(store)  # what is deleted in one stays in its files
     return ForgottenSession(found.id, messages, gone)

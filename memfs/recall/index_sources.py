@@ -55,8 +55,6 @@ _WORDS = (
     "host limit go has have period ever allowed exceptions everything anything any all hard"
 )
 
-MODEL_LOCK = "model.lock"
-LOCK = "index.lock"
 _STEP = 500  # documents: a fifth of a second
 _PAUSE = 0.06  # seconds between two steps: waiters try the lock every 0.05 s
 _GLANCE = 0.2  # seconds: a process that only probes the lock releases it at once
@@ -74,7 +72,7 @@ def rebuild_vectors(
     two steps. False if there is nothing to make: no index, no model. Raises `LockedError` if
     another process does it, `MemfsError` for a model that cannot be used.
     """
-    with lock.hold_lock(place.home, _GLANCE, MODEL_LOCK):
+    with lock.hold_lock(place.home, _GLANCE, lock.VECTORS):
         while True:
             model = model_config.load_wanted_model(place)
             if model.problem:
@@ -92,7 +90,7 @@ def rebuild_vectors(
 
 def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None) -> bool:
     """Make the vectors of one step; tell whether more are missing."""
-    with lock.hold_lock(store, _PATIENCE, LOCK), indexer.open_writer(store.index) as writer:
+    with lock.hold_lock(store, _PATIENCE, lock.INDEX), indexer.open_writer(store.index) as writer:
         writer.embed(tick, model, _STEP)
         return writer.count_missing_vectors(model.name) > 0
 
@@ -150,7 +148,7 @@ def sync(
     if not indexed and not files.is_folder(path):
         return indexer.Indexed(0, 0)
     try:
-        with lock.hold_lock(place.home, wait, LOCK):
+        with lock.hold_lock(place.home, wait, lock.INDEX):
             try:
                 done, missing = _update_index(place, indexed, stage, logs, embed=embed)
             except DamagedError:
@@ -189,7 +187,7 @@ def _update_index(
 
 def renew(place: Place) -> None:
     """Remove a damaged index: the next search rebuilds it. Raises `LockedError`."""
-    with lock.hold_lock(place.home, name=LOCK):
+    with lock.hold_lock(place.home, name=lock.INDEX):
         indexer.remove(place.home.index)
 
 
@@ -205,7 +203,7 @@ def open_feed(
     """
     with ExitStack() as stack:
         try:
-            stack.enter_context(lock.hold_lock(place.home, wait, LOCK))
+            stack.enter_context(lock.hold_lock(place.home, wait, lock.INDEX))
         except LockedError:
             yield None
             return

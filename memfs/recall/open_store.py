@@ -35,7 +35,6 @@ from memfs.store.store_paths import Store
 if TYPE_CHECKING:
     from memfs.recall.index_sources import Stage
 
-LOCK = "graph.lock"
 Result = TypeVar("Result")
 
 _AGAIN = 10.0  # times what a look at a source's files took: so long its result counts
@@ -215,7 +214,7 @@ class OpenStore:
         vectors = self.get_engine("hybrid").vectors
         if vectors is not None:
             try:
-                with lock.hold_lock(self.place.home, 0, LOCK):
+                with lock.hold_lock(self.place.home, 0, lock.VECTOR_GRAPH):
                     vectors.warm(tick=tick)
             except LockedError:  # another process builds it
                 vectors.warm(build=False)

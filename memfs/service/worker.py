@@ -28,7 +28,6 @@ from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.kinds.graph import Graph
 from memfs.recall import index_sources
-from memfs.recall.open_store import LOCK as GRAPH_LOCK
 from memfs.recall.open_store import OpenStore
 from memfs.search import hnsw, indexer, vector_layout
 from memfs.service import throttle
@@ -105,7 +104,7 @@ def read_changes(
     for number, batch in enumerate(_make_batches(list(known))):
         if number:
             wait()
-        with lock.hold_lock(place.home, PATIENCE, ingest_transcripts.LOCK):
+        with lock.hold_lock(place.home, PATIENCE, lock.INGEST):
             ingest_transcripts.ingest_transcripts(place.home, batch, tally, known=known)
     logs = None if everything else [path for path in sorted(tally.logs) if files.is_file(path)]
     if logs == [] or not index_sources.sources(place, logs):
@@ -145,7 +144,7 @@ def finish_sources(place: Place, wait: Callable[[], object]) -> None:
     others = OpenStore(place).list_sources("hybrid")
     for vectors in filter(None, (engine.vectors for _, engine in others)):
         if vectors.extent.rows >= hnsw.FEWEST:
-            with lock.hold_lock(place.home, 0, GRAPH_LOCK):
+            with lock.hold_lock(place.home, 0, lock.VECTOR_GRAPH):
                 vectors.warm(tick=_report_or_stop("load_graph", 0))
             _send({"published": True})
 

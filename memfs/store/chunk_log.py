@@ -12,20 +12,19 @@ import json
 import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
 from memfs import files
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import Passage
-from memfs.files import atomic, logs, signatures, trees
+from memfs.files import atomic, signatures, trees
+from memfs.files.logs import JsonLog
 from memfs.files.signatures import Signature
-from memfs.store import clock, lock, store_paths
+from memfs.store import clock, store_paths
 from memfs.store.store_paths import Store
 
 FOLDER = "windows"
-LOCK = "windows.lock"
 SUFFIX = ".jsonl"
 _STATE = "first.state.json"  # from which id on they are live
 _LARGEST = 8 << 20  # bytes of a segment
@@ -69,19 +68,13 @@ def get_owner(path: str) -> str:
 
 def read(path: str, start: int = 0) -> Iterator[ChunkWindow]:
     """Read a segment from byte `start` on; damaged lines are left out."""
-    with logs.open_stream(path) as handle:
-        handle.seek(start)
-        for line in handle:
-            found = _parse_line(line)
-            if found is not None:
-                yield found
+    return (found for found, _ in _LOG.read(path, start) if found)
 
 
 class ChunkLog:
-    """The windows of one kind."""
+    """The windows of one kind. Who changes them holds the lock of kinds."""
 
     def __init__(self, store: Store, name: str) -> None:
-        self._store = store
         self.name = store_paths.file_name(name)
         self.whose = f"{FOLDER}/{self.name}"
         self._folder = f"{folder(store)}/{self.name}"
@@ -93,41 +86,35 @@ class ChunkLog:
         self._evicted = 0  # since the state was saved
         self.bytes = 0  # of the live windows
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Lock out other writers, and load what they wrote."""
-        with lock.hold_lock(self._store, name=LOCK):
-            self._catch_up(mend=True)
-            yield
-
     def get_live(self) -> Mapping[str, ChunkMark]:
         """Return the marks of the windows that are not evicted, by id, the oldest first."""
         self._catch_up()
         return self._load_live()
 
     def add(self, passages: Sequence[Passage], metas: Sequence[Mapping[str, object]]) -> list[str]:
-        """Add passages, with ids of their own, durably; return the ids. The caller is `writing`."""
+        """Add passages, with ids of their own, durably; return the ids."""
         if not passages:
             return []
-        lines, marks = [], {}
+        self._catch_up()
+        windows, marks = [], {}
         for passage, meta in zip(passages, metas, strict=True):
             self._last = _make_next_id(self._last)
-            line = _encode_line(replace(passage, id=self._last), meta)
-            lines.append(line)
-            marks[self._last] = _make_mark(self._last, passage, meta)
+            windows.append(ChunkWindow(replace(passage, id=self._last), dict(meta)))
+            marks[self._last] = _make_mark(windows[-1])
         first = next(iter(marks))
         if not self._segment or self._end > _LARGEST:
             self._segment = f"{self._folder}/{first}{SUFFIX}"
         files.make_folder(self._folder, private=True)
-        self._end = logs.append(self._segment, b"".join(lines))
+        _LOG.append(self._segment, windows)
         self._signatures = self._sign_files()
+        self._end = files.get_size(self._segment)
         if self._live is not None:
             self._live.update(marks)
             self.bytes += sum(mark.size for mark in marks.values())
         return list(marks)
 
     def evict_oldest(self, count: int) -> None:
-        """Evict the `count` oldest windows. The caller is `writing`."""
+        """Evict the `count` oldest windows."""
         live = self._load_live()
         for _ in range(count):
             self.bytes -= live.popitem(last=False)[1].size
@@ -161,26 +148,27 @@ class ChunkLog:
                 yield from (window for window in read(path) if window.passage.id in live)
 
     def update(self, ident: str, window: ChunkWindow | None) -> bool:
-        """Replace a window (None: remove it); tell if it was there. The caller is `writing`."""
+        """Replace a window (None: remove it); tell if it was there."""
         path = self._find_segment(ident)
-        if path is None:
+        if path is None or self.find(ident) is None:
             return False
-        lines = []
-        found = False
-        for line in logs.read_lines(path):
-            mine = _parse_line(line + b"\n")
-            if mine is None or mine.passage.id != ident:
-                lines.append(line + b"\n")
-                continue
-            found = True
-            if window is not None:
-                passage = replace(window.passage, id=ident, created_at=mine.passage.created_at)
-                lines.append(_encode_line(passage, window.meta, mine.revision))
-        if found:
-            atomic.write(path, files.decode(b"".join(_raise_revision(lines))), private=True)
-            self._segment = ""
-            self._catch_up()
-        return found
+        revised = False
+
+        def change(each: ChunkWindow) -> ChunkWindow | None:
+            nonlocal revised
+            if each.passage.id == ident:
+                if window is None:
+                    return None
+                passage = replace(window.passage, id=ident, created_at=each.passage.created_at)
+                each = ChunkWindow(passage, window.meta, each.revision)
+            if not revised:  # the index sees by its first bytes that a segment was rewritten
+                revised, each = True, each._replace(revision=each.revision + 1)
+            return each
+
+        _LOG.rewrite(path, change)
+        self._segment = ""
+        self._catch_up()
+        return True
 
     def _segments(self) -> list[str]:
         listed = files.names(self._folder)
@@ -192,15 +180,13 @@ class ChunkLog:
         place = bisect.bisect_right(segments, f"{self._folder}/{ident}{SUFFIX}")
         return segments[place - 1] if place else None
 
-    def _catch_up(self, *, mend: bool = False) -> None:
-        """Load what others wrote. `mend`: cut off a torn last line; only writers may."""
+    def _catch_up(self) -> None:
+        """Load what others wrote."""
         before, now = self._signatures, self._sign_files()
         if self._segment and now == before:
             return
         segments = self._segments()
         last = segments[-1] if segments else ""
-        if mend and last:
-            logs.cut_torn_line(last)
         if last == self._segment and _has_grown(before[0], now[0]) and now[1] == before[1]:
             self._load(last, self._end, "")
         else:
@@ -226,18 +212,14 @@ class ChunkLog:
 
     def _load(self, path: str, start: int, first: str) -> None:
         """Load the windows of a segment from byte `start` on."""
-        with logs.open_stream(path) as handle:
-            handle.seek(start)
-            self._end = start
-            for line in handle:
-                window = _parse_line(line)
-                self._end += len(line) if line.endswith(b"\n") else 0
-                if window is None:
-                    continue
-                ident = self._last = window.passage.id
-                if self._live is not None and ident >= first:
-                    self._live[ident] = _make_mark(ident, window.passage, window.meta)
-                    self.bytes += self._live[ident].size
+        self._end = start
+        for window, self._end in _LOG.read(path, start):
+            if window is None:
+                continue
+            ident = self._last = window.passage.id
+            if self._live is not None and ident >= first:
+                self._live[ident] = _make_mark(window)
+                self.bytes += self._live[ident].size
 
     def first(self) -> str:
         """Return the saved id of the first window that is not evicted."""
@@ -247,7 +229,8 @@ class ChunkLog:
             return ""
 
 
-def _encode_line(passage: Passage, meta: Mapping[str, object], revision: int = 0) -> bytes:
+def _encode_window(window: ChunkWindow) -> bytes:
+    passage, meta, revision = window
     record = {
         "revision": revision or "",
         "id": passage.id,
@@ -262,32 +245,20 @@ def _encode_line(passage: Passage, meta: Mapping[str, object], revision: int = 0
     return (json.dumps(fields) + "\n").encode()
 
 
-def _parse_line(line: bytes) -> ChunkWindow | None:
-    """Parse the window in a line; None for a damaged or incomplete line."""
-    try:
-        found = json.loads(line) if line.endswith(b"\n") else {}
-        meta = found.pop("meta", {})
-        revision = int(found.pop("revision", 0))
-        passage = Passage(**{**found, "tags": tuple(found.get("tags", ()))})
-        return ChunkWindow(passage, dict(meta), revision)
-    except UNREADABLE:
-        return None
+def _decode_window(line: bytes) -> ChunkWindow:
+    found = json.loads(line)
+    meta = found.pop("meta", {})
+    revision = int(found.pop("revision", 0))
+    passage = Passage(**{**found, "tags": tuple(found.get("tags", ()))})
+    return ChunkWindow(passage, dict(meta), revision)
+
+
+_LOG = JsonLog(_encode_window, _decode_window)
 
 
 def _has_grown(before: Signature | None, now: Signature | None) -> bool:
     """Tell whether a file was only appended to, by its signatures."""
     return bool(before and now and now.inode == before.inode and now.size > before.size > 0)
-
-
-def _raise_revision(lines: list[bytes]) -> list[bytes]:
-    """Raise the revision of a segment, which changes its first bytes.
-
-    The index sees by them that the segment was rewritten.
-    """
-    first = _parse_line(lines[0]) if lines else None
-    if first is None:
-        return lines
-    return [_encode_line(first.passage, first.meta, first.revision + 1), *lines[1:]]
 
 
 def _make_next_id(last: str) -> str:
@@ -296,13 +267,9 @@ def _make_next_id(last: str) -> str:
     return fresh if fresh > last else f"{int(last, 16) + 1:020x}"
 
 
-def _make_mark(ident: str, passage: Passage, meta: Mapping[str, object]) -> ChunkMark:
+def _make_mark(window: ChunkWindow) -> ChunkMark:
     """Return the mark of a window: `bytes` of its metadata count, else its text."""
-    size = meta.get("bytes")
-    text = len(passage.text.encode("utf-8", "replace"))
-    return ChunkMark(size if isinstance(size, int) else text, _get_seconds(ident))
-
-
-def _get_seconds(ident: str) -> float:
-    """Return when an id was made, in seconds since 1970."""
-    return int(ident[:12], 16) / 1000
+    size = window.meta.get("bytes")
+    text = len(window.passage.text.encode("utf-8", "replace"))
+    made = int(window.passage.id[:12], 16) / 1000  # an id begins with its time
+    return ChunkMark(size if isinstance(size, int) else text, made)

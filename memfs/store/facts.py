@@ -12,16 +12,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 
 from memfs import files
-from memfs.core.errors import UNREADABLE
 from memfs.core.records import STATUSES, Fact
-from memfs.files import atomic, logs, signatures
+from memfs.files import signatures
+from memfs.files.logs import JsonLog
 from memfs.store import quarantine
 from memfs.store.file_cache import FileCache
 from memfs.store.store_paths import Store
 
 FOLDER = "facts"
 SUFFIX = ".jsonl"
-LOCK = "facts.lock"
 _UNDATED = "undated"
 _MONTH = re.compile(r"\d{4}-\d\d")
 
@@ -34,8 +33,7 @@ def sources(store: Store) -> list[str]:
 def read(path: str) -> dict[str, Fact]:
     """Return the facts of one file by id, each in its latest revision."""
     found: dict[str, Fact] = {}
-    for line in _read_text(path).splitlines():
-        fact = _parse_line(line)
+    for fact, _ in _LOG.read(path):
         if fact and (fact.id not in found or fact.revision >= found[fact.id].revision):
             found[fact.id] = fact
     return found
@@ -43,13 +41,7 @@ def read(path: str) -> dict[str, Fact]:
 
 def list_damage(store: Store) -> list[tuple[str, list[int]]]:
     """List the files with lines that are no fact, and the numbers of these lines from 1."""
-    found = []
-    for path in sources(store):
-        lines = enumerate(_read_text(path).splitlines(), 1)
-        wrong = [number for number, line in lines if line.strip() and not _parse_line(line)]
-        if wrong:
-            found.append((path, wrong))
-    return found
+    return [(path, wrong) for path in sources(store) if (wrong := _LOG.find_damaged(path))]
 
 
 def make_cache() -> FileCache[dict[str, Fact]]:
@@ -69,7 +61,7 @@ def load_facts(store: Store, cache: FileCache[dict[str, Fact]] | None = None) ->
 
 
 def write_facts(store: Store, facts: Iterable[Fact]) -> int:
-    """Add facts, or new revisions of them; return how many. The caller holds `LOCK`.
+    """Add facts, or new revisions of them; return how many. The caller holds the lock of kinds.
 
     Raises `OSError` where a link is in the way.
     """
@@ -80,63 +72,50 @@ def write_facts(store: Store, facts: Iterable[Fact]) -> int:
     for month, some in by_month.items():
         folder = f"{store.root}/{FOLDER}"
         files.make_folder(folder, private=store.private)
-        path = f"{folder}/{month}{SUFFIX}"
-        lines = "".join(json.dumps(_encode_fact(each), ensure_ascii=False) + "\n" for each in some)
-        logs.add_lines(path, lines, private=store.private)
+        _LOG.append(f"{folder}/{month}{SUFFIX}", some, private=store.private)
     return sum(map(len, by_month.values()))
 
 
 def compact_file(path: str) -> int:
-    """Write a file anew with the last revision of each fact; return how many lines that saved.
+    """Leave the last revision of each fact in a file; return how many lines that saved.
 
-    Lines that cannot be read stay. The caller holds `LOCK`.
+    Lines that cannot be read stay. The caller holds the lock of kinds.
     """
-    facts = read(path)
-    lines = _read_text(path).splitlines()
-    rest = [line for line in lines if line.strip() and not _parse_line(line)]
-    now = [*rest, *(json.dumps(_encode_fact(fact), ensure_ascii=False) for fact in facts.values())]
-    if len(now) < len(lines):
-        atomic.write(path, "".join(line + "\n" for line in now))
-    return max(0, len(lines) - len(now))
+    latest = read(path)
+
+    def find_latest(fact: Fact) -> Fact | None:
+        return latest.pop(fact.id) if latest.get(fact.id) == fact else None
+
+    return _LOG.rewrite(path, find_latest)
 
 
 def remove_facts(path: str, is_gone: Callable[[Fact], bool]) -> int:
     """Write a file without the facts that `is_gone` names; return how many they were.
 
-    A fact goes with all its revisions; lines that cannot be read stay. The caller holds `LOCK`.
+    A fact goes with all its revisions; lines that cannot be read stay. The caller holds the lock
+    of kinds.
     """
     gone = {ident for ident, fact in read(path).items() if is_gone(fact)}
-    if gone:
-        lines = _read_text(path).splitlines()
-        kept = [
-            line for line in lines if (fact := _parse_line(line)) is None or fact.id not in gone
-        ]
-        atomic.write(path, "".join(line + "\n" for line in kept))
+    _LOG.rewrite(path, lambda fact: None if fact.id in gone else fact)
     return len(gone)
 
 
-def _read_text(path: str) -> str:
-    return files.decode(logs.read_whole(path) or b"")
+def _encode_fact(fact: Fact) -> bytes:
+    """Return the line of a fact, without empty values."""
+    found = {key: value for key, value in asdict(fact).items() if value not in ("", (), 0, False)}
+    return files.encode(json.dumps(found, ensure_ascii=False) + "\n")
 
 
-def _encode_fact(fact: Fact) -> dict[str, object]:
-    """Return the JSON object of a fact, without empty values."""
-    return {key: value for key, value in asdict(fact).items() if value not in ("", (), 0, False)}
-
-
-def _parse_line(line: str) -> Fact | None:
-    """Parse a line; None if it is no fact: the file may have come with a clone."""
-    try:
-        found = json.loads(line.encode("utf-8", "replace").decode())
-        relations = tuple((str(a), str(b), str(c)) for a, b, c in found.pop("relations", ()))
-        entities = tuple(map(str, found.pop("entities", ())))
-        over = tuple(map(str, found.pop("over", ())))
-        fact = Fact(**found, entities=entities, over=over, relations=relations)
-        names = (fact.id, fact.category, fact.at, fact.session, fact.host, fact.key, fact.message)
-        words = "".join((*names, fact.statement, fact.by, fact.extractor))
-        good = isinstance(fact.confidence, int | float) and 0 <= fact.confidence <= 1
-    except UNREADABLE:
-        return None
+def _decode_fact(line: bytes) -> Fact | None:
+    """Return the fact of a line; None if it is none: the file may have come with a clone."""
+    found = json.loads(line.decode("utf-8", "replace"))
+    relations = tuple((str(a), str(b), str(c)) for a, b, c in found.pop("relations", ()))
+    entities = tuple(map(str, found.pop("entities", ())))
+    over = tuple(map(str, found.pop("over", ())))
+    fact = Fact(**found, entities=entities, over=over, relations=relations)
+    names = (fact.id, fact.category, fact.at, fact.session, fact.host, fact.key, fact.message)
+    words = "".join((*names, fact.statement, fact.by, fact.extractor))
+    good = isinstance(fact.confidence, int | float) and 0 <= fact.confidence <= 1
     good = good and _is_encodable(words)
     good = good and isinstance(fact.revision, int) and isinstance(fact.personal, bool)
     return fact if good and fact.status in STATUSES and fact.statement else None
@@ -145,3 +124,6 @@ def _parse_line(line: str) -> Fact | None:
 def _is_encodable(text: str) -> bool:
     """Tell whether a text holds no surrogates."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+_LOG = JsonLog(_encode_fact, _decode_fact, shared=True)

@@ -38,7 +38,6 @@ from memfs.store.trust import AcceptedTexts, GitReview
 _LONGEST_NAME = 200  # bytes of a path of a copy; while it is written, a part of it has some more
 _SHORT = 50  # characters, each of at most four bytes
 
-LOCK = "trust.lock"
 _SUFFIX = ".md"  # of a block
 _CONFLICT = "in conflict"  # in place of an id: nobody accepted that
 _LINKED = "160000"  # the mode of a repository in a repository
@@ -123,14 +122,14 @@ def is_same(one: IncomingChanges, other: IncomingChanges) -> bool:
 
 def accept(store: Store) -> None:
     """Accept all changes. Raises `StoreError`."""
-    with lock.hold_lock(store, _WAIT, LOCK):
+    with lock.hold_lock(store, _WAIT, lock.REVIEW):
         _record(store, find_incoming(store), lambda _: True)
 
 
 def accept_seen(store: Store, seen: IncomingChanges) -> None:
     """Accept the changes that were `seen`; what came since then is not accepted."""
     shown = {(each.name, each.now) for each in seen.arrivals}
-    with lock.hold_lock(store, _WAIT, LOCK):
+    with lock.hold_lock(store, _WAIT, lock.REVIEW):
         found = seen if seen.looked.sign == trust.sign_store(store) else find_incoming(store)
         _record(store, found, lambda each: (each.name, each.now) in shown)
 
@@ -189,7 +188,7 @@ def list_held(store: Store) -> Mapping[str, str]:
     if not (store_paths.held_before(store) or _is_hold_set(config)):
         return {}
     try:
-        with lock.hold_lock(store, _WAIT, LOCK):
+        with lock.hold_lock(store, _WAIT, lock.REVIEW):
             return _record(store, find_incoming(store), lambda _: False).held
     except (LockedError, OSError):  # a disk that is full, or read-only: it is not noted
         found = find_incoming(store)
@@ -197,7 +196,7 @@ def list_held(store: Store) -> Mapping[str, str]:
 
 
 def _record(store: Store, found: IncomingChanges, choose: Callable[[Arrival], bool]) -> GitReview:
-    """Save the review, accepting the chosen changes. The caller holds `LOCK`."""
+    """Save the review, accepting the chosen changes. The caller holds `lock.REVIEW`."""
     for each in found.arrivals:
         if choose(each):
             found.accepted.accept(each.name, each.now)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import JournalEntry
 from memfs.files import atomic, logs
+from memfs.files.logs import JsonLog
 from memfs.store.store_paths import Store
 
 _FIELDS = tuple(field.name for field in fields(JournalEntry))
@@ -51,13 +53,7 @@ def digest(text: str | None) -> str:
 
 def append(store: Store, entries: list[JournalEntry]) -> list[int]:
     """Append entries in one durable write; return the byte offset of each line."""
-    lines = [_encode_entry(entry) for entry in entries]
-    end = logs.append(store.journal, b"".join(lines))
-    offsets = []
-    for line in reversed(lines):
-        end -= len(line)
-        offsets.append(end)
-    return offsets[::-1]
+    return _make_log(store.tiers).append(store.journal, entries)
 
 
 def get_size(store: Store) -> int:
@@ -83,17 +79,16 @@ def rewrite(store: Store, change: Callable[[str], str]) -> None:
     if files.remove(_heads_path(store)):
         files.sync_folder(store.local)
     atomic.write(store.journal, after, private=True, locked=True)
-    entries, _, end = read_since(store, 0)
+    entries, end = read_since(store, 0)
     save_heads(store, advance(JournalHeads(0, {}), entries, end))
 
 
 def contains_patch(path: str, group: str) -> bool:
     """Tell whether a journal file holds all its part of a patch."""
-    mark = files.encode(f'"{group}"')
-    lines = [line for line in logs.read_lines(path) if mark in line]
-    found = [entry for line in lines if (entry := _parse_entry(line))]
-    mine = [entry for entry in found if entry.group and entry.group[0] == group]
-    return bool(mine) and len(mine) == (mine[0].group or ("", 0))[1]
+    lines = _make_log(labels.TIERS).read(path)
+    found = [entry.group for entry, _ in lines if entry and entry.group]
+    sizes = [size for patch, size in found if patch == group]
+    return bool(sizes) and len(sizes) == sizes[0]
 
 
 def read(store: Store) -> list[JournalEntry]:
@@ -103,37 +98,26 @@ def read(store: Store) -> list[JournalEntry]:
 
 def entry_at(store: Store, offset: int) -> JournalEntry | None:
     """Return the entry whose line starts at `offset`."""
-    try:
-        with logs.open_stream(store.journal) as handle:
-            handle.seek(offset)
-            return _parse_entry(handle.readline(logs.LARGEST), store)
-    except FileNotFoundError:
-        return None
+    return next(_make_log(store.tiers).read(store.journal, offset), (None, 0))[0]
 
 
-def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]], int, int]:
-    """Return ([(offset, entry)], damaged lines, end of the last whole line) from `offset` on.
+def read_since(store: Store, offset: int) -> tuple[list[tuple[int, JournalEntry]], int]:
+    """Return ([(offset, entry)], end of the last whole line) from `offset` on.
 
     The entries of a patch count only when all of them are there. A last line without a line end
-    was never acknowledged: it is not counted and `end` is before it.
+    was never acknowledged: it is not counted and the end is before it.
     """
     found: list[tuple[int, JournalEntry]] = []
-    damaged = 0
-    position = offset
-    for line in logs.read_lines(store.journal, offset):
-        entry = _parse_entry(line, store)
+    for entry, end in _make_log(store.tiers).read(store.journal, offset):
         if entry is not None:
-            found.append((position, entry))
-        elif line.strip():
-            damaged += 1
-        position += len(line) + 1
-    return list(_filter_groups(found)), damaged, position
+            found.append((offset, entry))
+        offset = end
+    return list(_filter_groups(found)), offset
 
 
 def find_damaged(store: Store) -> list[int]:
     """Return the numbers (from 1) of the damaged lines."""
-    lines = enumerate(logs.read_lines(store.journal), 1)
-    return [at for at, line in lines if line.strip() and _parse_entry(line, store) is None]
+    return _make_log(store.tiers).find_damaged(store.journal)
 
 
 def load_heads(store: Store) -> JournalHeads | None:
@@ -180,24 +164,25 @@ def _encode_entry(entry: JournalEntry) -> bytes:
     return json.dumps(values).encode("ascii") + b"\n"
 
 
-def _parse_entry(line: bytes, store: Store | None = None) -> JournalEntry | None:
-    """Parse a line; None for what is no entry, or of a tier that the store does not hold."""
-    try:
-        found = json.loads(line)
-        values = {name: found[name] for name in _FIELDS if name in found}
-        if values.get("group") is not None:
-            values["group"] = (str(values["group"][0]), int(values["group"][1]))
-        values["tied"] = tuple(str(path) for path in values.get("tied") or ())
-        entry = JournalEntry(**values)
-        if b"\\u" in line or b"\xed" in line:  # surrogates, which no file can hold
-            for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
-                files.encode(text or "")
-    except UNREADABLE:
-        return None
+def _make_log(tiers: Collection[str]) -> JsonLog[JournalEntry]:
+    """Return the log of a store with these tiers."""
+    return JsonLog(_encode_entry, partial(_decode_entry, tiers))
+
+
+def _decode_entry(tiers: Collection[str], line: bytes) -> JournalEntry | None:
+    """Return the entry of a line; None for what is no entry, or of a tier that is not there."""
+    found = json.loads(line)
+    values = {name: found[name] for name in _FIELDS if name in found}
+    if values.get("group") is not None:
+        values["group"] = (str(values["group"][0]), int(values["group"][1]))
+    values["tied"] = tuple(str(path) for path in values.get("tied") or ())
+    entry = JournalEntry(**values)
+    if b"\\u" in line or b"\xed" in line:  # surrogates, which no file can hold
+        for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
+            files.encode(text or "")
     texts = all(isinstance(getattr(entry, name), str) for name in _TEXTS)
     states = all(isinstance(text, str | None) for text in (entry.before, entry.after))
-    holds = labels.TIERS if store is None else store.tiers
-    known = texts and entry.tier in holds
+    known = texts and entry.tier in tiers
     return entry if known and states and _is_count(entry.version) else None
 
 

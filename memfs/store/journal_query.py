@@ -109,7 +109,7 @@ def _load_heads(store: Store) -> journal.JournalHeads:
     known = journal.load_heads(store)
     if known is not None and known.offset == journal.get_size(store):
         return known
-    entries, _, end = journal.read_since(store, 0)
+    entries, end = journal.read_since(store, 0)
     return journal.advance(journal.JournalHeads(0, {}), entries, end)
 
 

@@ -1,12 +1,12 @@
-"""The lock of a store: one writer at a time, released by the system when its owner dies."""
+"""The locks of a store: one writer at a time, released by the system when its owner dies."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 
 from memfs import files
 from memfs.core.errors import LockedError
@@ -14,7 +14,17 @@ from memfs.store import local_folder
 from memfs.store.store_paths import Store
 
 WAIT = 10.0  # seconds
-NAME = "lock"  # of the file in `local/`
+
+# Names of files in `local/`, in the order in which a process takes several.
+INGEST = "ingest.lock"  # recall; held while transcripts are read
+VECTORS = "model.lock"  # the vectors of a new model; its holder makes all, in steps
+VECTOR_GRAPH = "graph.lock"  # held while it is built
+INDEX = "index.lock"
+SESSION_GRAPH = "flow.lock"
+KINDS = "facts.lock"  # facts, static texts, windows, outcomes of sessions
+STORE = "lock"  # blocks, journal, configuration
+REVIEW = "trust.lock"  # which changes of others were accepted; held while git is asked
+_ORDER = (INGEST, VECTORS, VECTOR_GRAPH, INDEX, SESSION_GRAPH, KINDS, STORE, REVIEW)
 
 
 def _try_lock(handle: int) -> bool:
@@ -44,7 +54,7 @@ def claim_lock(store: Store, name: str, above: int) -> int | None:
 
 @contextmanager
 def hold_lock(
-    store: Store, wait: float = WAIT, name: str = NAME, claimed: int | None = None
+    store: Store, wait: float = WAIT, name: str = STORE, claimed: int | None = None
 ) -> Iterator[None]:
     """Hold a lock of a store, waiting at most `wait` seconds; raises `LockedError` after them.
 
@@ -72,6 +82,19 @@ def hold_lock(
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def hold_locks(stores: Sequence[Store], *names: str) -> Iterator[None]:
+    """Hold locks of several stores. All take them in one order, so that none waits for the other.
+
+    Raises `LockedError`.
+    """
+    with ExitStack() as stack:
+        for name in sorted(names, key=_ORDER.index):
+            for store in sorted(stores, key=lambda each: os.path.realpath(each.local)):
+                stack.enter_context(hold_lock(store, name=name))
+        yield
 
 
 def check_lock(store: Store) -> None:

@@ -11,11 +11,12 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from operator import itemgetter
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files import atomic, logs, trees
+from memfs.files.logs import JsonLog
 from memfs.store import checkpoint, message_records, store_paths
 from memfs.store.checkpoint import ReadState
 from memfs.store.message_records import MessageIds, id_of, remove_ids
@@ -378,8 +379,7 @@ def messages(path: str, start: int = 0) -> Iterator[Message]:
     So is a last line without line end: it is still being written, or its writer was killed. A
     start inside a line goes back to the beginning of that line.
     """
-    for message, _ in read_with_offsets(path, start):
-        yield message
+    return (message for message, _ in _LOG.read(path, start) if message)
 
 
 def find_messages(path: str, idents: Collection[str]) -> list[Message]:
@@ -391,14 +391,7 @@ def find_messages(path: str, idents: Collection[str]) -> list[Message]:
 
 def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
     """Read messages as `messages` does, each with the byte offset after its line."""
-    with logs.open_stream(path) as handle:
-        end = _find_line_start(handle, start)
-        handle.seek(end)
-        for line in handle:
-            end += len(line)
-            message = message_records.read_message(line)
-            if message is not None:
-                yield message, end
+    return ((message, end) for message, end in _LOG.read(path, start) if message)
 
 
 def _repair(path: str, start: int | None = None) -> tuple[int, int]:
@@ -407,33 +400,18 @@ def _repair(path: str, start: int | None = None) -> tuple[int, int]:
     Reads from byte `start` on, or the last line. Whole messages there stay, and are counted: the
     state is not fsynced, and may be older than they are.
     """
-    try:
-        with logs.open_stream(path) as handle:
-            size = os.fstat(handle.fileno()).st_size
-            at = end = _find_line_start(handle, size if start is None else min(start, size))
-            handle.seek(at)
-            count = 0
-            for line in handle:
-                at += len(line)
-                if message_records.read_message(line) is not None:
-                    count, end = count + 1, at
-    except FileNotFoundError:
+    size = files.get_size(path)
+    if not size:
         return 0, 0
-    if end < size:
-        logs.truncate_log(path, end)
-    return end, count
+    with logs.open_stream(path) as handle:
+        end = logs.find_line_start(handle, size if start is None else min(start, size))
+    ends = [end, *(here for _, here in read_with_offsets(path, end))]
+    if ends[-1] < size:
+        logs.truncate_log(path, ends[-1])
+    return ends[-1], len(ends) - 1
 
 
-def _find_line_start(handle: BinaryIO, at: int) -> int:
-    step = 64 << 10
-    while at:
-        first = max(0, at - step)
-        handle.seek(first)
-        end = handle.read(at - first).rfind(b"\n")
-        if end >= 0:
-            return first + end + 1
-        at = first
-    return 0
+_LOG = JsonLog(message_records.encode_message, message_records.read_message)
 
 
 def _encode_lines(found: list[Message]) -> bytes:

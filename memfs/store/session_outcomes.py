@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 
-from memfs.core.errors import UNREADABLE
 from memfs.core.privacy import storable
 from memfs.core.records import ACCEPTED, Fact
-from memfs.files import atomic, logs
+from memfs.files.logs import JsonLog
 from memfs.store import clock, facts, lock, prompt_log, sessions, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
 FILE = "outcomes.jsonl"
-LOCK = "outcomes.lock"
 _LONGEST = 300  # characters of a reason
 
 
@@ -37,39 +35,35 @@ def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
     """Append the outcome of a session durably, without secrets in its reason; return it."""
     why = " ".join(storable(outcome.why).split())[:_LONGEST]
     outcome = replace(outcome, why=why, at=clock.now())
-    with lock.hold_lock(store, name=LOCK):
-        line = json.dumps(asdict(outcome)) + "\n"
-        logs.add_lines(f"{store.local}/{FILE}", line, private=True)
+    with lock.hold_lock(store, name=lock.KINDS):
+        _LOG.append(f"{store.local}/{FILE}", [outcome])
     return outcome
 
 
 def remove_session(store: Store, session: str) -> None:
-    """Remove what was said of a session."""
+    """Remove what was said of a session. The caller holds the lock of kinds."""
     path = f"{store.local}/{FILE}"
-    with lock.hold_lock(store, name=LOCK):
-        kept = [each for each in list_outcomes(store) if each.session != session]
-        if len(kept) < len(list_outcomes(store)):
-            lines = "".join(json.dumps(asdict(each)) + "\n" for each in kept)
-            atomic.write(path, lines, private=True)
+    _LOG.rewrite(path, lambda each: None if each.session == session else each)
 
 
 def list_outcomes(store: Store) -> list[SessionOutcome]:
     """Return all outcomes, the latest last; damaged lines are left out."""
-    found = []
-    for line in logs.read_lines(f"{store.local}/{FILE}"):
-        try:
-            each = SessionOutcome(**json.loads(line))
-        except UNREADABLE:
-            continue
-        if isinstance(each.session, str) and isinstance(each.turn, int):
-            found.append(each)
-    return found
+    return [each for each, _ in _LOG.read(f"{store.local}/{FILE}") if each]
+
+
+def _decode_outcome(line: bytes) -> SessionOutcome | None:
+    found = SessionOutcome(**json.loads(line))
+    return found if isinstance(found.session, str) and isinstance(found.turn, int) else None
+
+
+_LOG = JsonLog(lambda each: (json.dumps(asdict(each)) + "\n").encode(), _decode_outcome)
 
 
 def remove_traces(place: Place, store: Store, host: str, session: str) -> int:
     """Remove outcomes, rules, answers to prompts and facts of a session of a store.
 
-    Returns the number of facts. Those that a person accepted stay.
+    Returns the number of facts. Those that a person accepted stay. The caller holds the lock of
+    kinds in all stores of the place.
     """
     gone = sum(_remove_facts(each, host, session) for each in place.stores())
     remove_session(store, session)
@@ -84,5 +78,4 @@ def _remove_facts(store: Store, host: str, session: str) -> int:
     def is_gone(fact: Fact) -> bool:
         return (fact.session, fact.host) == (session, host) and fact.status != ACCEPTED
 
-    with lock.hold_lock(store, name=facts.LOCK):
-        return sum(facts.remove_facts(path, is_gone) for path in facts.sources(store))
+    return sum(facts.remove_facts(path, is_gone) for path in facts.sources(store))

@@ -19,7 +19,6 @@ from memfs.store import blocks, clock, quarantine
 from memfs.store.store_paths import Store
 
 FOLDER = "static"
-LOCK = "static.lock"
 SUFFIX = ".md"
 
 

@@ -8,7 +8,7 @@ accepted there is that user's, and another is not. Hot path where a session star
 import json
 
 from memfs import files
-from memfs.files import atomic, stamps
+from memfs.files import atomic, signatures
 from memfs.store import local_folder, store_paths, worktrees
 
 TYPE_CHECKING = False
@@ -94,8 +94,8 @@ def is_behind(store: "Store") -> bool:
 
 def sign_store(store: "Store") -> str:
     """Return a cheap signature of git's state and a store's files."""
-    stamp = stamps.compute_stamp(store.root, (store_paths.LOCAL,), ("archive",))
-    return f"{worktrees.index_sign(store.root)} {stamp}"
+    tree = signatures.sign_tree(store.root, (store_paths.LOCAL,), ("archive",))
+    return f"{worktrees.index_sign(store.root)} {tree}"
 
 
 def save(store: "Store", known: AcceptedTexts, how_far: GitReview) -> None:

@@ -234,7 +234,7 @@ def _recover(store: Store, place: Place) -> JournalHeads:
         return known
     fresh = known is None or known.offset > size
     start = journal.JournalHeads(0, {}) if fresh or known is None else known
-    entries, _, end = journal.read_since(store, start.offset)
+    entries, end = journal.read_since(store, start.offset)
     pending = _list_unconfirmed(entries, everything=not fresh)
     void = next((at for at, entry in pending if not _is_complete(entry)), None)
     if void is not None:

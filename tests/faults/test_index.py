@@ -39,7 +39,7 @@ def ingest(world: World, data: bytes) -> None:
     store = world.place().home
     path = world.root / "t.jsonl"
     path.write_bytes(data)
-    with lock.hold_lock(store, name=transcripts.LOCK):
+    with lock.hold_lock(store, name=lock.INGEST):
         transcripts.ingest_transcripts(store, [str(path)], Tally())
 
 

@@ -25,7 +25,7 @@ def ingest(world: World) -> Tally:
     """Read the transcript as `memfs ingest` does."""
     tally = Tally()
     store = world.place().home
-    with lock.hold_lock(store, name=transcripts.LOCK):
+    with lock.hold_lock(store, name=lock.INGEST):
         transcripts.ingest_transcripts(store, [str(world.root / "t.jsonl")], tally)
     return tally
 

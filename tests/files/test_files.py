@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,8 +16,6 @@ from memfs.files import atomic, logs
 
 @given(st.binary(max_size=2000))
 def test_any_bytes_survive_reading_and_writing(data: bytes) -> None:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/x.md"
         Path(path).write_bytes(data)
@@ -96,6 +96,32 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, operation: str) -
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir() if entry.name != "home"] == ["x.md"]
+
+
+@given(st.lists(st.text(), max_size=4), st.integers(0, 60), st.booleans())
+def test_records_survive_a_line_that_a_kill_cut_off(
+    texts: list[str], cut: int, shared: bool
+) -> None:
+    def encode(text: str) -> bytes:
+        return json.dumps([text], ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+    log: logs.JsonLog[str] = logs.JsonLog(encode, lambda line: json.loads(line)[0], shared)
+    texts = [text.encode("utf-8", "replace").decode() for text in texts]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "x.jsonl")
+        starts = log.append(str(path), texts)
+        ends = [*starts[1:], path.stat().st_size] if texts else []
+        assert list(log.read(str(path))) == list(zip(texts, ends, strict=True))
+        assert [next(log.read(str(path), start))[0] for start in starts] == texts
+        torn = encode("é" * 40)[:cut]
+        path.write_bytes(path.read_bytes() + torn)
+        assert [text for text, _ in log.read(str(path)) if text is not None] == texts
+        log.append(str(path), ["new"])
+        assert [text for text, _ in log.read(str(path)) if text is not None] == [*texts, "new"]
+        left = bool(torn) and shared  # a person may have written it
+        assert log.find_damaged(str(path)) == [len(texts) + 1] * left
+        assert log.rewrite(str(path), lambda text: None if text == "new" else text) == 1
+        assert path.read_bytes() == b"".join(map(encode, texts)) + (torn + b"\n") * left
 
 
 def test_append_returns_the_new_size(tmp_path: Path) -> None:

@@ -15,12 +15,14 @@ from memfs import files
 from memfs.core.errors import StoreError
 from memfs.files import LinkError, NotAFileError, atomic, logs, outside, trees
 
+LINES: logs.JsonLog[bytes] = logs.JsonLog(bytes, bytes)
 WRITING: dict[str, Callable[[str], object]] = {
     "write": lambda path: atomic.write(path, "x"),
     "write_derived": lambda path: atomic.write_derived(path, b"x"),
     "write_private": lambda path: atomic.write_private(path, b"x"),
     "append": lambda path: logs.append(path, b"x"),
-    "add_lines": lambda path: logs.add_lines(path, "x\n", private=True),
+    "append records": lambda path: LINES.append(path, [b"x\n"]),
+    "rewrite records": lambda path: LINES.rewrite(path, lambda _: None),
     "open_appending": lambda path: logs.open_appending(path).close(),
     "open_patching": lambda path: logs.open_patching(path).close(),
     "cut": lambda path: logs.truncate_log(path, 0),
@@ -33,6 +35,7 @@ WRITING: dict[str, Callable[[str], object]] = {
 READING: dict[str, Callable[[str], object]] = {
     "read": files.read,
     "read_whole": logs.read_whole,
+    "records": lambda path: list(LINES.read(path)),
     "status": files.status,
     "is_file": files.is_file,
     "is_folder": files.is_folder,

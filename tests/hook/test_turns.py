@@ -6,9 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from memfs.ingest import transcripts
 from memfs.ops import search
-from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
 from memfs.search.lexical import TextIndex
 from memfs.search.request import Filter
@@ -115,7 +113,7 @@ def test_a_turns_end_that_found_the_index_busy_is_made_up_for_by_the_next(
         return len(index.search(index.term_query("kind", "message"), 10))
 
     call(said("zero", "lemon curd"))
-    with lock.hold_lock(place.home, name=index_sources.LOCK):
+    with lock.hold_lock(place.home, name=lock.INDEX):
         call(said("one", "marmalade sandwiches"))
     assert messages() == 2
     call(said("two", "ginger biscuits"))
@@ -162,7 +160,7 @@ def test_a_transcript_that_is_gone_is_no_failure(repo: Path, place: Place) -> No
 
 def test_a_busy_store_is_left_word(place: Place, repo: Path, tmp_path: Path) -> None:
     path = transcript(repo, tmp_path)
-    with lock.hold_lock(place.home, name=transcripts.LOCK):
+    with lock.hold_lock(place.home, name=lock.INGEST):
         assert call(stop(repo, path)) == (b"", b"")
     assert [note[2] for note in spool.list_notes(place.home)] == [str(path)]
     assert len(found(place, "gopher tabs")) == 2

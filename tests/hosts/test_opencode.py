@@ -337,7 +337,7 @@ def test_at_the_end_of_a_turn_its_session_alone_is_read(
     sent: dict[str, object] = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(repo)}
     event = opencode.parse_event(sent)
     assert event
-    with lock.hold_lock(place.home, name=ingest_transcripts.LOCK):
+    with lock.hold_lock(place.home, name=lock.INGEST):
         assert ingest.ingest_event(event).messages == 0
     assert [note[3] for note in spool.list_notes(place.home)] == ["s"]
     assert ingest.ingest_event(event).messages == 1

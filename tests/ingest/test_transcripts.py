@@ -372,10 +372,7 @@ def test_what_hooks_left_word_of_is_read_once(store: Store, tmp_path: Path) -> N
 def test_an_inbox_that_somebody_else_drains_is_waited_for(store: Store, path: Path) -> None:
     path.write_bytes(conversation(1))
     spool.write_note(store, "claude", str(path))
-    with (
-        lock.hold_lock(store, name=ingest_transcripts.LOCK),
-        pytest.raises(StoreError, match="is locked"),
-    ):
+    with lock.hold_lock(store, name=lock.INGEST), pytest.raises(StoreError, match="is locked"):
         ingest_transcripts.drain(store, Tally(), wait=0.05)
     assert len(spool.list_notes(store)) == 1
 

@@ -11,7 +11,6 @@ import pytest
 
 from memfs.core.errors import StoreError
 from memfs.core.records import Fact, Message
-from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, prose, selection
 from memfs.ops import context, facts
 from memfs.recall.open_store import OpenStore
@@ -278,7 +277,6 @@ def recorded(place: Place, *texts: str) -> None:
 
 
 def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
-    assert transcripts.LOCK
     recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
     shown = memfs("facts", "extract")
     assert shown.err == (

@@ -28,10 +28,7 @@ def transcript(folder: Path, name: str, data: bytes) -> str:
 
 def ingest(place: Place, *paths: str) -> Indexed:
     """Read transcripts, feeding the index; return what was left to index behind them."""
-    with (
-        lock.hold_lock(place.home, name=ingest_transcripts.LOCK),
-        index_sources.open_feed(place) as index,
-    ):
+    with lock.hold_lock(place.home, name=lock.INGEST), index_sources.open_feed(place) as index:
         assert index
         ingest_transcripts.ingest_transcripts(place.home, list(paths), Tally(), None, index)
         left = index.update(index_sources.sources(place), index_sources.make_documents)
@@ -123,10 +120,7 @@ def test_a_copy_that_was_rewritten_waits_for_those_before(place: Place, tmp_path
     second.write_bytes(conversation(5))
     third.write_bytes(conversation(6).replace(b"turn", b"TURN"))
     tally = Tally()
-    with (
-        lock.hold_lock(place.home, name=ingest_transcripts.LOCK),
-        index_sources.open_feed(place) as index,
-    ):
+    with lock.hold_lock(place.home, name=lock.INGEST), index_sources.open_feed(place) as index:
         ingest_transcripts.ingest_transcripts(
             place.home, [str(first), str(second), str(third)], tally, None, index
         )
@@ -144,10 +138,7 @@ def test_what_was_fed_and_then_replaced_is_indexed_once(place: Place, tmp_path: 
     other = transcript(tmp_path, "s0", conversation(3))
     index_sources.sync(place, embed=False)
     path = transcript(tmp_path, "s1", conversation(6))
-    with (
-        lock.hold_lock(place.home, name=ingest_transcripts.LOCK),
-        index_sources.open_feed(place) as index,
-    ):
+    with lock.hold_lock(place.home, name=lock.INGEST), index_sources.open_feed(place) as index:
         assert index
         ingest_transcripts.ingest_transcripts(place.home, [path], Tally(), None, index)
         transcript(tmp_path, "s1", conversation(4).replace(b"turn", b"TURN"))
@@ -160,10 +151,7 @@ def test_what_was_fed_and_then_replaced_is_indexed_once(place: Place, tmp_path: 
 def test_all_else_that_is_new_is_indexed_with_what_was_fed(place: Place, tmp_path: Path) -> None:
     archive.write_passage(place.home, "kept for later", importance=5, tags=())
     path = transcript(tmp_path, "s1", conversation(3))
-    with (
-        lock.hold_lock(place.home, name=ingest_transcripts.LOCK),
-        index_sources.open_feed(place) as index,
-    ):
+    with lock.hold_lock(place.home, name=lock.INGEST), index_sources.open_feed(place) as index:
         ingest_transcripts.ingest_transcripts(place.home, [path], Tally(), None, index)
     fed = documents(place)
     assert sum("kept for later" in each for each in fed) == 1
@@ -188,7 +176,7 @@ def test_what_was_fed_and_not_published_is_indexed_once(place: Place, tmp_path: 
 def test_while_somebody_else_indexes_nothing_is_fed(place: Place, tmp_path: Path) -> None:
     path = transcript(tmp_path, "s1", conversation(5))
     with (
-        lock.hold_lock(place.home, name=index_sources.LOCK),
+        lock.hold_lock(place.home, name=lock.INDEX),
         index_sources.open_feed(place, wait=0.05) as index,
     ):
         assert index is None

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from memfs.core.body_edits import Append, Create
 from memfs.core.errors import StoreError
-from memfs.core.records import Origin
+from memfs.core.records import Fact, Origin
 from memfs.ops import edit, history, undo
 from memfs.store import archive as passages
-from memfs.store import blocks
+from memfs.store import blocks, facts, lock
 from memfs.store.blocks import Place
 from tests.ops.imports import everything, exported, made, outcomes, packed, refusals, run
 from tests.ops.test_purge import SECRET, replays
@@ -36,6 +38,21 @@ def test_what_is_not_here_is_added(place: Place, there: Place, tmp_path: Path) -
     [path] = passages.sources(place.home)
     assert Path(path).read_bytes() == Path(passages.sources(there.home)[0]).read_bytes()
     assert (done.config, done.edits, done.left_out) == (True, 3, 0)
+
+
+def test_a_fact_that_is_stored_during_an_import_stays(place: Place, tmp_path: Path) -> None:
+    bundle = packed(tmp_path, {"facts/2026-05.jsonl": '{"statement": "imported"}\n'})
+    importing = threading.Thread(target=run, args=(place, bundle))
+    stored = Fact("f", "stored", 1.0, "rule", at="2026-05-03T10:00:00Z")
+    with lock.hold_lock(place.home, name=lock.KINDS):
+        facts.write_facts(place.home, [replace(stored, id="e")])
+        importing.start()
+        importing.join(0.3)
+        facts.write_facts(place.home, [stored])
+    importing.join()
+    [path] = facts.sources(place.home)
+    lines = Path(path).read_text().splitlines()
+    assert [json.loads(line)["statement"] for line in lines] == ["stored", "stored", "imported"]
 
 
 def test_again_it_changes_nothing(place: Place, there: Place, tmp_path: Path) -> None:

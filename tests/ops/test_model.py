@@ -14,7 +14,6 @@ import pytest
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Hit
 from memfs.ops import doctor, model, search, status, trust
-from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
 from memfs.search import active_model, encoder, model_files, vector_layout
 from memfs.search.request import Filter, HitPage
@@ -139,7 +138,7 @@ def test_while_another_process_makes_them_nobody_waits(
     place: Place, kept: OpenStore, mine: Path
 ) -> None:
     assert find(kept).hits
-    with lock.hold_lock(place.home, 0, index_sources.MODEL_LOCK):
+    with lock.hold_lock(place.home, 0, lock.VECTORS):
         assert model.use_model(place, str(mine), stage).state == "behind"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from memfs.ingest import transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.session_graph import builder, database
 from memfs.ops import archive, brief, edit, history, install, purge, trust, undo
+from memfs.ops.doctor.fix import stores_of
 from memfs.recall import index_sources
 from memfs.store import (
     blocks,
@@ -61,8 +63,8 @@ def holding(folder: str | Path) -> list[str]:
 
 def replays(place: Place, store: Store) -> None:
     """The journal says of every block what is in its file, without a gap."""
-    entries, damaged, end = journal.read_since(store, 0)
-    assert (damaged, end) == (0, journal.get_size(store))
+    entries, end = journal.read_since(store, 0)
+    assert (journal.find_damaged(store), end) == ([], journal.get_size(store))
     last: dict[str, str | None] = {}
     for _, entry in entries:
         assert last.get(entry.key, entry.before) == entry.before
@@ -244,9 +246,23 @@ def test_ingest_goes_on_after_it_without_loss_or_repetition(place: Place, tmp_pa
 
 def ingest(store: Store, path: Path) -> Tally:
     tally = Tally()
-    with lock.hold_lock(store, name=transcripts.LOCK):
+    with lock.hold_lock(store, name=lock.INGEST):
         transcripts.ingest_transcripts(store, [str(path)], tally)
     return tally
+
+
+@pytest.mark.parametrize("run", [purge.run, lambda place: list(stores_of(place))])
+def test_who_waits_for_ingestion_keeps_no_other_lock(
+    place: Place, run: Callable[[Place], object]
+) -> None:
+    put(f"{place.home.root}/blocks/.a.md.tmp", "left by a killed run")
+    waiting = threading.Thread(target=run, args=(place,))
+    with lock.hold_lock(place.home, name=lock.INGEST):
+        waiting.start()
+        waiting.join(0.3)
+        with lock.hold_locks([place.home], lock.INDEX, lock.SESSION_GRAPH, lock.KINDS, lock.STORE):
+            pass
+    waiting.join()
 
 
 def test_the_index_is_made_anew_without_it(place: Place) -> None:

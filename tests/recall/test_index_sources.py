@@ -210,7 +210,7 @@ def test_a_file_that_disappears_is_forgotten(place: Place, store: Store) -> None
 
 def test_an_index_that_somebody_else_writes_is_left_alone(place: Place, store: Store) -> None:
     passage(store, "p.md", b"marmalade\n")
-    with lock.hold_lock(place.home, name=index_sources.LOCK):
+    with lock.hold_lock(place.home, name=lock.INDEX):
         assert index_sources.sync(place, embed=False, wait=0.05) is None
     assert found(place, "marmalade") == ["p"]
 

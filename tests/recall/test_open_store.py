@@ -10,7 +10,7 @@ import pytest
 
 from memfs.files.signatures import sign_file
 from memfs.recall import index_sources
-from memfs.recall.open_store import LOCK, OpenStore
+from memfs.recall.open_store import OpenStore
 from memfs.search import hnsw
 from memfs.search.request import Filter
 from memfs.store import archive, lock
@@ -114,13 +114,13 @@ def test_a_graph_that_another_process_makes_is_not_made_twice(
 ) -> None:
     monkeypatch.setattr(hnsw, "FEWEST", 5)
     keep(store, *(f"Marmalade number {n} is kept on shelf {n * 7}" for n in range(20)))
-    with lock.hold_lock(place.home, 0, LOCK):
+    with lock.hold_lock(place.home, 0, lock.VECTOR_GRAPH):
         OpenStore(place).warm()
     assert not list(Path(place.home.index).rglob("graph*"))
     OpenStore(place).warm()
     assert len(list(Path(place.home.index).rglob("graph*"))) == 2
     kept = OpenStore(place)
-    with lock.hold_lock(place.home, 0, LOCK):
+    with lock.hold_lock(place.home, 0, lock.VECTOR_GRAPH):
         kept.warm()
     vectors = kept.update_engine("hybrid").vectors
     assert vectors
@@ -130,7 +130,7 @@ def test_a_graph_that_another_process_makes_is_not_made_twice(
 def test_it_is_said_that_the_newest_may_be_missing(place: Place, store: Store) -> None:
     kept = OpenStore(place)
     keep(store, "Marmalade is kept cold.")
-    with lock.hold_lock(place.home, name=index_sources.LOCK):
+    with lock.hold_lock(place.home, name=lock.INDEX):
         assert texts(kept) == set()
         assert "another process is indexing" in kept.note
     assert texts(kept) == {"Marmalade is kept cold."}

@@ -74,7 +74,7 @@ def test_few_documents_get_their_vectors_in_the_search(
     assert searched(OpenStore(place)) == new
     assert indexed.update_engine("hybrid").search("oven", mode="semantic").hits[0].text == TEXTS[0]
     assert not Path(place.home.index, "v5/vectors", encoder.load_bundled().name).exists()
-    assert not Path(place.home.local, index_sources.MODEL_LOCK).exists(), "nobody else was asked"
+    assert not Path(place.home.local, lock.VECTORS).exists(), "nobody else was asked"
     configure(place, "bundled")
     assert searched(indexed) == encoder.load_bundled().name
 
@@ -111,7 +111,7 @@ def test_many_are_left_and_the_former_model_serves(
 
 def test_one_at_a_time(place: Place, indexed: OpenStore, mine: Path) -> None:
     configure(place, mine)
-    with lock.hold_lock(place.home, 0, index_sources.MODEL_LOCK):
+    with lock.hold_lock(place.home, 0, lock.VECTORS):
         with pytest.raises(LockedError):
             index_sources.rebuild_vectors(place)
     assert index_sources.rebuild_vectors(place)

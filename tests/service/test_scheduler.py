@@ -17,7 +17,6 @@ import pytest
 from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import init
-from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
 from memfs.search import vector_layout
 from memfs.search.request import Filter
@@ -117,7 +116,7 @@ def test_what_waits_for_a_store_is_one_job(
 ) -> None:
     held, other = OpenStore(place), OpenStore(place)
     home = Path(os.environ["HOME"])
-    with lock.hold_lock(place.home, name=index_sources.LOCK):
+    with lock.hold_lock(place.home, name=lock.INDEX):
         work.add(held, set(), everything=True)
         until(lambda: work.is_busy(held))
         [process] = until(lambda: running.ours(home))
@@ -136,7 +135,7 @@ def test_what_waits_for_a_store_is_one_job(
 
 def test_a_job_that_meets_another_process_is_done_again(begun: Begin, store: OpenStore) -> None:
     work = begun("hasty", retry=0.3)
-    with lock.hold_lock(store.place.home, name=index_sources.LOCK):
+    with lock.hold_lock(store.place.home, name=lock.INDEX):
         work.add(store, set(), everything=True)
         until(lambda: [each["stage"] for each in work.describe_jobs()] == ["waiting"])
         until(lambda: work.is_busy(store))
@@ -276,7 +275,7 @@ def test_a_read_whose_pause_ends_while_something_takes_long_does_not_wait_for_it
     begun: Begin, store: OpenStore, other: OpenStore
 ) -> None:
     work = begun("resting", retry=0.3)
-    with lock.hold_lock(other.place.home, name=index_sources.LOCK):
+    with lock.hold_lock(other.place.home, name=lock.INDEX):
         work.add(other, set(), everything=True)
         until(lambda: work.is_busy(other))
         work.add(store, set(), everything=True)

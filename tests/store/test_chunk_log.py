@@ -22,17 +22,15 @@ def passage(text: str) -> Passage:
 
 
 def add(log: ChunkLog, *texts: str) -> list[str]:
-    with log.writing():
-        return log.add([passage(text) for text in texts], [{} for _ in texts])
+    return log.add([passage(text) for text in texts], [{} for _ in texts])
 
 
 def test_ids_go_up_and_the_oldest_leave(place: Place) -> None:
     log = ChunkLog(place.home, "k")
     ids = add(log, *(f"text {n}" for n in range(9)))
     assert ids == sorted(set(ids))
-    with log.writing():
-        log.evict_oldest(4)
-        log.note()
+    log.evict_oldest(4)
+    log.note()
     assert list(log.get_live()) == ids[4:]
     again = ChunkLog(place.home, "k")
     assert list(again.get_live()) == ids[4:]
@@ -47,9 +45,8 @@ def test_others_are_noticed(place: Place) -> None:
     assert list(other.get_live()) == first
     second = add(other, "b")
     assert list(one.get_live()) == first + second
-    with other.writing():
-        other.evict_oldest(1)
-        other.note()
+    other.evict_oldest(1)
+    other.note()
     assert list(one.get_live()) == second
     assert one.bytes == other.bytes
 
@@ -94,10 +91,11 @@ def test_readers_and_writers_at_once_lose_nothing(place: Place) -> None:
     reader = threading.Thread(target=read)
     reader.start()
     code = (
-        "import sys; from memfs.core.records import Passage; from memfs.store.chunk_log import ChunkLog;"
-        "from memfs.store.store_paths import Store; log = ChunkLog(Store(sys.argv[1], 'project'), 'k')\n"
+        "import sys; from memfs.core.records import Passage; from memfs.store import chunk_log, lock;"
+        "from memfs.store.store_paths import Store; store = Store(sys.argv[1], 'project')\n"
+        "log = chunk_log.ChunkLog(store, 'k')\n"
         "for n in range(40):\n"
-        "    with log.writing():\n"
+        "    with lock.hold_lock(store, name=lock.KINDS):\n"
         "        log.add([Passage('', 'x' * 4000, 'now')] * 50, [{}] * 50)\n"
     )
     try:
@@ -118,19 +116,16 @@ def test_a_change_in_the_middle_shows_in_the_first_bytes(place: Place) -> None:
     before = Path(path).read_bytes()
     window = log.find(ids[30])
     assert window
-    with log.writing():
-        assert log.update(
-            ids[30], ChunkWindow(passage(window.passage.text.replace("4030", "9999")), {})
-        )
+    changed = ChunkWindow(passage(window.passage.text.replace("4030", "9999")), {})
+    assert log.update(ids[30], changed)
     after = Path(path).read_bytes()
     assert before[:4096] != after[:4096]
     assert [w.passage.id for w in log.read()] == ids
-    changed = log.find(ids[30])
-    assert changed
-    assert "9999" in changed.passage.text
-    with log.writing():
-        assert log.update(ids[0], None)
-        assert not log.update("nothing", None)
+    found = log.find(ids[30])
+    assert found
+    assert "9999" in found.passage.text
+    assert log.update(ids[0], None)
+    assert not log.update("nothing", None)
     assert [w.passage.id for w in log.read()] == ids[1:]
 
 

@@ -42,7 +42,7 @@ def store_facts(place: Place, new: Sequence[Fact], *, unlike: bool = True) -> li
         alone = place.project is None
         mine = [fact for fact in new if alone or fact.personal == (tier == labels.USER)]
         if mine:
-            with lock.hold_lock(store, name=stored.LOCK):
+            with lock.hold_lock(store, name=lock.KINDS):
                 added += _store_new(store, mine, unlike=unlike, words=words)
     return added
 
@@ -203,7 +203,7 @@ def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
     if len(exact or found) != 1:
         return None
     store, fact = (exact or found)[0]
-    with lock.hold_lock(store, name=stored.LOCK):
+    with lock.hold_lock(store, name=lock.KINDS):
         now = stored.load_facts(store).get(fact.id, fact)
         changed = now.revise(status)
         stored.write_facts(store, [changed])
@@ -213,7 +213,7 @@ def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
 def replace_fact(place: Place, old: str, new: Fact) -> None:
     """Supersede a fact, given by its id, with a new one, in the store that has it."""
     for store in place.stores():
-        with lock.hold_lock(store, name=stored.LOCK):
+        with lock.hold_lock(store, name=lock.KINDS):
             there = stored.load_facts(store).get(old)
             if there is not None:
                 stored.write_facts(store, [there.revise(SUPERSEDED, by=new.id), new])

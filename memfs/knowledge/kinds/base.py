@@ -177,8 +177,6 @@ class BaseKind(ABC, Generic[Item]):
 class ListedKind(BaseKind[Item]):
     """A kind whose items are listed from files, one lock for all of them."""
 
-    _LOCK = ""
-
     def metrics(self) -> Metrics:
         """Return the number, the size and the time range of the items in use."""
         sizes = [self._measure(item) for item in self._list_items()]
@@ -198,7 +196,7 @@ class ListedKind(BaseKind[Item]):
         """Archive items, then remove them: a kill between the two loses nothing."""
 
     def _evict(self, choose: Choose) -> int:
-        with lock.hold_lock(self.place.home, name=self._LOCK):
+        with lock.hold_lock(self.place.home, name=lock.KINDS):
             items = sorted(self._list_items(own=True), key=lambda item: self._measure(item)[1])
             sizes = [(size, float(epoch(at) or 0)) for size, at in map(self._measure, items)]
             gone = items[: choose(sizes, len(items), sum(size for size, _ in sizes))]

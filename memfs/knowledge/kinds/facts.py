@@ -50,7 +50,6 @@ class Facts(ListedKind[Fact]):
         "categories": base.WORDS,
         "deduplication": base.FLAG,
     }
-    _LOCK = stored.LOCK
 
     def __init__(
         self,
@@ -144,7 +143,7 @@ class Facts(ListedKind[Fact]):
         """Rewrite each file with the last revision of each fact; return the lines saved."""
         saved = 0
         for store in self.place.stores():
-            with lock.hold_lock(store, name=stored.LOCK):
+            with lock.hold_lock(store, name=lock.KINDS):
                 own = store_paths.without_quarantine(store)
                 saved += sum(stored.compact_file(path) for path in stored.sources(own))
         return saved
@@ -206,8 +205,7 @@ class Facts(ListedKind[Fact]):
 
     def _move_to_archive(self, items: Sequence[Fact]) -> None:
         log = chunk_log.ChunkLog(self.place.home, self.id)
-        with log.writing():
-            log.add([_make_passage(fact) for fact in items], [{"fact": f.id} for f in items])
+        log.add([_make_passage(fact) for fact in items], [{"fact": f.id} for f in items])
         stored.write_facts(self.place.home, [fact.revise(ARCHIVED) for fact in items])
 
     def _make_found(self, item: Fact, relevance: float) -> Found:

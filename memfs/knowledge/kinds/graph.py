@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from memfs.core.errors import LockedError, NotFoundError
 from memfs.core.records import Identity, Message, Transcript
-from memfs.ingest import transcripts
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Choose, Form
@@ -176,7 +175,7 @@ class Graph(BaseKind[Flow]):
     def _append(self, session: str, messages: Sequence[Message]) -> list[str]:
         """Append messages to a session's recall file; return the ids of the new ones."""
         log = recall.RecallLog(self.place.home, contents.HOST, Identity(session, ""))
-        with lock.hold_lock(self.place.home, name=transcripts.LOCK):
+        with lock.hold_lock(self.place.home, name=lock.INGEST):
             state = log.load_state() or checkpoint.ReadState()
             rows = recall.encode_rows(Transcript([*messages], 0, 0, 0))
             places = log.extend(state, "", rows, "").places

@@ -45,7 +45,6 @@ class Static(ListedKind[StaticEntry]):
         "indexes": base.WORDS._replace(convert=lambda given: given or INDEXES),
         "searchable": base.FLAG,
     }
-    _LOCK = static.LOCK
     _UNDATED = inf
     _BY_RELEVANCE = True
     _WHY_FIXED = (
@@ -177,7 +176,7 @@ def put(
     )
     if odd:
         raise RejectedError(odd.message, odd.hint)
-    with lock.hold_lock(where, name=static.LOCK):
+    with lock.hold_lock(where, name=lock.KINDS):
         try:
             static.write_entry(where, key, text, " ".join(category.lower().split()), clean)
         except static.TakenError as error:
@@ -217,7 +216,7 @@ def remove(place: Place, key: str, tier: str = "") -> StoredEntry:
     """Remove an entry, at a person's request; return it. Raises `NotFoundError`."""
     found = get(place, key, tier)
     where = place.store(found.tier)
-    with lock.hold_lock(where, name=static.LOCK):
+    with lock.hold_lock(where, name=lock.KINDS):
         files.remove(static.path_of(where, found.entry.key))
     return found
 

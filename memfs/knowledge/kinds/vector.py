@@ -20,7 +20,7 @@ from memfs.knowledge.session_graph import topics
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.search.request import Filter
-from memfs.store import blocks, chunk_log, clock
+from memfs.store import blocks, chunk_log, clock, lock
 from memfs.store.blocks import Place
 from memfs.store.chunk_log import ChunkWindow
 
@@ -90,7 +90,7 @@ class Vector(BaseKind[ChunkWindow]):
                 "bytes": chunk.bytes,
             }
             metas.append(metadata | own)
-        with self._log.writing():
+        with lock.hold_lock(self.place.home, name=lock.KINDS):
             ids = self._log.add(passages, metas)
             if self.capacity.bounded:
                 self._evict_oldest(self._count_excess)
@@ -131,7 +131,7 @@ class Vector(BaseKind[ChunkWindow]):
         """Replace the text of a window. Raises `NotFoundError`."""
         messages = contents.messages(content, self.place.session)
         text = "\n".join(message.text for message in messages)
-        with self._log.writing():
+        with lock.hold_lock(self.place.home, name=lock.KINDS):
             window = self._log.find(ident)
             if window is None or not text.strip():
                 raise NotFoundError(f"there is no window {ident} in '{self.id}', or no text")
@@ -141,7 +141,7 @@ class Vector(BaseKind[ChunkWindow]):
 
     def delete(self, ident: str) -> None:
         """Remove a window, also an archived one. Raises `NotFoundError`."""
-        with self._log.writing():
+        with lock.hold_lock(self.place.home, name=lock.KINDS):
             if not self._log.update(ident, None):
                 raise NotFoundError(f"there is no window {ident} in '{self.id}'")
 
@@ -171,7 +171,7 @@ class Vector(BaseKind[ChunkWindow]):
 
     def compress(self) -> int:
         """Summarize the older half of the windows, and archive it; return the windows saved."""
-        with self._log.writing():
+        with lock.hold_lock(self.place.home, name=lock.KINDS):
             live = list(self._log.read_live())
             old = [w for w in live[: len(live) // 2] if SUMMARY not in w.passage.tags]
             groups = [old[at : at + _GROUP] for at in range(0, len(old), _GROUP)]
@@ -222,7 +222,7 @@ class Vector(BaseKind[ChunkWindow]):
         return [_convert_hit(hit, max(relevance, 0.01)) for _, hit, relevance in found], sure
 
     def _evict(self, choose: Choose) -> int:
-        with self._log.writing():
+        with lock.hold_lock(self.place.home, name=lock.KINDS):
             count = self._evict_oldest(choose)
             if choose != self._count_excess:  # the bounds evict again after a kill
                 self._log.note()

@@ -49,7 +49,7 @@ def update(
     the next update continues there. Without an encoder turns have no vectors, and are found by
     their topics. A damaged graph is rebuilt; a new one leaves out what was archived.
     """
-    with lock.hold_lock(store, wait, database.LOCK):
+    with lock.hold_lock(store, wait, lock.SESSION_GRAPH):
         files.make_folder(store.index, private=True)
         try:
             return _update_database(store, encoder, tick)

@@ -23,7 +23,6 @@ from memfs.store.store_paths import Store
 
 FILE = "flow-1.sqlite"  # the number changes with the schema
 VECTORS = "flow-1.i8"  # one row for each turn, by its id
-LOCK = "flow.lock"
 ARCHIVE = "graph"  # the chunk log of archived turns: a project has one graph
 SIZE = "length(CAST(prompt AS BLOB)) + length(CAST(reply AS BLOB))"  # bytes of a turn
 # `SQLITE_ERROR`: a table or column is missing, as in another version.
@@ -160,7 +159,7 @@ def archive_oldest(
 
     `choose` says how many, by the bytes and the time of each, their number and their size.
     """
-    with lock.hold_lock(store, name=LOCK), closing(open_database(store.index)) as db:
+    with lock.hold_lock(store, name=lock.SESSION_GRAPH), closing(open_database(store.index)) as db:
         [(count, size)] = db.execute(f"SELECT count(*), coalesce(sum({SIZE}), 0) FROM turn")  # noqa: S608
         turns = db.execute(f"SELECT {SIZE}, at FROM turn ORDER BY at, id")  # noqa: S608 - our names
         most = choose(((each, float(epoch(at) or 0)) for each, at in turns), count, size)
@@ -175,9 +174,8 @@ def archive_oldest(
                 text = storable(f"{prompt}\n{reply}")
                 passages.append(Passage("", text, at or clock.now(), 5, ("flow",), name))
                 metas.append({"path": path, "turn": number, "steps": steps, "why": why})
-            log = ChunkLog(store, ARCHIVE)
-            with log.writing():
-                log.add(passages, metas)
+            with lock.hold_lock(store, name=lock.KINDS):
+                ChunkLog(store, ARCHIVE).add(passages, metas)
             db.execute("BEGIN")
             keys = [(path, number) for _, path, _, number, *_ in gone]
             db.executemany("INSERT OR IGNORE INTO gone VALUES (?, ?)", keys)

@@ -12,7 +12,6 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.records import Origin
 from memfs.files import atomic, outside
-from memfs.ingest import transcripts
 from memfs.ops.doctor import stores, temp_files
 from memfs.ops.doctor.finding import Finding
 from memfs.secrets import redact
@@ -151,8 +150,8 @@ def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
     with ExitStack() as stack:
         locked = True
         try:
+            stack.enter_context(lock.hold_lock(store, 1.0, lock.INGEST))
             stack.enter_context(lock.hold_lock(store))
-            stack.enter_context(lock.hold_lock(store, 1.0, transcripts.LOCK))
         except LockedError:
             locked = False
         for path in found:

@@ -116,7 +116,7 @@ def _check_modes(store: store_paths.Store) -> Iterator[Finding]:
 
 
 def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
-    entries, _, end = journal.read_since(store, 0)
+    entries, end = journal.read_since(store, 0)
     size = files.get_size(store.journal)
     damaged = [str(line) for line in journal.find_damaged(store)]
     if damaged:
@@ -194,7 +194,7 @@ def _check_rights(folder: str) -> Iterator[Finding]:
 
 
 def _check_lock(store: Store) -> Iterator[Finding]:
-    if not files.is_file(f"{store.local}/{lock.NAME}"):
+    if not files.is_file(f"{store.local}/{lock.STORE}"):
         return
     try:
         lock.check_lock(store)

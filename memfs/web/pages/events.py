@@ -66,13 +66,11 @@ class SectionSigns:
         }
 
 
-def _sign_folders(top: str) -> list[tuple[str, int]]:
-    """Return when a folder and those in it were changed: files in them are replaced, not edited."""
-    if not files.is_folder(top):
-        return []
-    below = [f"{top}/{name}" for name, is_folder in files.entries(top) if is_folder]
-    found = ((path, files.status(path)) for path in [top, *sorted(below)])
-    return [(path, status.st_mtime_ns) for path, status in found if status]
+def _sign_folders(top: str) -> list[object]:
+    """Sign a folder and those in it: files in them are replaced, not edited."""
+    entries = files.entries(top) if files.is_folder(top) else []
+    below = [f"{top}/{name}" for name, is_folder in sorted(entries) if is_folder]
+    return [(path, signatures.sign_file(path)) for path in [top, *below]]
 
 
 ROUTES = [Route("/events", follow_changes)]

@@ -230,7 +230,7 @@ def test_nobody_waits_for_a_graph_that_another_process_builds(place: Place) -> N
     kind = Graph(place, capacity=Capacity(max_items=1))
     kind.update_all()
     say(place, "two", *FIXED)
-    with lock.hold_lock(place.home, name=database.LOCK):
+    with lock.hold_lock(place.home, name=lock.SESSION_GRAPH):
         began = time.monotonic()
         told = kind.relevant(State("the retry test fails"), Query())
         assert time.monotonic() - began < 5
@@ -254,7 +254,7 @@ def test_a_purge_waits_for_whoever_adds_windows(place: Place) -> None:
         done.set()
 
     thread = threading.Thread(target=run)
-    with lock.hold_lock(place.home, name=chunk_log.LOCK):
+    with lock.hold_lock(place.home, name=lock.KINDS):
         thread.start()
         assert not done.wait(0.3)
     thread.join(10)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from memfs.core.records import Identity, Message, Transcript
-from memfs.ingest import transcripts
 from memfs.store import checkpoint, lock, recall
 from memfs.store.blocks import Place
 
@@ -32,7 +31,7 @@ def say(place: Place, session: str, *said: tuple[str, str], day: int = 1, start:
             Message(f"m{number}", session, "claude", "/p", "main", at, role, text, tool)
         )
     log = recall.RecallLog(place.home, "claude", Identity(session, ""))
-    with lock.hold_lock(place.home, name=transcripts.LOCK):
+    with lock.hold_lock(place.home, name=lock.INGEST):
         state = log.load_state() or checkpoint.ReadState()
         log.extend(state, "", recall.encode_rows(Transcript(messages, 0, 0, 0)), "")
         recall.flush([(log, state)])
