@@ -18,11 +18,12 @@ def main() -> int:
         return hook(HookCall(sys.argv[2:]))
     try:
         if sys.argv[1:] == ["mcp"] and (folder := _find_folder()):
-            from memfs import __version__  # a host waits: without click
-            from memfs.files import account  # likewise
+            import gc  # a host waits: without click, and without collections until a first call
+
+            gc.disable()
+            from memfs import __version__  # likewise
             from memfs.mcp import server  # likewise
 
-            account.clean_environment()
             server.run(folder, "", __version__)
             return 0
         from memfs.cli import group  # with click, which hooks do without

@@ -12,6 +12,7 @@ import sys
 
 from memfs import hosts
 from memfs.core.errors import MemfsError
+from memfs.files import account
 from memfs.ipc import client
 from memfs.ipc.client import PersistentClient
 from memfs.mcp import messages, resources, stdio
@@ -35,7 +36,8 @@ VERSION_KEY = f"{_META}protocolVersion"
 _CLIENT_KEY, _ABILITIES_KEY = f"{_META}clientInfo", f"{_META}clientCapabilities"
 _SERVER_KEY, _STREAM_KEY = f"{_META}serverInfo", f"{_META}subscriptionId"
 _LISTED = ("tools/list", "resources/list", "prompts/list", "resources/read", "server/discover")
-_FIRST = ("initialize", "server/discover")
+# What starts no program, and reads no block: the rest comes after `_prepare`.
+_FIRST = ("initialize", "server/discover", "tools/list", "prompts/list")
 _ABILITIES: dict[str, object] = {
     "capabilities": {
         "prompts": {"listChanged": False},
@@ -65,7 +67,7 @@ class _Server:
         self._offer: ToolOffer | None = None
         self._client = ""  # its name, as the handshake has it
         self._greeted = False
-        self._woken = False
+        self._prepared = False
         self._open: dict[str | int, Message] = {}  # requests that are queued or worked on
         self._subscribed: set[str] = set()  # after a handshake: resources/subscribe
         self._streams: dict[str | int, Result] = {}  # without: what subscriptions/listen asked for
@@ -158,6 +160,8 @@ class _Server:
 
     def _answer(self, message: Message) -> None:
         result: Result | None = None
+        if message.method not in _FIRST:
+            self._prepare()
         try:
             result = self._handle(message)
             answer = self._format(message, result or {})
@@ -173,9 +177,8 @@ class _Server:
             self._wire.write(answer)
         if message.method == "tools/call":
             self._notify_changes()
-        if not self._woken and message.method not in _FIRST:
-            self._woken = True
-            self._wake_service()
+        if message.method == "tools/list":
+            self._prepare()
 
     def _handle(self, message: Message) -> "Result | None":
         """Return the result of a request; None if it stays open. Raises `ProtocolError`."""
@@ -219,7 +222,7 @@ class _Server:
 
     def _list_tools(self, _message: Message) -> "Result":
         try:
-            off = self._context.find() is None and self._context.find_off_switch()
+            off = self._context.find_off_switch()
         except MemfsError:  # a damaged store: calls report it
             off = ""
         return {"tools": [] if off else [tool.define() for tool in self._load_tools().listed]}
@@ -342,9 +345,16 @@ class _Server:
             params = {**params, "_meta": {_STREAM_KEY: stream}}
         self._wire.write({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def _wake_service(self) -> None:
-        """Have the service hold the store, in the background."""
-        import threading  # once the tools are listed
+    def _prepare(self) -> None:
+        """Before the first call: clean the environment, and have the service hold the store."""
+        if self._prepared:
+            return
+        self._prepared = True
+        import gc  # once the tools are listed
+        import threading  # likewise
+
+        gc.enable()
+        account.clean_environment()
 
         def wake() -> None:
             try:

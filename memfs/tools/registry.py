@@ -6,6 +6,7 @@ A plugin adds tools by an entry point of the group `memfs.tools`: a `Tool`, or a
 import os
 import sys
 
+from memfs import files
 from memfs.core import settings
 from memfs.core.errors import MemfsError
 from memfs.core.settings import Settings
@@ -40,9 +41,10 @@ class ToolOffer:
 
 def built_in() -> dict[str, Tool]:
     """Return the tools of memfs by name, with their descriptions."""
+    folder = resources.path("templates", "tools")
     return {
         tool.name: tool.with_changes(
-            description=resources.read_text("templates", "tools", f"{tool.name}.md").strip()
+            description=(files.read(f"{folder}/{tool.name}.md") or "").strip()
         )
         for tool in catalog.BUILT_IN
     }
