@@ -18,19 +18,29 @@ def main() -> int:
         return hook(HookCall(sys.argv[2:]))
     try:
         if sys.argv[1:] == ["mcp"] and (folder := _find_folder()):
-            import gc  # a host waits: without click, and without collections until a first call
-
-            gc.disable()
-            from memfs import __version__  # likewise
-            from memfs.mcp import server  # likewise
-
-            server.run(folder, "", __version__)
-            return 0
+            return _serve(folder)
         from memfs.cli import group  # with click, which hooks do without
 
         return group.run(group.group())
     except KeyboardInterrupt:  # while it begins, or ends
         return 130
+
+
+def _serve(folder: str) -> int:
+    """Serve MCP. A host waits: without click, and without collections before the first call."""
+    import gc  # of this command alone
+
+    gc.disable()
+    from memfs import __version__  # likewise
+    from memfs.mcp import server  # likewise
+
+    try:
+        server.run(folder, "", __version__)
+    except Exception as error:  # noqa: BLE001 - told as by any other command
+        from memfs.cli import group  # where something is wrong
+
+        return group.report_error(error)
+    return 0
 
 
 def _find_folder() -> str:

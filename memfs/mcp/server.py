@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    Ident = str | int | None  # of a request
     Result = dict[str, object]
 
 _EVERY = 1.0  # seconds between two polls of the watched blocks
@@ -46,6 +47,7 @@ _ABILITIES: dict[str, object] = {
     },
     "instructions": resources.INSTRUCTIONS,
 }
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _LIST_CHANGED, _UPDATED = "notifications/resources/list_changed", "notifications/resources/updated"
 
 
@@ -68,9 +70,9 @@ class _Server:
         self._client = ""  # its name, as the handshake has it
         self._greeted = False
         self._prepared = False
-        self._open: dict[str | int, Message] = {}  # requests that are queued or worked on
+        self._open: dict[Ident, Message] = {}  # requests that are queued or worked on
         self._subscribed: set[str] = set()  # after a handshake: resources/subscribe
-        self._streams: dict[str | int, Result] = {}  # without: what subscriptions/listen asked for
+        self._streams: dict[Ident, Result] = {}  # without: what subscriptions/listen asked for
         self._seen: dict[str, str] = {}
         self._service = PersistentClient("hook")  # for the thread that reads
         self._queue: _queue.SimpleQueue[Message | None] = _queue.SimpleQueue()
@@ -171,8 +173,8 @@ class _Server:
             sys.stderr.write(f"memfs: {message.method}: {type(error).__name__}: {error}\n")
             wrong = f"{message.method} failed: {type(error).__name__}"
             answer = ProtocolError(messages.INTERNAL_ERROR, wrong).format(message.id)
-        if self._open.get(message.id or 0) is message:
-            del self._open[message.id or 0]
+        if self._open.get(message.id) is message:
+            del self._open[message.id]
         if not message.cancelled and (result is not None or "error" in answer):
             self._wire.write(answer)
         if message.method == "tools/call":
@@ -283,14 +285,11 @@ class _Server:
         if isinstance(uris, list) and uris:
             wanted["resourceSubscriptions"] = uris
         self._start_watching(message)
-        ident = message.id or 0
-        self._streams[ident] = wanted
+        self._streams[message.id] = wanted
         if message.cancelled:
-            self._streams.pop(ident, None)
+            self._streams.pop(message.id, None)
             return
-        self._notify(
-            "notifications/subscriptions/acknowledged", {"notifications": wanted}, stream=ident
-        )
+        self._notify(_ACKNOWLEDGED, {"notifications": wanted, **_name_stream(message.id)})
 
     def _identify(self, message: Message) -> None:
         """Set the origin of what a request does: its host and session."""
@@ -325,7 +324,7 @@ class _Server:
         if now.keys() != before.keys():
             for ident, wanted in list(self._streams.items()):
                 if "resourcesListChanged" in wanted:
-                    self._notify(_LIST_CHANGED, {}, stream=ident)
+                    self._notify(_LIST_CHANGED, _name_stream(ident))
             if self._subscribed:
                 self._notify(_LIST_CHANGED, {})
         for uri in sorted(now.keys() | before.keys()):
@@ -336,13 +335,11 @@ class _Server:
         for ident, wanted in list(self._streams.items()):
             uris = wanted.get("resourceSubscriptions")
             if isinstance(uris, list) and uri in uris:
-                self._notify(_UPDATED, {"uri": uri}, stream=ident)
+                self._notify(_UPDATED, {"uri": uri, **_name_stream(ident)})
         if uri in self._subscribed:
             self._notify(_UPDATED, {"uri": uri})
 
-    def _notify(self, method: str, params: "Result", stream: str | int | None = None) -> None:
-        if stream is not None:
-            params = {**params, "_meta": {_STREAM_KEY: stream}}
+    def _notify(self, method: str, params: "Result") -> None:
         self._wire.write({"jsonrpc": "2.0", "method": method, "params": params})
 
     def _prepare(self) -> None:
@@ -380,6 +377,11 @@ def _check_envelope(message: Message) -> None:
         raise ProtocolError(messages.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
     if not isinstance(meta.get(_ABILITIES_KEY), dict):
         raise ProtocolError(INVALID_PARAMS, f"params._meta needs the object {_ABILITIES_KEY}")
+
+
+def _name_stream(ident: "Ident") -> "Result":
+    """Return the parameter that says for which stream a notification is."""
+    return {"_meta": {_STREAM_KEY: ident}}
 
 
 def _format_answer(message: Message, result: "Result") -> "Result":
