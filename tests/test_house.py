@@ -139,6 +139,7 @@ ELSEWHERE = {
     "agent/conversations.py": {"os.listdir"},  # a folder that a person names
     "sync/instruction_sections.py": {"os.stat", "os.rmdir"},  # instruction files of the project
     "mcp/stdio.py": {"os.open"},  # the null device
+    "tools/registry.py": {"os.listdir", "os.open"},  # installed packages
     "ingest/source_files.py": {"os.scandir", "os.lstat"},  # a source's folders, outside of a store
     "importers/foreign_files.py": {"os.listdir"},  # another tool's memory
     "importers/text_files.py": {"os.stat"},  # another tool's memory

@@ -42,8 +42,8 @@ MOST = 8  # sessions of one run
 _TRANSCRIPT_SHARE = 0.75  # of the room; the rest is for the model's calls
 _MARGIN = 1.15  # by which an endpoint may count more than we do
 _EDITS = (
-    "core_memory_read core_memory_append core_memory_replace core_memory_remove memory_create "
-    "memory_rethink archival_memory_insert archival_memory_search"
+    "memory_read core_memory_append core_memory_replace core_memory_remove memory_create "
+    "memory_rethink archival_memory_insert memory_search"
 ).split()
 
 

@@ -296,7 +296,7 @@ def _run(command: click.Command, name: str) -> int:
     except (ClosedPipeError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 - of the system, or a bug of ours: say which
-        return _report_error(error)
+        return report_error(error)
     return console.exit_code() or (code if isinstance(code, int) else 0)
 
 
@@ -314,7 +314,7 @@ def _report_usage(error: click.ClickException) -> int:
     return error.exit_code
 
 
-def _report_error(error: Exception) -> int:
+def report_error(error: Exception) -> int:
     """Print what the system refused, or that there is a bug, and how to report it."""
     if os.environ.get("MEMFS_DEBUG"):
         import traceback  # for those who look for a bug

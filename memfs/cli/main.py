@@ -1,6 +1,4 @@
-"""`memfs`: a hook is answered at once, every other command goes through the group."""
-
-from __future__ import annotations
+"""`memfs`: hooks and the MCP server start at once, other commands go through the group."""
 
 import io
 import os
@@ -19,11 +17,37 @@ def main() -> int:
 
         return hook(HookCall(sys.argv[2:]))
     try:
+        if sys.argv[1:] == ["mcp"] and (folder := _find_folder()):
+            return _serve(folder)
         from memfs.cli import group  # with click, which hooks do without
 
         return group.run(group.group())
     except KeyboardInterrupt:  # while it begins, or ends
         return 130
+
+
+def _serve(folder: str) -> int:
+    """Serve MCP. A host waits: without click, and without collections before the first call."""
+    import gc  # of this command alone
+
+    gc.disable()
+    from memfs import __version__  # likewise
+    from memfs.mcp import server  # likewise
+
+    try:
+        server.run(folder, "", __version__)
+    except Exception as error:  # noqa: BLE001 - told as by any other command
+        from memfs.cli import group  # where something is wrong
+
+        return group.report_error(error)
+    return 0
+
+
+def _find_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed: the group reports that
+        return ""
 
 
 def _speak_utf8() -> None:

@@ -8,6 +8,7 @@ from memfs.core import brief_layout
 from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.brief_layout import Names
+from memfs.core.settings import SMALL
 from memfs.files import atomic
 from memfs.store import blocks, config, prompts, resources, standing_rules
 from memfs.store.blocks import Place
@@ -20,23 +21,10 @@ if TYPE_CHECKING:
     from memfs.store.standing_rules import StandingRule
 
 RULES = 1500  # UTF-16 units that standing rules take at most
-_READ = "core_memory_read"
+_READ = "memory_read"
 # Kinds that stand under a heading of their own, and UTF-16 units that they take at most.
 _APART = (("team", brief_layout.TEAMED, 3000), ("source", brief_layout.SOURCED, 1200))
 _UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
-# The tools that the brief names; the others are described by their definitions alone.
-TOOLS = (
-    "core_memory_append",
-    "core_memory_replace",
-    "core_memory_remove",
-    _READ,
-    "memory_create",
-    "memory_rethink",
-    "archival_memory_insert",
-    "archival_memory_search",
-    "conversation_search",
-    "conversation_search_date",
-)
 
 
 def compose_brief(
@@ -141,7 +129,7 @@ def names(place: Place | None, *, tools: bool) -> Names:
     """
     if tools:
         removed = config.load(place).get("tools.remove") if place else None
-        listed = [name for name in TOOLS if not isinstance(removed, list) or name not in removed]
+        listed = [name for name in SMALL if not isinstance(removed, list) or name not in removed]
         return Names(_READ, f"Memory tools: {', '.join(listed)}")
     return commands(program())
 

@@ -15,7 +15,8 @@ DEFAULTS: dict[str, object] = {
     # Idle minutes until it ends; mode, and whether large jobs wait for power and memory: auto, off.
     "service": {"mode": "auto", "idle": 30, "pause": "auto"},
     "embedding": BUNDLED,  # the model: see `model_kind`
-    "tools": {"remove": [], "describe": {}, "add": {}},  # changes to the offered tools
+    # The tools that a model is given, small or full, and changes to them.
+    "tools": {"profile": "small", "remove": [], "describe": {}, "add": {}},
     "trust": {"pulled": NAME},  # changes by others: name them to the user, or hold them back
     "git": {"commit": "off", "protected": ["main", "master"]},  # off, edit or session
     "sync": {"on_edit": False},  # renew our sections in AGENTS.md and the like
@@ -62,6 +63,18 @@ DEFAULTS: dict[str, object] = {
         "tokens_per_day": 20_000_000,
     },
 }
+# The tools of the small profile: the others can be called, and are not listed.
+SMALL = (
+    "core_memory_append",
+    "core_memory_replace",
+    "memory_create",
+    "memory_rethink",
+    "memory_page_out",
+    "archival_memory_insert",
+    "memory_search",
+    "memory_read",
+)
+FULL = "full"
 # Characters and tokens (0: any) that a new block of a label may hold, and what it begins with.
 BLOCK: dict[str, object] = {
     "limit": DEFAULT_LIMIT,

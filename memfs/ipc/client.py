@@ -27,6 +27,7 @@ NAME = "/local/service.sock"  # below the user's store
 LOCK = "service.lock"
 _NO_START = ("status", "stop")  # questions that do not start it
 QUICK = 0.1  # seconds that a prompt waits for an answer
+ASKED = 2.0  # and other questions
 LARGEST = 64 << 20  # bytes of a frame
 LONGEST_PATH = 100  # bytes; systems allow 104 or 108
 MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
@@ -365,6 +366,15 @@ def start_service(folder: str = "", *, wait: bool = False) -> bool:
         )
     finally:
         os.close(claimed)
+
+
+def wake_service(folder: str) -> None:
+    """Have the service hold the store of a folder, and start it if there is none.
+
+    For a process that does not end soon, and will ask it.
+    """
+    if ask("hold", [folder], wait=ASKED) is None and not is_listening():
+        start_service(folder, wait=True)
 
 
 def set_clock(seconds: int) -> None:

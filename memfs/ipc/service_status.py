@@ -1,4 +1,4 @@
-"""The status of a user's service, and a request to hold a store."""
+"""The status of a user's service."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from memfs.ipc import client
 
 LOG = "service.log"
-ASKED = 2.0  # seconds for an answer
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,9 @@ class ServiceStatus:
 
 def load_status() -> ServiceStatus | None:
     """Return the status of the service; None if none answers."""
-    data = client.ask("status", [], wait=ASKED)
+    data = client.ask("status", [], wait=client.ASKED)
     if data is None:
         return None
     fields = json.loads(data)
     work = tuple(WorkStatus(**each) for each in fields.pop("work"))
     return ServiceStatus(**{**fields, "work": work, "stores": tuple(fields["stores"])})
-
-
-def wake_service(folder: str) -> None:
-    """Have the service hold the store of a folder, and start it if there is none.
-
-    For a process that does not end soon, and will ask it.
-    """
-    if client.ask("hold", [folder], wait=ASKED) is None and not client.is_listening():
-        client.start_service(folder, wait=True)

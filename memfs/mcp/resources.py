@@ -1,16 +1,13 @@
 """Blocks as resources (`memfs://blocks/<label>`, `…/<tier>:<label>`), and the prompts."""
 
-from __future__ import annotations
-
-from urllib.parse import quote, unquote
-
 from memfs.core import label as labels
-from memfs.core.block import Block
 from memfs.core.errors import MemfsError, NotFoundError
-from memfs.core.escaping import flatten_text, quote_lines, quote_turn
-from memfs.core.privacy import excerpt
-from memfs.store import blocks, resources
-from memfs.tools.tool_context import ToolContext
+from memfs.store import blocks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.core.block import Block
+    from memfs.tools.tool_context import ToolContext
 
 INSTRUCTIONS = (
     "memfs is the memory of this project and its user: blocks that are always in context, an "
@@ -31,8 +28,10 @@ SCHEME = "memfs://blocks/"
 TYPE = "text/markdown"
 
 
-def list_resources(context: ToolContext) -> list[dict[str, object]]:
+def list_resources(context: "ToolContext") -> list[dict[str, object]]:
     """Return every block as a resource of the protocol; none if there is no store."""
+    from memfs.core.escaping import flatten_text  # prompts are listed without it
+
     return [
         {
             "uri": uri,
@@ -46,8 +45,12 @@ def list_resources(context: ToolContext) -> list[dict[str, object]]:
     ]
 
 
-def read(context: ToolContext, uri: str) -> str:
-    """Return the text of a block."""
+def read(context: "ToolContext", uri: str) -> str:
+    """Return the text of a block. Raises `NotFoundError`."""
+    from urllib.parse import unquote  # of what a client asks for
+
+    from memfs.core.privacy import excerpt  # likewise
+
     if not uri.startswith(SCHEME):
         raise NotFoundError(
             f"there is no resource {excerpt(uri, 200)}", f"they begin with {SCHEME}"
@@ -55,12 +58,14 @@ def read(context: ToolContext, uri: str) -> str:
     return blocks.get(context.place(), unquote(uri.removeprefix(SCHEME))).value
 
 
-def signatures(context: ToolContext) -> dict[str, str]:
+def signatures(context: "ToolContext") -> dict[str, str]:
     """Return the raw text of every block by uri: it differs after any change."""
     return {uri: block.raw for uri, block in _list_blocks(context)}
 
 
-def _list_blocks(context: ToolContext) -> list[tuple[str, Block]]:
+def _list_blocks(context: "ToolContext") -> "list[tuple[str, Block]]":
+    from urllib.parse import quote  # as above
+
     try:
         found = blocks.load(context.place())
     except MemfsError:
@@ -91,9 +96,12 @@ def list_prompts() -> list[dict[str, object]]:
     ]
 
 
-def render_prompt(context: ToolContext, name: str, given: dict[str, str]) -> str:
+def render_prompt(context: "ToolContext", name: str, given: dict[str, str]) -> str:
     """Return the text of a prompt with its blocks. Raises `NotFoundError`."""
-    from memfs.ops import show  # clients list prompts at once, and ask for few
+    from memfs.core.escaping import flatten_text, quote_lines, quote_turn  # when one is asked for
+    from memfs.core.privacy import excerpt  # likewise
+    from memfs.ops import show  # likewise
+    from memfs.store import resources  # likewise
 
     if name == "memory-review":
         found = [each.block for each in show.show_all(context.place())]

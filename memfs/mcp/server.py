@@ -1,266 +1,395 @@
-"""The MCP server: maps requests of the protocol to tool calls, blocks, and prompts.
+"""The MCP server: maps requests of the protocol to tool calls, blocks, and prompts. Hot path.
 
-Only the SDK is loaded before the handshake is answered; the modules of a tool with its first call.
+A thread reads. It answers pings, and hooks if the service does at once, and queues the rest; the
+main thread answers that in its order. Two generations of the protocol are served: after a handshake
+(until 2025-11-25), and without one, where each request names its version (since 2026-07-28).
 """
 
-from __future__ import annotations
-
+import _queue
+import _thread
 import os
 import sys
-import threading
-from collections.abc import Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING, cast
-
-import anyio
-import anyio.to_thread
-import mcp_types as types
-from mcp.server.lowlevel import NotificationOptions, Server
-from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import (
-    InMemorySubscriptionBus,
-    ListenHandler,
-    ResourcesListChanged,
-    ResourceUpdated,
-)
-from mcp.shared.exceptions import MCPError
 
 from memfs import hosts
 from memfs.core.errors import MemfsError
-from memfs.core.privacy import excerpt
-from memfs.core.records import Origin
-from memfs.ipc import service_status
-from memfs.mcp import resources, stdio
-from memfs.mcp.stdio import StdioStreams
-from memfs.store import blocks, host_sessions
-from memfs.tools import calls, provider_formats, registry
-from memfs.tools.calls import ToolCall
+from memfs.files import account
+from memfs.ipc import client
+from memfs.ipc.client import PersistentClient
+from memfs.mcp import messages, resources, stdio
+from memfs.mcp.messages import INVALID_PARAMS, Message, ProtocolError
+from memfs.store import blocks
+from memfs.tools import registry
+from memfs.tools.registry import ToolOffer
 from memfs.tools.tool_context import ToolContext
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from collections.abc import Callable, Mapping
 
-    from mcp.server.context import ServerRequestContext
-
-    from memfs.tools.definition import Tool
+    Ident = str | int | None  # of a request
+    Result = dict[str, object]
 
 _EVERY = 1.0  # seconds between two polls of the watched blocks
+_WITH_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+STATELESS = "2026-07-28"
+_META = "io.modelcontextprotocol/"
+VERSION_KEY = f"{_META}protocolVersion"
+_CLIENT_KEY, _ABILITIES_KEY = f"{_META}clientInfo", f"{_META}clientCapabilities"
+_SERVER_KEY, _STREAM_KEY = f"{_META}serverInfo", f"{_META}subscriptionId"
+_LISTED = ("tools/list", "resources/list", "prompts/list", "resources/read", "server/discover")
+# What starts no program, and reads no block: the rest comes after `_prepare`.
+_FIRST = ("initialize", "server/discover", "tools/list", "prompts/list")
+_ABILITIES: dict[str, object] = {
+    "capabilities": {
+        "prompts": {"listChanged": False},
+        "resources": {"listChanged": True, "subscribe": True},
+        "tools": {"listChanged": False},
+    },
+    "instructions": resources.INSTRUCTIONS,
+}
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_LIST_CHANGED, _UPDATED = "notifications/resources/list_changed", "notifications/resources/updated"
 
 
 def run(folder: str, session: str, version: str) -> None:
     """Serve the memory of a folder until standard input ends, or the client is gone."""
     try:
-        anyio.run(_Served(folder, session, version).serve)
-    except* (BrokenPipeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-        pass  # the client is gone
+        _Server(folder, session, version).serve()
+    except ConnectionError:
+        return  # the client is gone
 
 
-class _Served:
+class _Server:
     """One client's server."""
 
     def __init__(self, folder: str, session: str, version: str) -> None:
-        self._version = version
+        self._about = {"name": "memfs", "version": version}
         self._session = session
-        self._context = ToolContext(folder)  # of calls: its origin changes with each
-        self._reader = ToolContext(folder, Origin("agent", "", session))  # of resources and prompts
-        self._tools: dict[str, Tool] = {}
-        self._lock = threading.Lock()  # calls run one after the other
-        self._subscribed: set[str] = set()  # before 2026-07-28: resources/subscribe
-        self._listening = 0  # since then: open streams of subscriptions/listen
-        self._bus = InMemorySubscriptionBus()
+        self._context = ToolContext(folder)
+        self._offer: ToolOffer | None = None
+        self._client = ""  # its name, as the handshake has it
+        self._greeted = False
+        self._prepared = False
+        self._open: dict[Ident, Message] = {}  # requests that are queued or worked on
+        self._subscribed: set[str] = set()  # after a handshake: resources/subscribe
+        self._streams: dict[Ident, Result] = {}  # without: what subscriptions/listen asked for
         self._seen: dict[str, str] = {}
-        self._client: Any = None
+        self._service = PersistentClient("hook")  # for the thread that reads
+        self._queue: _queue.SimpleQueue[Message | None] = _queue.SimpleQueue()
+        self._wire = stdio.StdioStreams()
+        both: dict[str, Callable[[Message], Result | None]] = {
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+            "resources/list": self._list_resources,
+            "resources/read": self._read_resource,
+            "prompts/list": lambda _: {"prompts": resources.list_prompts()},
+            "prompts/get": self._get_prompt,
+        }
+        self._methods = {
+            **both,
+            "initialize": self._initialize,
+            "ping": lambda _: {},
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+        }
+        self._stateless_methods = {
+            **both,
+            "server/discover": self._discover,
+            "subscriptions/listen": self._listen,
+        }
 
-    async def serve(self) -> None:
-        server: Server[Any] = Server(
-            "memfs",
-            version=self._version,
-            instructions=resources.INSTRUCTIONS,
-            on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
-            on_read_resource=self._read_resource,
-            on_subscribe_resource=self._subscribe,
-            on_unsubscribe_resource=self._unsubscribe,
-            on_subscriptions_listen=self._listen,
-            on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
-        )
-        options = server.create_initialization_options(NotificationOptions(resources_changed=True))
-        wire = cast("anyio.AsyncFile[str]", StdioStreams())
-        async with (
-            anyio.create_task_group() as tasks,
-            stdio_server(wire, wire) as (reading, writing),
-        ):
-            tasks.start_soon(self._watch)
-            tasks.start_soon(
-                anyio.to_thread.run_sync, service_status.wake_service, self._reader.folder
-            )
-            await server.run(reading, writing, options)
-            tasks.cancel_scope.cancel()
+    def serve(self) -> None:
+        _thread.start_new_thread(self._read, ())
+        while (message := self._take()) is not None:
+            if not message.cancelled:
+                self._answer(message)
 
-    async def _list_tools(self, _context: Context, _params: object) -> types.ListToolsResult:
-        found = provider_formats.definitions(self._get_tools(), "mcp")
-        return types.ListToolsResult(
-            tools=[types.Tool.model_validate(_clean_fields(each)) for each in found]
-        )
+    # The thread that reads.
 
-    async def _call_tool(
-        self, context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        if params.name == stdio.TOOL:  # it is not listed: hosts call it, not models
-            text = await anyio.to_thread.run_sync(stdio.answer_hook, params.arguments or {})
-            return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
-        origin = self._identify(context)
-        call = ToolCall(params.name, params.arguments or {})
-        result = await anyio.to_thread.run_sync(self._run_call, origin, call)
-        await self._notify_changes()
-        content = [types.TextContent(type="text", text=_sanitize(result.text))]
-        return types.CallToolResult(content=[*content], is_error=result.is_error)
-
-    def _run_call(self, origin: Origin, call: ToolCall) -> calls.Result:
-        with self._lock:
-            self._context.origin = origin
-            return calls.run(self._context, self._load_tools(), call)
-
-    async def _list_resources(self, context: Context, _params: object) -> types.ListResourcesResult:
-        self._identify(context)
-        found = await anyio.to_thread.run_sync(resources.list_resources, self._reader)
-        return types.ListResourcesResult(
-            resources=[types.Resource.model_validate(_clean_fields(each)) for each in found]
-        )
-
-    async def _read_resource(
-        self, context: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        self._identify(context)
-        uri = str(params.uri)
-        text = await _read_memory(resources.read, self._reader, uri)
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, text=text, mime_type=resources.TYPE)]
-        )
-
-    async def _subscribe(
-        self, context: Context, params: types.SubscribeRequestParams
-    ) -> types.EmptyResult:
-        self._identify(context)
-        await self._start_watching()
-        self._subscribed.add(str(params.uri))
-        return types.EmptyResult()
-
-    async def _listen(
-        self, context: Context, params: types.SubscriptionsListenRequestParams
-    ) -> types.SubscriptionsListenResult:
-        self._identify(context)
-        await self._start_watching()
-        self._listening += 1
+    def _read(self) -> None:
         try:
-            return await ListenHandler(self._bus)(context, params)
+            for line in self._wire.read_lines():
+                self._receive(line)
+        except OSError:
+            return  # the client is gone
         finally:
-            self._listening -= 1
+            self._queue.put(None)
 
-    async def _unsubscribe(
-        self, _context: Context, params: types.UnsubscribeRequestParams
-    ) -> types.EmptyResult:
-        self._subscribed.discard(str(params.uri))
-        return types.EmptyResult()
+    def _receive(self, line: bytes) -> None:
+        try:
+            message = messages.parse(line)
+        except ProtocolError as error:
+            self._wire.write(error.format(error.ident))
+            return
+        if message is None:
+            return
+        if message.id is None:
+            if message.method == "notifications/cancelled":
+                self._cancel(message.params.get("requestId"))
+        elif message.method == "ping" and not _is_stateless(message):
+            self._wire.write(_format_answer(message, {}))
+        elif not self._answer_hook(message):
+            self._open[message.id] = message
+            self._queue.put(message)
 
-    async def _list_prompts(self, _context: Context, _params: object) -> types.ListPromptsResult:
-        return types.ListPromptsResult(
-            prompts=[types.Prompt.model_validate(each) for each in resources.list_prompts()]
-        )
+    def _cancel(self, ident: object) -> None:
+        if isinstance(ident, str | int):
+            self._streams.pop(ident, None)
+            message = self._open.pop(ident, None)
+            if message is not None:
+                message.cancelled = True
 
-    async def _get_prompt(
-        self, context: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        self._identify(context)
-        given = dict(params.arguments or {})
-        text = await _read_memory(resources.render_prompt, self._reader, params.name, given)
-        content = types.TextContent(type="text", text=text)
-        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+    def _answer_hook(self, message: Message) -> bool:
+        """Answer a hook call, if the service answers at once; return whether it did."""
+        given = message.params.get("arguments")
+        if message.method != "tools/call" or message.params.get("name") != stdio.TOOL:
+            return False
 
-    def _identify(self, context: Context) -> Origin:
-        """Return the origin of a request, its host and session; remember its client."""
-        self._client = context.session
-        params = context.session.client_params
-        host = host_of(params.client_info.name if params else "")
-        known = session_of(host, {**(context.meta or {})}, self._reader.folder, os.environ)
-        session = self._session or known or self._reader.origin.session
-        self._reader.origin = Origin("agent", host, session)
-        return self._reader.origin
+        def deliver(answer: bytes) -> None:
+            self._wire.write(self._format(message, _format_text(stdio.decode_answer(answer))))
 
-    async def _start_watching(self) -> None:
+        return isinstance(given, dict) and stdio.answer_at_once(self._service, given, deliver)
+
+    # The main thread.
+
+    def _take(self) -> Message | None:
+        """Return the next message, None at the end; poll the watched blocks meanwhile."""
+        while True:
+            try:
+                return self._queue.get(timeout=_EVERY if self._is_watched() else None)
+            except _queue.Empty:
+                self._notify_changes()
+
+    def _answer(self, message: Message) -> None:
+        result: Result | None = None
+        if message.method not in _FIRST:
+            self._prepare()
+        try:
+            result = self._handle(message)
+            answer = self._format(message, result or {})
+        except ProtocolError as error:
+            answer = error.format(message.id)
+        except Exception as error:  # noqa: BLE001 - of the system, or a bug: the server goes on
+            sys.stderr.write(f"memfs: {message.method}: {type(error).__name__}: {error}\n")
+            wrong = f"{message.method} failed: {type(error).__name__}"
+            answer = ProtocolError(messages.INTERNAL_ERROR, wrong).format(message.id)
+        if self._open.get(message.id) is message:
+            del self._open[message.id]
+        if not message.cancelled and (result is not None or "error" in answer):
+            self._wire.write(answer)
+        if message.method == "tools/call":
+            self._notify_changes()
+        if message.method == "tools/list":
+            self._prepare()
+
+    def _handle(self, message: Message) -> "Result | None":
+        """Return the result of a request; None if it stays open. Raises `ProtocolError`."""
+        stateless = _is_stateless(message)
+        if stateless:
+            _check_envelope(message)
+        handler = (self._stateless_methods if stateless else self._methods).get(message.method)
+        if handler is None:
+            raise ProtocolError(messages.METHOD_NOT_FOUND, "Method not found", message.method)
+        if not (stateless or self._greeted or message.method == "initialize"):
+            hint = f"initialize first, or name the {VERSION_KEY} in params._meta"
+            raise ProtocolError(INVALID_PARAMS, f"{message.method}: {hint}")
+        message.get_object("_meta")
+        try:
+            return handler(message)
+        except MemfsError as error:
+            from memfs.tools.calls import format_error  # where something is wrong
+
+            raise ProtocolError(INVALID_PARAMS, format_error(error.message, error.hint)) from error
+
+    def _format(self, message: Message, result: "Result") -> "Result":
+        """Return the answer to a request, with what its version of the protocol adds."""
+        if _is_stateless(message):
+            result = {**result, "resultType": "complete", "_meta": {_SERVER_KEY: self._about}}
+            if message.method in _LISTED:  # clients keep none of it: memory changes at any time
+                result |= {"ttlMs": 0, "cacheScope": "private"}
+        return _format_answer(message, result)
+
+    def _initialize(self, message: Message) -> "Result":
+        asked = message.get_text("protocolVersion")
+        message.get_object("capabilities", required=True)
+        name = message.get_object("clientInfo", required=True).get("name")
+        if not isinstance(name, str):
+            raise ProtocolError(INVALID_PARAMS, "initialize: clientInfo needs a name")
+        self._client, self._greeted = name, True
+        version = asked if asked in _WITH_HANDSHAKE else _WITH_HANDSHAKE[-1]
+        return {"protocolVersion": version, "serverInfo": self._about, **_ABILITIES}
+
+    def _discover(self, _message: Message) -> "Result":
+        return {"supportedVersions": [STATELESS], **_ABILITIES}
+
+    def _list_tools(self, _message: Message) -> "Result":
+        try:
+            off = self._context.find_off_switch()
+        except MemfsError:  # a damaged store: calls report it
+            off = ""
+        return {"tools": [] if off else [tool.define() for tool in self._load_tools().listed]}
+
+    def _call_tool(self, message: Message) -> "Result":
+        name, given = message.get_text("name"), message.get_object("arguments")
+        if name == stdio.TOOL:  # it is not listed: hosts call it, not models
+            return _format_text(stdio.answer_hook(given))
+        from memfs.tools import calls  # with the first call
+        from memfs.tools.calls import ToolCall  # likewise
+
+        self._identify(message)
+        result = calls.run(self._context, self._load_tools().tools, ToolCall(name, given))
+        return _format_text(result.text, is_error=result.is_error)
+
+    def _load_tools(self) -> ToolOffer:
+        if self._offer is None:
+            self._offer = registry.offer_tools(self._context)
+            for problem in self._offer.problems:
+                sys.stderr.write(f"memfs: {problem}\n")
+        return self._offer
+
+    def _list_resources(self, message: Message) -> "Result":
+        self._identify(message)
+        return {"resources": resources.list_resources(self._context)}
+
+    def _read_resource(self, message: Message) -> "Result":
+        uri = message.get_text("uri")
+        self._identify(message)
+        text = resources.read(self._context, uri)
+        return {"contents": [{"uri": uri, "mimeType": resources.TYPE, "text": text}]}
+
+    def _get_prompt(self, message: Message) -> "Result":
+        name, given = message.get_text("name"), message.get_object("arguments")
+        self._identify(message)
+        texts = {key: value for key, value in given.items() if isinstance(value, str)}
+        if len(texts) < len(given):
+            raise ProtocolError(INVALID_PARAMS, "prompts/get: arguments have to be strings")
+        text = resources.render_prompt(self._context, name, texts)
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
+
+    def _subscribe(self, message: Message) -> "Result":
+        uri = message.get_text("uri")
+        self._start_watching(message)
+        self._subscribed.add(uri)
+        return {}
+
+    def _unsubscribe(self, message: Message) -> "Result":
+        self._subscribed.discard(message.get_text("uri"))
+        return {}
+
+    def _listen(self, message: Message) -> None:
+        """Acknowledge a stream of changes; it is open until the client cancels the request."""
+        asked = message.get_object("notifications", required=True)
+        uris = asked.get("resourceSubscriptions")
+        flags = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
+        wanted: Result = {flag: True for flag in flags if asked.get(flag) is True}
+        if isinstance(uris, list) and uris:
+            wanted["resourceSubscriptions"] = uris
+        self._start_watching(message)
+        self._streams[message.id] = wanted
+        if message.cancelled:
+            self._streams.pop(message.id, None)
+            return
+        self._notify(_ACKNOWLEDGED, {"notifications": wanted, **_name_stream(message.id)})
+
+    def _identify(self, message: Message) -> None:
+        """Set the origin of what a request does: its host and session."""
+        from memfs.core.records import Origin  # with dataclasses, which no list needs
+
+        meta = message.get_object("_meta")
+        about = meta.get(_CLIENT_KEY)
+        name = about.get("name") if isinstance(about, dict) else self._client
+        host = host_of(name if isinstance(name, str) else "")
+        known = session_of(host, meta, self._context.folder, os.environ)
+        before = self._context.origin.session
+        self._context.origin = Origin("agent", host, self._session or known or before)
+
+    def _start_watching(self, message: Message) -> None:
         """Record the current blocks, unless they are watched already."""
+        self._identify(message)
         if not self._is_watched():
-            self._seen = await anyio.to_thread.run_sync(resources.signatures, self._reader)
+            self._seen = resources.signatures(self._context)
 
     def _is_watched(self) -> bool:
-        return bool(self._subscribed or self._listening)
+        return bool(self._subscribed or self._streams)
 
-    async def _watch(self) -> None:
-        """Poll the watched blocks for edits by others."""
-        while True:
-            await anyio.sleep(_EVERY)
-            await self._notify_changes()
-
-    async def _notify_changes(self) -> None:
-        """Notify the client of changed blocks, if it watches them.
-
-        Neither unreadable blocks nor a client that is gone end the call or the server.
-        """
+    def _notify_changes(self) -> None:
+        """Notify the client of changed blocks, if it watches them."""
         if not self._is_watched():
             return
-        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await self._send_changes()
-
-    async def _send_changes(self) -> None:
-        now = await anyio.to_thread.run_sync(resources.signatures, self._reader)
+        try:
+            now = resources.signatures(self._context)
+        except OSError:
+            return  # they cannot be read for a while
         before, self._seen = self._seen, now
         if now.keys() != before.keys():
-            await self._bus.publish(ResourcesListChanged())
+            for ident, wanted in list(self._streams.items()):
+                if "resourcesListChanged" in wanted:
+                    self._notify(_LIST_CHANGED, _name_stream(ident))
             if self._subscribed:
-                await self._client.send_resource_list_changed()
+                self._notify(_LIST_CHANGED, {})
         for uri in sorted(now.keys() | before.keys()):
             if now.get(uri) != before.get(uri):
-                await self._bus.publish(ResourceUpdated(uri=uri))
-                if uri in self._subscribed:
-                    await self._client.send_resource_updated(uri)
+                self._notify_update(uri)
 
-    def _get_tools(self) -> list[Tool]:
-        off = self._reader.find_off_switch()
-        return [] if off else list(self._load_tools().values())
+    def _notify_update(self, uri: str) -> None:
+        for ident, wanted in list(self._streams.items()):
+            uris = wanted.get("resourceSubscriptions")
+            if isinstance(uris, list) and uri in uris:
+                self._notify(_UPDATED, {"uri": uri, **_name_stream(ident)})
+        if uri in self._subscribed:
+            self._notify(_UPDATED, {"uri": uri})
 
-    def _load_tools(self) -> dict[str, Tool]:
-        if not self._tools:
-            offer = registry.offer_tools(self._context)
-            self._tools = offer.tools
-            for problem in offer.problems:
-                sys.stderr.write(f"memfs: {problem}\n")
-        return self._tools
+    def _notify(self, method: str, params: "Result") -> None:
+        self._wire.write({"jsonrpc": "2.0", "method": method, "params": params})
 
+    def _prepare(self) -> None:
+        """Before the first call: clean the environment, and have the service hold the store."""
+        if self._prepared:
+            return
+        self._prepared = True
+        import gc  # once the tools are listed
+        import threading  # likewise
 
-async def _read_memory(function: Callable[..., str], *given: object) -> str:
-    """Return the result of a function that reads memory; its errors become `MCPError`."""
-    try:
-        return _sanitize(await anyio.to_thread.run_sync(function, *given))
-    except MemfsError as error:
-        message = _sanitize(calls.format_error(error.message, error.hint))
-        raise MCPError(types.INVALID_PARAMS, message) from error
+        gc.enable()
+        account.clean_environment()
 
+        def wake() -> None:
+            try:
+                client.wake_service(self._context.folder)
+            except MemfsError:
+                return  # calls report what is wrong with the store
 
-def _sanitize(text: str) -> str:
-    """Replace bytes that are not UTF-8: they would end the SDK's server."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _clean_fields(given: dict[str, object]) -> dict[str, object]:
-    """Return a resource or tool with all of its texts encodable as UTF-8."""
-    return {key: _sanitize(each) if isinstance(each, str) else each for key, each in given.items()}
+        threading.Thread(target=wake, daemon=True).start()
 
 
-if TYPE_CHECKING:
-    Context = ServerRequestContext[Any]
+def _is_stateless(message: Message) -> bool:
+    """Tell whether a request names its version, as clients do since 2026-07-28."""
+    meta = message.params.get("_meta")
+    return message.method != "initialize" and isinstance(meta, dict) and VERSION_KEY in meta
+
+
+def _check_envelope(message: Message) -> None:
+    """Raise `ProtocolError` for a version that is not served, or without capabilities."""
+    meta = message.get_object("_meta")
+    version = meta[VERSION_KEY]
+    if version != STATELESS:
+        data = {"supported": [STATELESS], "requested": version}
+        raise ProtocolError(messages.UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+    if not isinstance(meta.get(_ABILITIES_KEY), dict):
+        raise ProtocolError(INVALID_PARAMS, f"params._meta needs the object {_ABILITIES_KEY}")
+
+
+def _name_stream(ident: "Ident") -> "Result":
+    """Return the parameter that says for which stream a notification is."""
+    return {"_meta": {_STREAM_KEY: ident}}
+
+
+def _format_answer(message: Message, result: "Result") -> "Result":
+    return {"jsonrpc": "2.0", "id": message.id, "result": result}
+
+
+def _format_text(text: str, *, is_error: bool = False) -> "Result":
+    return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
 # The beginning of a client's name, and the name of its host in memfs.
@@ -277,12 +406,14 @@ _HOSTS = (
 
 def host_of(client: str) -> str:
     """Return the host of a client, by the client's name."""
+    from memfs.core.privacy import excerpt  # with the first call
+
     folded = client.lower()
     return next((name for start, name in _HOSTS if folded.startswith(start)), excerpt(folded, 40))
 
 
 def session_of(
-    host: str, meta: Mapping[str, object], folder: str, environment: Mapping[str, str]
+    host: str, meta: "Mapping[str, object]", folder: str, environment: "Mapping[str, str]"
 ) -> str:
     """Return the id of the host's session, "" if it is unknown.
 
@@ -290,11 +421,14 @@ def session_of(
     several of its sessions may share one. Others pass it to hooks, which note it, or once to the
     server, which misses later changes (`/clear`).
     """
+    from memfs.store import host_sessions  # with the first call
+
     ident = meta.get("sessionId")
     if ident and isinstance(ident, str):
         return ident
-    noted = ""
-    with suppress(MemfsError):  # a store that is broken: calls say so
+    try:
         place = blocks.find_serving(folder, "")
         noted = host_sessions.session(place.home) if place else ""
+    except MemfsError:  # a store that is broken: calls say so
+        noted = ""
     return noted or hosts.session_of(host, environment)

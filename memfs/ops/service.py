@@ -92,7 +92,7 @@ def _try_stop(user: Store) -> bool:
 
 
 def _send_stop() -> bool:
-    return client.ask("stop", [], wait=service_status.ASKED) is not None
+    return client.ask("stop", [], wait=client.ASKED) is not None
 
 
 def _is_lock_free(user: Store) -> bool:

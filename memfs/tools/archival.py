@@ -9,6 +9,7 @@ from memfs.knowledge.facts.prose import is_about_user
 from memfs.ops import archive
 from memfs.ops import search as ops
 from memfs.tools import formatting
+from memfs.tools.catalog import SCOPES, TEAM
 from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
 
@@ -44,6 +45,22 @@ def insert_passage(context: ToolContext, arguments: Arguments) -> str:
     known = "it is archived already, as" if done.duplicate else "archived as"
     text = f"{known} {done.id}{where}"
     return f"{text}\n{done.note}" if done.note else text
+
+
+def search_scope(context: ToolContext, arguments: Arguments) -> str:
+    """Return a page of hits of one scope, or of everything; without a query, of a time's messages.
+
+    Raises `UsageError` for neither a query nor a day.
+    """
+    scope = arguments.get("scope", "")
+    if arguments.get("query", "").strip():
+        if scope == TEAM:
+            return search_conversations(context, {**arguments, "team": True})
+        return formatting.search_hits(context, arguments, kinds=SCOPES.get(scope, ()))
+    if "since" not in arguments or scope not in ("", "sessions"):
+        raise UsageError("memory_search needs a query", "or since: what was said from that day on")
+    days = {"start_date": arguments["since"], "end_date": arguments.get("until")}
+    return formatting.list_by_date(context, {**arguments, **days})
 
 
 def search(context: ToolContext, arguments: Arguments) -> str:

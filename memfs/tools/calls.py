@@ -10,6 +10,7 @@ from memfs.core import os_errors
 from memfs.core.errors import MemfsError, Remedy, find_refusal, is_panic
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
+from memfs.tools.arguments import check_arguments
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
 from memfs.tools.tool_context import ToolContext
 
@@ -61,7 +62,7 @@ def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
     if isinstance(given, dict):
         heartbeat = str(given.get(HEARTBEAT)).lower() == "true"
         given = {name: value for name, value in given.items() if name != HEARTBEAT}
-    checked = tool.check(given)
+    checked = check_arguments(tool, given)
     if isinstance(checked, str):
         return Result(call, f"error: {checked}", is_error=True, heartbeat=heartbeat)
     return CheckedCall(call, tool, checked, heartbeat)

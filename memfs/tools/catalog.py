@@ -3,30 +3,30 @@
 Descriptions are files of `templates/tools`: they say when and why to use a tool.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any
-
 from memfs.core import label as labels
-from memfs.core.body_edits import (
-    Append,
-    Create,
-    Delete,
-    Edit,
-    Insert,
-    Remove,
-    Rename,
-    Replace,
-    Rethink,
-)
-from memfs.tools.definition import Arguments, Effect, Parameter, Tool
-from memfs.tools.tool_context import ToolContext
+from memfs.tools.definition import Parameter, Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from memfs.core.body_edits import Edit
+    from memfs.tools.definition import Arguments, Effect
+    from memfs.tools.tool_context import ToolContext
 
 USUAL, MOST = 5, 50  # hits on a page
 ROOT = "/memories"  # the folder whose files are the blocks, for the tool `memory`
 ARCHIVE = "archival_memory_insert"
+TEAM = "team"
+SCOPES = {  # of `memory_search`: the kinds of documents
+    "sessions": ("message",),
+    "archive": ("passage",),
+    "sources": ("source",),
+    "blocks": ("block",),
+    "facts": ("fact", "static"),
+    TEAM: ("message",),
+}
 
 
 def _string(name: str, description: str, *choices: str) -> Parameter:
@@ -47,25 +47,21 @@ def _number(
     return Parameter(name, "integer", description, least=least, most=most)
 
 
-_LABEL = _require("label", "The block, as its heading names it: human, project:api, …")
-_REASON = _string("reason", "Why, in a few words: kept in the block's history.")
-_WHY = _string("reason", "Why, in a few words.")
-_ENDS = (
-    _REASON,
-    _number("expected_version", "Do it only if the block is still at this version.", least=0),
-)
+_LABEL = _require("label", "The block: human, project:api, …")
+_REASON = _string("reason", "Why, in a few words.")
+_ENDS = (_REASON, _number("expected_version", "Only if the block is at this version.", least=0))
 _LINE = Parameter(
     "line", "integer", "After which line: 0 before the first, -1 at the end.", True, (), -1
 )
-_EVERY = _flag("all", "At every place, if there are several. Default: false.")
+_EVERY = _flag("all", "true: at every place.")
 _QUERY = _require("query", "A question or words, in natural language.")
-_NEAREST = _flag("nearest", "true: show the nearest also where nothing is clearly relevant.")
+_NEAREST = _flag("nearest", "true: the nearest, even if nothing is clearly relevant.")
 _DATES = (
-    _string("since", "From this day on: 2026-05-03, yesterday, 7d (days ago)."),
+    _string("since", "From this day on: 2026-05-03, yesterday, 7d."),
     _string("until", "Up to the end of this day."),
 )
 _PAGES = (
-    _number("limit", f"Hits on a page, {USUAL} if not given.", least=1, most=MOST),
+    _number("limit", f"Hits on a page: {USUAL}.", least=1, most=MOST),
     _number("page", "Which page, from 1.", least=1),
 )
 _SESSIONS = (
@@ -80,18 +76,20 @@ _SESSIONS = (
 )
 
 
-def _defer(path: str) -> Callable[..., Any]:
+def _defer(path: str) -> "Callable[..., Any]":
     """Return a function of this room that is imported when it is called: `module.function`."""
     module, _, function = path.partition(".")
 
-    def call(*given: object) -> Any:
+    def call(*given: object) -> "Any":
+        from importlib import import_module  # with the first call
+
         return getattr(import_module(f"memfs.tools.{module}"), function)(*given)
 
     return call
 
 
 def _build(
-    name: str, title: str, effect: Effect, run: str, *parameters: Parameter, plan: str = ""
+    name: str, title: str, effect: "Effect", run: str, *parameters: Parameter, plan: str = ""
 ) -> Tool:
     return Tool(name, title, effect, parameters, _defer(run), _defer(plan) if plan else None)
 
@@ -99,15 +97,17 @@ def _build(
 def _build_edit(
     name: str,
     title: str,
-    effect: Effect,
-    make: Callable[[str, Arguments], Edit],
+    effect: "Effect",
+    make: "Callable[[Any, str, Arguments], Edit]",
     *parameters: Parameter,
     run: str = "core_memory.run_edits",
 ) -> Tool:
-    """Return a tool that makes one edit: that of a label and the checked arguments."""
+    """Return a tool that makes one edit: of `body_edits`, a label and the checked arguments."""
 
-    def plan(_: ToolContext, arguments: Arguments) -> list[Edit]:
-        return [make(labels.normalise(arguments["label"]), arguments)]
+    def plan(_: "ToolContext", arguments: "Arguments") -> "list[Edit]":
+        from memfs.core import body_edits  # with the detector of secrets, for a call
+
+        return [make(body_edits, labels.normalise(arguments["label"]), arguments)]
 
     do = _defer(run)
     return Tool(name, title, effect, parameters, lambda c, a: do(c, a, plan(c, a)), plan)
@@ -126,10 +126,10 @@ BUILT_IN = (
         "core_memory_append",
         "Add to a memory block",
         "add",
-        lambda label, a: Append(label, a["content"]),
+        lambda edits, label, a: edits.Append(label, a["content"]),
         _LABEL,
-        _require("content", "What to add, on a new line at the end."),
-        _flag("make_room", "true: where it does not fit, page out what is worth least first."),
+        _require("content", "The line to add."),
+        _flag("make_room", "true: page out what is worth least, if it does not fit."),
         *_ENDS,
         run="paging.append_text",
     ),
@@ -137,9 +137,11 @@ BUILT_IN = (
         "core_memory_replace",
         "Replace text in a memory block",
         "change",
-        lambda label, a: Replace(label, a["old_content"], a["new_content"], a.get("all", False)),
+        lambda edits, label, a: edits.Replace(
+            label, a["old_content"], a["new_content"], a.get("all", False)
+        ),
         _LABEL,
-        _require("old_content", "The text to replace, exactly as it stands there."),
+        _require("old_content", "The text to replace, exactly."),
         _require("new_content", "What to put in its place."),
         _EVERY,
         *_ENDS,
@@ -148,7 +150,7 @@ BUILT_IN = (
         "core_memory_remove",
         "Remove text from a memory block",
         "change",
-        lambda label, a: Remove(label, a["content"], a.get("all", False)),
+        lambda edits, label, a: edits.Remove(label, a["content"], a.get("all", False)),
         _LABEL,
         _require("content", "The text to remove, exactly as it stands there."),
         _EVERY,
@@ -158,7 +160,7 @@ BUILT_IN = (
         "memory_insert",
         "Insert lines into a memory block",
         "add",
-        lambda label, a: Insert(label, a["line"], a["content"]),
+        lambda edits, label, a: edits.Insert(label, a["line"], a["content"]),
         _LABEL,
         _LINE,
         _require("content", "What to insert."),
@@ -168,7 +170,7 @@ BUILT_IN = (
         "memory_rethink",
         "Rewrite a memory block",
         "change",
-        lambda label, a: Rethink(label, a["new_value"]),
+        lambda edits, label, a: edits.Rethink(label, a["new_value"]),
         _LABEL,
         _require("new_value", "The whole new text of the block."),
         *_ENDS,
@@ -177,7 +179,7 @@ BUILT_IN = (
         "memory_create",
         "Create a memory block",
         "add",
-        lambda label, a: Create(
+        lambda edits, label, a: edits.Create(
             label,
             a["description"],
             a.get("initial_value", ""),
@@ -187,15 +189,15 @@ BUILT_IN = (
         _require("label", "A short name: project_alpha, team, services/api."),
         _require("description", "What belongs into it, and when to update it."),
         _string("initial_value", "Its first text."),
-        _number("limit", "The most characters it may hold.", least=1),
-        _flag("pinned", "false: listed by name only, read when it is needed."),
+        _number("limit", "Characters at most.", least=1),
+        _flag("pinned", "false: listed by name only."),
         _REASON,
     ),
     _build_edit(
         "memory_delete",
         "Delete a memory block",
         "remove",
-        lambda label, _: Delete(label),
+        lambda edits, label, _: edits.Delete(label),
         _LABEL,
         *_ENDS,
     ),
@@ -203,7 +205,7 @@ BUILT_IN = (
         "memory_rename",
         "Rename a memory block",
         "change",
-        lambda label, a: Rename(label, labels.normalise(a["new_label"])),
+        lambda edits, label, a: edits.Rename(label, labels.normalise(a["new_label"])),
         _LABEL,
         _require("new_label", "Its new name, in the same tier."),
         *_ENDS,
@@ -223,8 +225,9 @@ BUILT_IN = (
         "change",
         "paging.page_out",
         _require("label", "The block."),
-        _string("task", "What you work on now; what has nothing to do with it goes."),
-        _WHY,
+        _string("task", "What you work on now: the rest goes."),
+        _flag("back", "true: bring back all that was paged out of the block."),
+        _REASON,
     ),
     _build(
         "memory_page_in",
@@ -236,7 +239,7 @@ BUILT_IN = (
             "A block's label, to bring back what left it; or what to "
             "look for in archive and recall, and to put into the block working.",
         ),
-        _WHY,
+        _REASON,
     ),
     _build(
         ARCHIVE,
@@ -244,15 +247,29 @@ BUILT_IN = (
         "add",
         "archival.insert_passage",
         _require("content", "A text that can be understood by itself."),
-        _number("importance", "1 (passing) to 10 (vital); 5 if not given.", least=1, most=10),
+        _number("importance", "1 (passing) to 10 (vital).", least=1, most=10),
         Parameter("tags", "strings", "What it is about: deploy, postgres, …"),
-        _string(
-            "about",
-            "user: into the user's own archive, not the project's; else the text decides.",
-            "user",
-            "project",
-        ),
-        _WHY,
+        _string("about", "user: into the user's own archive.", "user", "project"),
+        _REASON,
+    ),
+    _build(
+        "memory_search",
+        "Search memory",
+        "read",
+        "archival.search_scope",
+        _string("query", "A question, words, a path, an error message."),
+        _string("scope", "Where to look; everywhere if not given.", *SCOPES),
+        *_DATES,
+        *_PAGES,
+        _NEAREST,
+    ),
+    _build(
+        "memory_read",
+        "Read a block, session or passage",
+        "read",
+        "reading.read_memory",
+        _string("id", "A label, or the id of a passage or session."),
+        _number("page", "Which page of a session, from 1.", least=1),
     ),
     _build(
         "archival_memory_search",

@@ -41,7 +41,7 @@ def format_page(arguments: Arguments, found: HitPage[Any], name: str = "hit") ->
         _format_session(each) if isinstance(each, SessionHit) else _format_hit(each)
         for each in found.hits
     ]
-    return _format_hits(parts, found.total, arguments, name)
+    return format_hits(parts, found.total, arguments, name)
 
 
 def list_by_date(context: ToolContext, arguments: Arguments) -> str:
@@ -50,7 +50,7 @@ def list_by_date(context: ToolContext, arguments: Arguments) -> str:
     only = _parse_filter({**arguments, **dates}, ("message",))
     limit, page = _parse_paging(arguments)
     found = search.list_by_date(context.index(), only=only, limit=limit, page=page)
-    return _format_hits(
+    return format_hits(
         [_format_turn(each) for each in found.hits], found.total, arguments, "message"
     )
 
@@ -78,7 +78,7 @@ def _parse_paging(arguments: Arguments) -> tuple[int, int]:
     return arguments.get("limit", USUAL), arguments.get("page", 1)
 
 
-def _format_hits(parts: Sequence[str], total: int, arguments: Arguments, name: str) -> str:
+def format_hits(parts: Sequence[str], total: int, arguments: Arguments, name: str) -> str:
     """Return hits numbered, under a line with their range and total."""
     limit, page = _parse_paging(arguments)
     first = (page - 1) * limit + 1

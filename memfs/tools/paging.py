@@ -24,6 +24,7 @@ from memfs.tools.tool_context import ToolContext
 SHARES = (0.0, 0.1, 0.25, 0.5, 1.0)  # of a block's limit, freed beyond what has to be
 _SHARE = 0.5  # of the room of the working block that one page-in may fill
 _UNITS = 4  # characters of a token
+_BACK = "memory_page_out {} with back: true brings it back"
 
 
 def page_out(context: ToolContext, arguments: Arguments) -> str:
@@ -33,6 +34,8 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
     pinned block, as far as it takes.
     """
     place, label = context.place(), labels.normalise(arguments["label"])
+    if arguments.get("back"):
+        return _bring_back(context, label, arguments)
     block, task = blocks.get(place, label), arguments.get("task", "")
     lacking = max(0, -_measure_window(context)) if block.pinned else 0
     free = 0.0
@@ -51,7 +54,7 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
         left = lacking - (estimate(done.before) - estimate(done.after))
         rest = f"{left:,} are left: page another block out" if left > 0 else "now they fit"
         lines.append(f"blocks took {lacking:,} tokens more than this window has for them; {rest}")
-    return "\n".join(map(flatten_text, [*lines, f"memory_page_in {done.label} brings it back"]))
+    return "\n".join(map(flatten_text, [*lines, _BACK.format(done.label)]))
 
 
 def page_in(context: ToolContext, arguments: Arguments) -> str:
@@ -61,10 +64,14 @@ def page_in(context: ToolContext, arguments: Arguments) -> str:
     label = labels.normalise(query)
     known = None if labels.problem(label) else blocks.resolve_label(place, label)
     if known is not None:
-        done = page.page_in(place, label, context.with_reason(arguments.get("reason")))
-        more = ", shortened: there is no room for all of it" if done.shortened else ""
-        return f"'{done.label}' has its {done.parts} parts back{more}"
+        return _bring_back(context, label, arguments)
     return _fetch_hits(context, query, arguments)
+
+
+def _bring_back(context: ToolContext, label: str, arguments: Arguments) -> str:
+    done = page.page_in(context.place(), label, context.with_reason(arguments.get("reason")))
+    more = ", shortened: there is no room for all of it" if done.shortened else ""
+    return f"'{done.label}' has its {done.parts} parts back{more}"
 
 
 def _measure_window(context: ToolContext) -> int:
@@ -136,8 +143,9 @@ def append_text(context: ToolContext, arguments: Arguments, edits: list[Edit]) -
         page.page_in(context.place(), label, origin)
         raise
     gone = "; ".join(f"{each.fate}: {_shorten(each)}" for each in done.gone)
-    back = f"memory_page_in {done.label} brings it back"
-    return "\n".join([added, flatten_text(f"paged out first: {gone}"), flatten_text(back)])
+    return "\n".join(
+        [added, flatten_text(f"paged out first: {gone}"), flatten_text(_BACK.format(done.label))]
+    )
 
 
 def _find_share(

@@ -28,31 +28,21 @@ class FormattedCall:
     shape: Shape
 
 
-def hints(tool: Tool) -> dict[str, bool]:
-    """Return the annotations of a tool. Every edit can be undone: only deleting destroys."""
-    found = {"readOnlyHint": tool.effect == "read"}
-    if tool.effect != "read":
-        found |= {"destructiveHint": tool.effect == "remove", "idempotentHint": False}
-    return {**found, "openWorldHint": False}
-
-
 def definitions(tools: Iterable[Tool], form: str) -> list[dict[str, object]]:
     """Return the definitions of tools in one of `FORMATS`."""
     return [_define(tool, form) for tool in tools]
 
 
 def _define(tool: Tool, form: str) -> dict[str, object]:
+    if form == "mcp":
+        return tool.define()
     schema = tool.schema()
     named: dict[str, object] = {"name": tool.name, "description": tool.description}
-    if form == "mcp":
-        shown = {"title": tool.title, **hints(tool)}
-        return {**named, "title": tool.title, "inputSchema": schema, "annotations": shown}
     known = schema["properties"]
     schema["properties"] = {**known, HEARTBEAT: _BEAT} if isinstance(known, dict) else known
     if form == "openai":
         return {"type": "function", "function": {**named, "parameters": schema}}
     if form == "gemini":
-        del schema["additionalProperties"]
         return {**named, "parameters": schema}
     if tool.name == _ANTHROPIC_MEMORY:
         return {"type": "memory_20250818", "name": _ANTHROPIC_MEMORY}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 
-from memfs.context.brief_contents import TOOLS
+from memfs.core.settings import SMALL
 from memfs.core.tokens import estimate
 from memfs.tools import catalog, provider_formats
 from memfs.tools.definition import Tool
@@ -18,10 +17,10 @@ def fit_tools(tools: Sequence[Tool], room: int) -> list[Tool]:
     """Return tools whose definitions have at most `room` tokens, as far as that can be done.
 
     All of them unchanged; else with the first paragraph of their descriptions; else of those of
-    memfs only the ones in `TOOLS`.
+    memfs only the ones in `SMALL`.
     """
     short = [_shorten(tool) for tool in tools]
-    few = [tool for tool in short if tool.name in TOOLS or not _is_ours(tool)]
+    few = [tool for tool in short if tool.name in SMALL or not _is_ours(tool)]
     for found in (list(tools), short):
         if tokens(found) <= room:
             return found
@@ -35,10 +34,9 @@ def tokens(tools: Sequence[Tool]) -> int:
 
 def _shorten(tool: Tool) -> Tool:
     kept = [each for each in tool.parameters if each.required or each.name not in _SPARE]
-    return replace(
-        tool,
+    return tool.with_changes(
         description=tool.description.partition("\n\n")[0],
-        parameters=tuple(replace(each, description="") for each in kept),
+        parameters=tuple(each.without_description() for each in kept),
     )
 
 

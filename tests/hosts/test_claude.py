@@ -112,7 +112,7 @@ def test_an_append_over_mcp_is_in_the_block_the_journal_and_the_next_brief(proje
     with ScriptedModel([append, "Noted."]) as model:
         assert project.claude(model).run("I like teal").code == 0
         assert "Memory tools: core_memory_append, " in everything(model.requests[0])
-        assert "mcp__memfs__archival_memory_search" in json.dumps(model.requests[0])
+        assert "mcp__memfs__memory_search" in json.dumps(model.requests[0])
         assert "done: 'human' is at version 2" in everything(model.requests[1])
         project.claude(model).run("hello again")
         assert "Favourite colour: teal" in everything(model.requests[2])

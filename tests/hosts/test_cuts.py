@@ -13,6 +13,7 @@ from memfs.hosts import jsonl
 from memfs.ingest import workers
 from memfs.ingest.workers import TranscriptPart
 from memfs.tools import registry
+from memfs.tools.arguments import check_arguments
 from tests.hosts.transcript_lines import SESSION, line
 
 TOKEN = "ghp_" + "R4nd0mT0k3nWh0s3V4lu3Is0fN0U53AtA11x"  # made up for this test
@@ -94,6 +95,6 @@ def test_a_refusal_repeats_no_half_of_a_secret() -> None:
         {"query": "x", "limit": f"some {TOKEN}"},
         {f"{'x' * 50} {TOKEN}": 1},
     ):
-        told = tool.check(given)
+        told = check_arguments(tool, given)
         assert isinstance(told, str)
         assert not leaks(told)

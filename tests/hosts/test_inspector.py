@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from memfs.tools import registry
+from memfs.tools.tool_context import ToolContext
 from tests.hosts.installed import INSPECTOR
 from tests.hosts.project import Project, mcp_entry
 from tests.hosts.script import Json
@@ -20,8 +21,8 @@ pytestmark = pytest.mark.host
 # One that writes, one that reads, one with a number; tests/mcp/test_server.py calls every one.
 GIVEN = {
     "core_memory_append": {"label": "human", "content": "Name: Alice"},
-    "memory_insert": {"label": "human", "line": "0", "content": "first"},
-    "memory_status": {},
+    "memory_search": {"query": "Alice", "limit": "3"},
+    "memory_read": {},
 }
 
 
@@ -45,7 +46,9 @@ def test_it_lists_every_tool_and_can_call_some(tmp_path: Path) -> None:
     project = Project(tmp_path)
     listed = inspect(project, "tools/list")["tools"]
     assert isinstance(listed, list)
-    assert [tool["name"] for tool in listed] == list(registry.built_in())
+    assert [tool["name"] for tool in listed] == [
+        t.name for t in registry.offer_tools(ToolContext(str(tmp_path))).listed
+    ]
     for name, given in GIVEN.items():
         words = [part for pair in given.items() for part in ("--tool-arg", "=".join(pair))]
         told = inspect(project, "tools/call", "--tool-name", name, *words)

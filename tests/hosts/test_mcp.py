@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memfs.tools import registry
+from memfs.core import settings
 from tests.hosts.codex_cli import CodexCli
 from tests.hosts.copilot_cli import CopilotCli
 from tests.hosts.gemini_cli import GeminiCli
@@ -83,9 +83,7 @@ def wire_opencode(project: Project, entry: McpEntry) -> None:
     write(project.repo / "opencode.json", {"mcp": {"memfs": server}})
 
 
-# A server that takes more than a second to start is left out of the first request, by default.
-PATIENT = ("-c", "mcp_optional_startup_grace_ms=20000")
-CODEX = Host("codex", CodexCli, wire_codex, "mcp__memfs__", PATIENT, tells_session=True)
+CODEX = Host("codex", CodexCli, wire_codex, "mcp__memfs__", tells_session=True)
 GEMINI = Host("gemini", GeminiCli, wire_gemini, "mcp_memfs_")
 COPILOT = Host(
     "copilot", CopilotCli, wire_copilot, "memfs-", ("--allow-tool", "memfs"), tells_session=True
@@ -110,11 +108,11 @@ def test_two_sessions_edit_a_block_and_see_what_the_other_wrote(
     host.wire(project, mcp_entry())
     teal = host.call("core_memory_append", label="human", content="Favourite colour: teal")
     tabs = host.call("core_memory_append", label="human", content="Indents with tabs")
-    read = host.call("core_memory_read", label="human")
+    read = host.call("memory_read", id="human")
     with ScriptedModel([teal, "Noted.", tabs, read, "Noted, too."]) as model:
         assert "Noted." in host.run(project, model, *host.args)
         first, after = model.requests
-        assert {host.prefix + name for name in registry.built_in()} <= set(tool_names(first))
+        assert {host.prefix + name for name in settings.SMALL} <= set(tool_names(first))
         assert "done: 'human' is at version 2" in given_back(after)
         assert "Favourite colour: teal" in project.memfs("show")
         assert "Noted, too." in host.run(project, model, *host.args)
@@ -144,6 +142,8 @@ def test_what_install_writes_for_a_user_is_a_server_that_the_host_calls(
 
 def test_codex_does_not_delete_a_block_unasked(project: Project) -> None:
     wire_codex(project, mcp_entry())
+    with (project.home / ".agent-memory/config.yaml").open("a") as config:
+        config.write("tools: full\n")
     delete = CODEX.call("memory_delete", label="persona")
     with ScriptedModel([delete, "It was not done."]) as model:
         CODEX.run(project, model, *CODEX.args)

@@ -126,7 +126,7 @@ def test_a_job_changes_in_claude_code(project: Project) -> None:
     }
     fact = {"content": "User changed jobs from Google to Anthropic in Jan 2025"}
     script: list[str | ToolUse] = [
-        ToolUse("mcp__memfs__core_memory_read", {"label": "human"}),
+        ToolUse("mcp__memfs__memory_read", {"id": "human"}),
         ToolUse("mcp__memfs__core_memory_replace", change),
         ToolUse("mcp__memfs__archival_memory_insert", fact),
         "Congratulations on the new role at Anthropic!",

@@ -12,7 +12,8 @@ from typing import Any
 import mcp_types as types
 import pytest
 
-from memfs.mcp import stdio
+from memfs.mcp import messages
+from memfs.mcp.messages import ProtocolError
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.mcp.test_server import START
@@ -30,7 +31,7 @@ HELLO = json.dumps(
         },
     }
 )
-DEEP = "[" * 5000 + "]" * 5000
+DEEP = "[" * 100_000 + "]" * 100_000
 
 
 def call(ident: int, name: str, **given: object) -> str:
@@ -121,7 +122,9 @@ def test_what_is_no_message_is_answered_by_an_error(repo: Path) -> None:
     ids=lambda line: line[:60],
 )
 def test_a_request_without_an_id_that_can_be_named_is_answered_too(line: str) -> None:
-    answer = json.loads(stdio.refuse_line(line))
+    with pytest.raises(ProtocolError) as raised:
+        messages.parse(line.encode())
+    answer = raised.value.format(raised.value.ident)
     assert answer["id"] is None
     assert types.jsonrpc_message_adapter.validate_python(answer)
 
@@ -137,13 +140,10 @@ def test_a_request_without_an_id_that_can_be_named_is_answered_too(line: str) ->
         '{"jsonrpc":"2.0","id":1,"error":5}',
         '{"jsonrpc":"2.0","id":1,"result":{}}',
         '{"jsonrpc":"2.0","id":null,"method":"notifications/initialized"}',
-        '{"jsonrpc":"2.0","id":1,"method":"ping"}',
-        '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"id":1}}',
-        '{"jsonrpc":"2.0","method":"x","params":{"id":1}}',
     ],
 )
-def test_what_asks_nothing_and_what_is_a_message_is_left_to_the_sdk(line: str) -> None:
-    assert stdio.refuse_line(line) == ""
+def test_what_asks_nothing_is_not_answered(line: str) -> None:
+    assert messages.parse(line.encode()) is None
 
 
 @pytest.mark.parametrize(
@@ -161,4 +161,90 @@ def test_what_asks_nothing_and_what_is_a_message_is_left_to_the_sdk(line: str) -
     ],
 )
 def test_halves_are_replaced_where_they_are_escapes(line: bytes, made: bytes) -> None:
-    assert stdio.replace_halves(line) == made
+    assert messages.replace_halves(line) == made
+
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def ask(ident: int, method: str, **params: object) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": ident, "method": method, "params": params})
+
+
+@pytest.mark.usefixtures("place")
+def test_what_is_asked_wrongly_is_answered_by_its_code(repo: Path) -> None:
+    version = next(iter(META))
+    wrong = {
+        types.METHOD_NOT_FOUND: [
+            ask(1, "server/discover"),
+            ask(2, "subscriptions/listen", notifications={}),
+            ask(3, "ping", _meta=META),
+            ask(4, "resources/subscribe", uri="memfs://blocks/human", _meta=META),
+            ask(5, "logging/setLevel", level="info"),
+        ],
+        types.INVALID_PARAMS: [
+            ask(6, "tools/call", name=5),
+            ask(7, "tools/call", name="memory_read", arguments=[1]),
+            ask(8, "resources/read"),
+            ask(9, "prompts/get", name="memory-rethink", arguments={"label": 5}),
+            ask(10, "tools/list", _meta=5),
+            ask(11, "tools/list", _meta={version: "2026-07-28"}),
+            ask(12, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={}),
+            ask(13, "subscriptions/listen", _meta=META),
+        ],
+        types.UNSUPPORTED_PROTOCOL_VERSION: [ask(14, "tools/list", _meta={version: "2099-01-01"})],
+    }
+    found = answers(repo, *(line for lines in wrong.values() for line in lines))
+    for code, lines in wrong.items():
+        for line in lines:
+            assert found[json.loads(line)["id"]]["error"]["code"] == code, line
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("2099-01-01", "2025-11-25")],
+)
+@pytest.mark.usefixtures("place")
+def test_a_handshake_agrees_on_a_version(repo: Path, asked: str, given: str) -> None:
+    hello = {"capabilities": {}, "clientInfo": {"name": "x"}, "protocolVersion": asked}
+    found = answers(repo, ask(1, "initialize", **hello))
+    assert found[1]["result"]["protocolVersion"] == given
+
+
+@pytest.mark.usefixtures("place")
+def test_a_client_that_finds_no_version_of_its_own_begins_with_a_handshake(repo: Path) -> None:
+    """And one that introduced itself may still name the version with a request."""
+    newer = {**META, next(iter(META)): "2099-01-01"}
+    found = answers(repo, ask(1, "server/discover", _meta=newer), ask(2, "tools/list"))
+    assert found[1]["error"]["data"]["supported"] == ["2026-07-28"]
+    assert "resultType" not in found[2]["result"]
+    discovered = answers(repo, ask(1, "server/discover", _meta=META))[1]["result"]
+    assert discovered["supportedVersions"] == ["2026-07-28"]
+    assert (discovered["resultType"], discovered["ttlMs"]) == ("complete", 0)
+
+
+def test_what_was_asked_before_the_end_is_answered_and_what_was_cancelled_is_not(
+    place: Place, repo: Path
+) -> None:
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+    lines = [
+        HELLO,
+        call(1, "core_memory_append", label="human", content="one"),
+        call(2, "memory_search", query="one"),
+        json.dumps(cancel),
+        json.dumps({**cancel, "params": {"requestId": [1]}}),
+        call(3, "core_memory_append", label="human", content="two"),
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", START, "mcp"],
+        cwd=repo,
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["hello", 1, 3]
+    assert blocks.get(place, "human").value == "one\ntwo"

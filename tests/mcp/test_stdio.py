@@ -1,4 +1,4 @@
-"""Hooks that are answered before the SDK has them, on the same lines as all else."""
+"""The lines of a server: hooks that are answered at once, and what gets between none of them."""
 
 from __future__ import annotations
 
@@ -74,10 +74,9 @@ def asked(repo: Path, *lines: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("meta", [{}, META], ids=["older", "2026-07-28"])
-def test_a_hook_is_answered_without_the_sdk(
+def test_a_hook_is_answered_before_a_client_has_introduced_itself(
     served: Place, repo: Path, meta: dict[str, object]
 ) -> None:
-    """Which would first have to know the client."""
     started(repo, "s")
     edit.run(served, [Append("human", "Name: Alice")], Origin())
     (answer,) = asked(repo, json.dumps(call(stdio.TOOL, arguments(repo, "s"), **meta)))
@@ -99,7 +98,9 @@ def test_a_hook_is_answered_without_the_sdk(
         {**call(stdio.TOOL, {}), "params": {"name": stdio.TOOL}},
     ],
 )
-def test_what_only_looks_like_one_is_the_sdks(repo: Path, line: dict[str, object]) -> None:
+def test_what_only_looks_like_one_is_answered_as_what_it_is(
+    repo: Path, line: dict[str, object]
+) -> None:
     assert "error" in asked(repo, json.dumps(line))[0], "nobody introduced themselves"
 
 
@@ -134,7 +135,7 @@ def test_what_the_service_does_not_answer_at_once_is_answered_all_the_same(repo:
 
 
 def test_answers_do_not_get_between_each_other(served: Place, repo: Path) -> None:
-    """Those of the SDK are larger than what a pipe takes at once."""
+    """Those of tools are larger than what a pipe takes at once."""
     started(repo, "s")
     edit.run(served, [Append("system_rules", "x" * 4000)], Origin())
     read: dict[str, object] = {"label": "system_rules"}
@@ -174,27 +175,22 @@ def test_a_client_that_breaks_off_ends_the_server(repo: Path) -> None:
 
 def test_what_others_print_or_read_does_not_get_between_the_lines() -> None:
     code = """
-import anyio, os, subprocess, sys
+import subprocess
 from memfs.mcp.stdio import StdioStreams
 
-async def main():
-    wire = StdioStreams()
-    print("printed", flush=True)
-    subprocess.run(["sh", "-c", "echo from a child; cat"], check=True)
-    async for line in wire:
-        await wire.write(line.upper())
-        await wire.flush()
-
-anyio.run(main)
+wire = StdioStreams()
+print("printed", flush=True)
+subprocess.run(["sh", "-c", "echo from a child; cat"], check=True)
+for line in wire.read_lines():
+    wire.write({"said": line.decode("utf-8", "surrogateescape").upper()})
 """
-    names = [b"one", " größer".encode(), b"\xff"]
     done = subprocess.run(
         [sys.executable, "-c", code],
-        input=b"".join(b'{"jsonrpc":"2.0","method":"%b"}\n' % each for each in names),
+        input="one\n größer\n".encode() + b"\xff\n",
         capture_output=True,
         check=True,
         timeout=60,
     )
     lines = done.stdout.decode().splitlines()
-    assert [json.loads(line)["METHOD"] for line in lines] == ["ONE", " GRÖSSER", "\ufffd"]
+    assert [json.loads(line)["said"] for line in lines] == ["ONE\n", " GRÖSSER\n", "?\n"]
     assert done.stderr.decode() == "printed\nfrom a child\n"

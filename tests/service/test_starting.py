@@ -138,7 +138,7 @@ def test_who_starts_it_or_finds_it_dead_has_a_store_held(
     os.kill(second.process, signal.SIGKILL)
     running.until(running.over)
     monkeypatch.chdir("/")
-    service_status.wake_service(str(repo))
+    client.wake_service(str(repo))
     begun(second.process)
 
 
@@ -179,7 +179,7 @@ def test_a_local_folder_that_leads_elsewhere_is_no_place_for_it(
     shutil.move(place.user.local, tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", place.user.local)
     assert not client.start_service(wait=True)
-    service_status.wake_service(str(repo))
+    client.wake_service(str(repo))
     with pytest.raises(StoreError, match="did not start"):
         op.start()
     assert not running.ours(home)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core import settings
+from memfs.mcp import messages
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.tools import calls, registry
@@ -22,9 +24,24 @@ def configure(place: Place, text: str) -> None:
 
 
 def test_without_a_store_there_are_the_tools_of_memfs(tmp_path: Path) -> None:
-    assert registry.offer_tools(ToolContext(str(tmp_path))) == registry.ToolOffer(
-        registry.built_in()
-    )
+    offer = registry.offer_tools(ToolContext(str(tmp_path)))
+    assert list(offer.tools) == list(registry.built_in())
+    assert {tool.name for tool in offer.listed} == set(settings.SMALL)
+    assert offer.problems == ()
+
+
+@pytest.mark.parametrize("text", ["tools: full", "tools: {profile: full}"])
+def test_the_full_profile_lists_every_tool(place: Place, repo: Path, text: str) -> None:
+    configure(place, f"\n{text}\n")
+    offer = registry.offer_tools(ToolContext(str(repo)))
+    assert [tool.name for tool in offer.listed] == list(registry.built_in())
+
+
+def test_what_sessions_begin_with_is_eight_tools_of_8_kb(place: Place, repo: Path) -> None:
+    listed = registry.offer_tools(ToolContext(str(repo))).listed
+    assert len(listed) == len(settings.SMALL) == 8
+    text = messages.encode({"tools": [tool.define() for tool in listed]})
+    assert len(text) <= 8000
 
 
 def test_tools_are_removed_described_and_added_by_configuration(place: Place, repo: Path) -> None:
@@ -33,7 +50,7 @@ def test_tools_are_removed_described_and_added_by_configuration(place: Place, re
         """
 tools:
   remove: [memory_delete, memory]
-  describe: {core_memory_append: "Only what the team decided."}
+  describe: {core_memory_append: "Only what the team decided.", memory_undo: "Take it back."}
   add:
     note_decision:
       tool: core_memory_append
@@ -46,6 +63,8 @@ tools:
     assert offer.problems == ()
     assert not {"memory_delete", "memory"} & set(offer.tools)
     assert offer.tools["core_memory_append"].description == "Only what the team decided."
+    listed = {tool.name for tool in offer.listed}
+    assert listed == {*settings.SMALL, "note_decision", "memory_undo"}
     note = offer.tools["note_decision"]
     assert note.description == "Write a decision down."
     assert "label" not in str(note.schema())

@@ -10,6 +10,7 @@ from dataclasses import replace
 import click
 
 from memfs.cli import console, layout, options
+from memfs.core.tokens import estimate
 from memfs.tools import batch, provider_formats, registry
 from memfs.tools.tool_context import ToolContext
 
@@ -23,23 +24,29 @@ from memfs.tools.tool_context import ToolContext
 )
 @options.json_option
 def tools_command(form: str | None, as_json: bool) -> None:
-    """List the tools by which a model edits and searches memory."""
+    """List the tools by which a model edits and searches memory, and the tokens they cost.
+
+    Each session has their definitions in its context. `tools: full` in config.yaml lists all.
+    """
     offer = registry.offer_tools(ToolContext(os.getcwd(), options.get_origin()))
     for problem in offer.problems:
         console.talk(problem)
-    tools = offer.tools.values()
     if form or as_json:
-        console.as_json(provider_formats.definitions(tools, form or "mcp"))
+        console.as_json(provider_formats.definitions(offer.listed, form or "mcp"))
         return
-    for tool in tools:
-        arguments = ", ".join(
-            each.name if each.required else f"[{each.name}]"
-            for each in tool.parameters
-            if each.name not in tool.fixed
-        )
+    costs = [estimate(json.dumps(tool.define(), ensure_ascii=False)) for tool in offer.listed]
+    for tool, cost in zip(offer.listed, costs, strict=True):
+        asked = tool.list_asked()
+        arguments = ", ".join(each.name if each.required else f"[{each.name}]" for each in asked)
         call = layout.wrap(f"{tool.name}({arguments})", 0)
         console.echo(console.style(tool.name, "cyan") + call.removeprefix(tool.name))
-        console.echo(layout.wrap(tool.description.splitlines()[0], 5))
+        about = tool.description.splitlines()[0]
+        console.echo(layout.wrap(f"{about} ({cost} tokens)", 5))
+    console.talk(f"{len(costs)} tools, {sum(costs):,} tokens in each session")
+    listed = {tool.name for tool in offer.listed}
+    others = ", ".join(name for name in offer.tools if name not in listed)
+    if others:
+        console.talk(f"not listed, and can be called: {others}")
 
 
 @click.command("apply")

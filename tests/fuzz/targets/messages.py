@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 
-from memfs.mcp import stdio
+from memfs.mcp import messages, stdio
 from memfs.tools import calls, registry
 from memfs.tools.tool_context import ToolContext
 from tests.e2e import ways
@@ -25,19 +24,13 @@ def begin(world: World) -> Target:
     }
 
     def run(case: Case) -> None:
-        line = stdio.replace_halves(case.data)
-        text = line.decode("utf-8", "replace")
-        answer = stdio.refuse_line(text)
-        if answer:
-            json.loads(answer)
-        with suppress(ValueError, RecursionError):
-            stdio._call(line)
         try:
-            found = json.loads(text)
-            params = found["params"]
-            name, given = params["name"], params.get("arguments")
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            message = messages.parse(case.data)
+        except messages.ProtocolError as error:
+            json.loads(messages.encode(error.format(error.ident)))
             return
+        params = message.params if message else {}
+        name, given = params.get("name"), params.get("arguments")
         if name == stdio.TOOL and isinstance(given, dict):
             stdio.answer_hook(given)
         elif isinstance(name, str):
