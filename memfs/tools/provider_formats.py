@@ -16,7 +16,8 @@ FORMATS = ("anthropic", "openai", "gemini", "mcp")
 _ANTHROPIC_MEMORY = "memory"
 _BEAT = {
     "type": "boolean",
-    "description": "true: you want to go on after this call, for example to call another tool.",
+    "description": "true: you get the result and go on. Without it the turn ends here, and the "
+    "user sees only the text of this answer.",
 }
 
 

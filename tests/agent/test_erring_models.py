@@ -1,0 +1,110 @@
+"""Models that err, led through whole conversations: each row is a way to err that was seen."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from memfs.store import blocks
+from memfs.store.blocks import Place
+from tests.agent.conftest import Talk
+from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
+
+
+def append(content: str, label: str = "human", **more: object) -> Tool:
+    return Tool("core_memory_append", {"label": label, "content": content, **more})
+
+
+def find(query: str) -> Say:
+    return Say("", (Tool("conversation_search", {"query": query}),))
+
+
+def call(tool: str, **given: object) -> Say:
+    return Say("", (Tool(tool, given),))
+
+
+class Erring(NamedTuple):
+    """A model's answers, the last one again and again, and what comes of them.
+
+    `out` is what the user reads, `err` words of what they are told beside, `told` words of what the
+    model was sent at last, `human` the block after it. `asked`: how often the model was asked.
+    """
+
+    answers: tuple[Say, ...]
+    out: str
+    asked: int
+    told: str = ""
+    human: str = ""
+    err: str = ""
+    code: int = 0
+    before: str = ""
+
+
+ALICE = append("Name: Alice")
+SEES = call("core_memory_read", label="human")
+SAME = "The same call gave the same before"
+CLOSING = "No tool can be called any more in this turn."
+
+TURNS: dict[str, Erring] = {
+    "an edit without a word": Erring(
+        (Say("", (ALICE,)), Say("Noted.")), "Noted.\n", 2, "done: 'human'", "Name: Alice"
+    ),
+    "a read beside a text that promises": Erring(
+        (Say("Let me look.", SEES.calls), Say("I do not know you.")),
+        "I do not know you.\n",
+        2,
+        "Everything known about the user",
+    ),
+    "an edit with a text ends the turn": Erring(
+        (Say("Noted.", (ALICE,)),), "Noted.\n", 1, human="Name: Alice"
+    ),
+    "nothing at all": Erring((Say(""), Say("Hello.")), "Hello.\n", 2, CLOSING),
+    "nothing at all, twice": Erring(
+        (Say(""),), "", 2, CLOSING, err="error: the model gave no answer in text", code=1
+    ),
+    "the same search again and again": Erring(
+        (find("where I work"),) * 3 + (Say("I do not know."),), "I do not know.\n", 4, SAME
+    ),
+    "the same search until it is asked without tools": Erring(
+        (find("where I work"),),
+        "",
+        4,
+        CLOSING,
+        err="error: the model gave no answer in text",
+        code=1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_a_turn_ends_well(name: str, talk: Talk, place: Place) -> None:
+    err = TURNS[name]
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return err.answers[min(each.number, len(err.answers) - 1)]
+
+    if err.before:
+        talk(lambda _: Say("Noted.", (append(err.before),)), err.before)
+    shown = talk(rule, "Where do I work?")
+    assert (shown.out, shown.code) == (err.out, err.code)
+    assert err.err in shown.err
+    assert len(asked) == err.asked
+    assert err.told in "\n".join(map(content, messages(asked[-1].body)))
+    assert blocks.get(place, "human").value == err.human
+    assert ("tools" in asked[-1].body) == (CLOSING not in content(messages(asked[-1].body)[-1]))
+
+
+def content(message: Json) -> str:
+    return str(message.get("content") or "")
+
+
+def test_a_turn_that_takes_too_many_steps_still_gives_an_answer(talk: Talk) -> None:
+    def rule(asked: Asked) -> Say:
+        return find(f"try {asked.number}") if "tools" in asked.body else Say("I found nothing.")
+
+    shown = talk(rule, "Where do I work?", "--steps", "3")
+    assert (shown.out, shown.code) == ("I found nothing.\n", 1)
+    assert "error: the model wanted to go on after 3 answers" in shown.err
