@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, assert_never
 
 from memfs.cli import console
@@ -30,6 +31,12 @@ def report(outcome: Outcome) -> None:
             for entry in outcome.entries:
                 console.print_done(format_entry(entry))
             format_remainder(outcome.note)
+            for label, number, text in outcome.contradicted:
+                old = shlex.quote(text.strip())
+                console.talk(
+                    f"! line {number} says otherwise; if it holds no longer: memfs edit {label} "
+                    f"--remove {old}"
+                )
         case _:
             assert_never(outcome)
 

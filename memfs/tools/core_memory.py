@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import assert_never
 
 from memfs.context import page_scores
 from memfs.core import label
 from memfs.core.block import WARN_AT, Block
+from memfs.core.block_states import ContradictedLine
 from memfs.core.body_edits import Edit, Rejected
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
@@ -97,13 +99,23 @@ def apply(
     match outcome:
         case Edited():
             note = [flatten_text(outcome.note)] if outcome.note else []
-            return [*_describe(context, outcome.entries), *note]
+            mends = [flatten_text(_word_mend(each)) for each in outcome.contradicted]
+            return [*_describe(context, outcome.entries), *note, *mends]
         case Unchanged():
             return [flatten_text(f"nothing changed: '{outcome.label}' says that already")]
         case Rejected():
             raise RejectedError(outcome.message, outcome.hint)
         case _:
             assert_never(outcome)
+
+
+def _word_mend(line: ContradictedLine) -> str:
+    """Return what a model is told of a line that what it added contradicts."""
+    given = {"label": line.label, "old_content": line.text, "new_content": ""}
+    return (
+        f"line {line.number} says otherwise: {line.text.strip()!r}. If that holds no longer, call "
+        f"core_memory_replace with {json.dumps(given, ensure_ascii=False)}"
+    )
 
 
 def run_edits(context: ToolContext, arguments: Arguments, edits: list[Edit]) -> str:

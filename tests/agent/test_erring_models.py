@@ -63,6 +63,22 @@ TURNS: dict[str, Erring] = {
     "nothing at all, twice": Erring(
         (Say(""),), "", 2, CLOSING, err="error: the model gave no answer in text", code=1
     ),
+    "what stands there already is added again": Erring(
+        (Say("", (ALICE,)), Say("", (ALICE,)), Say("Noted.")),
+        "Noted.\n",
+        3,
+        "nothing changed: 'human' says that already",
+        "Name: Alice",
+    ),
+    "what contradicts is added": Erring(
+        (Say("", (append("Name: Bob"),)), Say("Noted.")),
+        "Noted.\n",
+        2,
+        "line 1 says otherwise: 'Name: Alice'. If that holds no longer, call core_memory_replace "
+        'with {"label": "human", "old_content": "Name: Alice\\n", "new_content": ""}',
+        "Name: Alice\nName: Bob",
+        before="Name: Alice",
+    ),
     "the same search again and again": Erring(
         (find("where I work"),) * 3 + (Say("I do not know."),), "I do not know.\n", 4, SAME
     ),
