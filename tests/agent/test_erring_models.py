@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import json
+from typing import NamedTuple, TypedDict
 
 import pytest
 
@@ -41,14 +42,26 @@ class Erring(NamedTuple):
     before: str = ""
 
 
+class Written(TypedDict):
+    """What comes of a call that was read as it was meant."""
+
+    out: str
+    asked: int
+    told: str
+    human: str
+
+
 ALICE = append("Name: Alice")
 SEES = call("core_memory_read", label="human")
+NOTED = Say("Noted.")
+TEXT = json.dumps({"name": ALICE.name, "arguments": ALICE.arguments})
+WRITTEN: Written = {"out": "Noted.\n", "asked": 2, "told": "done: 'human'", "human": "Name: Alice"}
 SAME = "The same call gave the same before"
 CLOSING = "No tool can be called any more in this turn."
 
 TURNS: dict[str, Erring] = {
     "an edit without a word": Erring(
-        (Say("", (ALICE,)), Say("Noted.")), "Noted.\n", 2, "done: 'human'", "Name: Alice"
+        (Say("", (ALICE,)), NOTED), "Noted.\n", 2, "done: 'human'", "Name: Alice"
     ),
     "a read beside a text that promises": Erring(
         (Say("Let me look.", SEES.calls), Say("I do not know you.")),
@@ -64,20 +77,56 @@ TURNS: dict[str, Erring] = {
         (Say(""),), "", 2, CLOSING, err="error: the model gave no answer in text", code=1
     ),
     "what stands there already is added again": Erring(
-        (Say("", (ALICE,)), Say("", (ALICE,)), Say("Noted.")),
+        (Say("", (ALICE,)), Say("", (ALICE,)), NOTED),
         "Noted.\n",
         3,
         "nothing changed: 'human' says that already",
         "Name: Alice",
     ),
     "what contradicts is added": Erring(
-        (Say("", (append("Name: Bob"),)), Say("Noted.")),
+        (Say("", (append("Name: Bob"),)), NOTED),
         "Noted.\n",
         2,
         "line 1 says otherwise: 'Name: Alice'. If that holds no longer, call core_memory_replace "
         'with {"label": "human", "old_content": "Name: Alice\\n", "new_content": ""}',
         "Name: Alice\nName: Bob",
         before="Name: Alice",
+    ),
+    "a call in tags": Erring((Say(f"<tool_call>\n{TEXT}\n</tool_call>"), NOTED), **WRITTEN),
+    "a call in tags beside a text": Erring(
+        (Say(f"Noted.\n<tool_call>{TEXT}</tool_call>"),), "Noted.\n", 1, human="Name: Alice"
+    ),
+    "a call in a fence": Erring((Say(f"```json\n{TEXT}\n```"), NOTED), **WRITTEN),
+    "a call that is all of the text": Erring((Say(TEXT), NOTED), **WRITTEN),
+    "a call as Llama writes it": Erring(
+        (Say(TEXT.replace("arguments", "parameters")), NOTED), **WRITTEN
+    ),
+    "a call in a fence behind a text": Erring(
+        (Say(f"Noted.\n```json\n{TEXT}\n```\n"),), "Noted.\n", 1, human="Name: Alice"
+    ),
+    "a call that a text explains": Erring(
+        (Say(f"Models write\n```json\n{TEXT}\n```\nfor that."),),
+        f"Models write\n```json\n{TEXT}\n```\nfor that.\n",
+        1,
+    ),
+    "JSON that is no call": Erring(
+        (Say('{"name": "x", "age": 1}'),), '{"name": "x", "age": 1}\n', 1
+    ),
+    "a name with the prefix of a provider": Erring(
+        (Say("", (Tool("functions.core_memory_append", ALICE.arguments),)), NOTED), **WRITTEN
+    ),
+    "arguments that are encoded twice": Erring(
+        (Say("", (Tool("core_memory_append", json.dumps(json.dumps(ALICE.arguments))),)), NOTED),
+        **WRITTEN,
+    ),
+    "a label as its heading shows it": Erring(
+        (Say("", (append("Name: Alice", "[HUMAN]"),)), NOTED), **WRITTEN
+    ),
+    "a label that is not there": Erring(
+        (Say("", (append("Name: Alice", "facts"),)), NOTED),
+        "Noted.\n",
+        2,
+        "hint: there are human, persona, system_rules, working; memory_create makes one",
     ),
     "the same search again and again": Erring(
         (find("where I work"),) * 3 + (Say("I do not know."),), "I do not know.\n", 4, SAME
