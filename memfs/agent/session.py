@@ -163,8 +163,11 @@ class AgentSession:
             )
             if why:
                 origin = Origin("system", OWN, self._place.session, f"paged: {_WHY[why]}")
-                task = lately if why == "relevance" else text
-                page.page_out(self._place, _SCRATCH, origin, task=task)
+                former = (
+                    "\n".join(before[-page_scores.BEFORE :]) if why in ("task", "topic") else ""
+                )
+                task = lately if why == "relevance" else page_scores.strip_trigger(text)
+                page.page_out(self._place, _SCRATCH, origin, task=task, former=former)
 
     def close(self) -> None:
         """Ingest the queue into recall, release the lock, and start a background review."""

@@ -53,7 +53,7 @@ def format_entry(entry: JournalEntry) -> str:
     if entry.after is None:
         return f"{name} version {entry.version}: removed ({entry.op})"
     block = blocks.make(entry.tier, entry.label, "", entry.after)
-    size = f"{block.chars:,} of {block.limit:,} characters"
-    full = "; nearly full" if block.chars >= WARN_AT * block.limit else ""
-    over = "; over the limit" if block.chars > block.limit else full
+    size = f"{block.chars:,} of {block.limit:,} characters{block.size_in_tokens}"
+    full = "; nearly full" if block.fill >= WARN_AT else ""
+    over = "; over the limit" if block.fill > 1 else full
     return f"{name} version {entry.version}: {entry.op}, {size}{over}"

@@ -219,11 +219,9 @@ def _format_name(block: Block, *, shadowed: bool = False) -> str:
 
 
 def _render_heading(block: Block, name: str) -> str:
-    chars, limit = block.chars, block.limit
-    share = chars * 100 // limit
-    size = f"{chars}/{limit} chars"
-    if chars >= WARN_AT * limit:
-        size = f"⚠️ {size} ({share}%)"
+    size = f"{block.chars}/{block.limit} chars{block.size_in_tokens}"
+    if block.fill >= WARN_AT:
+        size = f"⚠️ {size} ({int(block.fill * 100)}%)"
     return f"## [{name.upper()}] {size}" + (" read-only" if block.read_only else "")
 
 
@@ -233,7 +231,7 @@ def _render_section(block: Block, name: str) -> str:
         lines.append(f"*{escape(flatten_text(block.description))}*")
     if block.problem:
         lines.append(_describe_problem(block))
-    if block.chars >= WARN_AT * block.limit:
+    if block.fill >= WARN_AT:
         lines.append(_FULL)
     if block.paged_out:
         lines.append(_format_paged_note(block.paged_out, name))

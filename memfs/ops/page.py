@@ -58,19 +58,20 @@ def page_out(
     origin: Origin,
     *,
     task: str = "",
+    former: str = "",
     free: float = 0.0,
     dry: bool = False,
 ) -> PagedOut:
     """Page out the parts a task does not need, or as many as free a share of a block's limit.
 
-    The default task is the session's last prompts. `dry`: nothing is written. Raises
-    `RejectedError` for a block that is read-only, `NotFoundError`.
+    The default task is the session's last prompts; `former` is the one before. `dry`: nothing is
+    written. Raises `RejectedError` for a block that is read-only, `NotFoundError`.
     """
     with _open_block(place, label) as opened:
         block = opened.block
         gone = [
             _discard_secret(each, block.label)
-            for each in page_scores.select_parts(place, block, task, free)
+            for each in page_scores.select_parts(place, block, task, free, former)
         ]
         archived = _archive_parts(place, block, gone, dry=dry)
         summaries = {

@@ -104,7 +104,7 @@ def _list_full(place: Place) -> "list[Block]":
         for block in blocks.load(place)
         if block.pinned
         and not block.read_only
-        and block.chars >= WARN_AT * block.limit
+        and block.fill >= WARN_AT
         and not labels.problem(block.label)
     ]
 
@@ -118,7 +118,7 @@ def _queue_pressure_notice(place: Place) -> None:
     for block in full:
         parts = page_scores.name_spare_parts(place, block)
         more = f"; could go first: {'; '.join(parts)}" if parts else ""
-        size = f"{block.chars:,} of {block.limit:,} characters"
+        size = f"{block.chars:,} of {block.limit:,} characters{block.size_in_tokens}"
         lines.append(flatten_text(f"- {block.label} holds {size}{more}"))
     text = "\n".join(["# Memory pressure: consolidate these blocks, or archive details", *lines])
     sessions.queue_notice(place.home, place.session, text)

@@ -32,7 +32,8 @@ def read_block(context: ToolContext, arguments: Arguments) -> str:
         return _list_blocks(context)
     shown = show.run(context.place(), label, str(arguments.get("version") or ""))
     block = shown.block
-    facts = [f"version {shown.version}", f"{block.chars:,}/{block.limit:,} characters"]
+    size = f"{block.chars:,}/{block.limit:,} characters{block.size_in_tokens}"
+    facts = [f"version {shown.version}", size]
     if block.read_only:
         facts.append("read-only")
     if block.problem:
@@ -132,8 +133,8 @@ def _describe(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[s
             lines.append(flatten_text(f"done: '{entry.label}' {_GONE.get(entry.op, _DELETED)}"))
             continue
         block = blocks.make(entry.tier, entry.label, "", entry.after)
-        full = f"{block.chars:,}/{block.limit:,} characters"
-        nearly = block.limit > 0 and block.chars >= WARN_AT * block.limit
+        full = f"{block.chars:,}/{block.limit:,} characters{block.size_in_tokens}"
+        nearly = block.fill >= WARN_AT
         hint = "; nearly full: consolidate it with memory_rethink" if nearly else ""
         done = f"done: '{entry.label}' is at version {entry.version}, {full}{hint}"
         lines.append(flatten_text(done))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 import pytest
@@ -11,6 +12,7 @@ from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.agent.conftest import Talk
 from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
+from tests.cli.conftest import Run
 
 
 def append(content: str, label: str = "human", **more: object) -> Tool:
@@ -173,3 +175,69 @@ def test_a_turn_that_takes_too_many_steps_still_gives_an_answer(talk: Talk) -> N
     shown = talk(rule, "Where do I work?", "--steps", "3")
     assert (shown.out, shown.code) == ("I found nothing.\n", 1)
     assert "error: the model wanted to go on after 3 answers" in shown.err
+
+
+def test_another_task_archives_what_the_former_one_left(talk: Talk, memfs: Run) -> None:
+    notes = "The retry budget of the payment client is 30 seconds.\nCurrently reading retry.py."
+    answer = Say("Noted.", (append(notes, "working"),))
+    talk(lambda _: answer, "Fix the retry test.", "--session", "one")
+    prompt = "New task: write the invoice numbering of the billing service"
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return Say("Sure.")
+
+    talk(rule, prompt, "--session", "one")
+    assert "30 seconds" not in content(messages(asked[0].body)[0])
+    assert "30 seconds" in memfs("archive", "list").out
+    assert "retry.py" not in memfs("archive", "list").out
+
+
+def test_a_page_in_brings_what_is_asked_for_and_nothing_of_this_turn(
+    talk: Talk, memfs: Run, place: Place
+) -> None:
+    others = " ".join(f"The {each} of the harbour is painted green in summer." for each in THINGS)
+    asked_for = "The retry budget of the payment client is 30 seconds."
+    memfs("archive", "add", f"{others} {asked_for} {others}")
+    query = "retry budget of the payment client"
+    answers = (call("memory_page_in", query=query), Say("30 seconds."))
+    talk(
+        lambda asked: answers[asked.number],
+        f"What is the {query}?",
+        "--session",
+        "one",
+        context="memory_blocks: {working: {limit: 600}}\n",
+    )
+    found = blocks.get(Place(place.project, place.user, "one"), "working").value
+    assert asked_for in found
+    assert "What is" not in found
+    assert "memory_page_in" not in found
+    assert len(found) > 200
+
+
+THINGS = ("banner", "crane", "ferry", "lantern", "quay", "rope", "sail", "tower")
+
+
+def test_a_cap_in_tokens_is_shown_and_room_is_offered(talk: Talk, place: Place) -> None:
+    block = Path(blocks.get(place, "persona").path)
+    lines = "\n".join(f"Rule {n} of the {each} holds in summer." for n, each in enumerate(THINGS))
+    text = block.read_text().replace("limit:", "tokens: 100\nlimit:", 1)
+    block.write_text(f"{text.rstrip()}\n{lines}\n")
+    more = append("Another rule of the harbour holds in winter, too.", "persona")
+    room = append("Another rule of the harbour holds in winter, too.", "persona", make_room=True)
+    answers = (Say("", (more,)), Say("", (room,)), Say("Noted."))
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return answers[each.number]
+
+    talk(rule, "Add a rule.")
+    heading = next(
+        line for line in content(messages(asked[0].body)[0]).splitlines() if "[PERSONA]" in line
+    )
+    assert heading.startswith("## [PERSONA] ⚠️ ")
+    assert "/100 tokens (" in heading
+    assert "make_room: true, which pages out first: " in asked[1].results[-1]
+    assert "paged out first" in asked[2].results[-1]
