@@ -34,7 +34,7 @@ from memfs.tools import provider_formats
 from memfs.tools.calls import Result, ToolCall
 
 _USAGE = f"""To call a tool, write a line of this form for each call, with the arguments as JSON:
-{MARK} {{"name": "core_memory_append", "arguments": {{"label": "human", "content": "FACT"}}}}
+{MARK} {{"name": "core_memory_append", "arguments": {{"label": "human", "content": "<text>"}}}}
 You have no other tools here than these, each with the JSON schema of its arguments:
 """
 _ERROR_CHARS = 300  # characters of a command's error output

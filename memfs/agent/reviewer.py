@@ -54,8 +54,9 @@ def converse(
     settings = config.load(place)
     tools = {n: t for n, t in registry.offer_tools(context).tools.items() if n in _EDITS}
     budget = budgets.load_budget(settings)
-    system = brief_contents.compose_within(place, budget.get_share("blocks"), tools=True)
     offered = tool_budget.fit_tools(list(tools.values()), budget.get_share("tools"))
+    named = [tool.name for tool in offered]
+    system = brief_contents.compose_within(place, budget.get_share("blocks"), tools=named)
     free = budget.room - estimate(system) - tool_budget.tokens(offered)
     room = int(free * _TRANSCRIPT_SHARE / _MARGIN) - estimate(prompt)
     text = prompt.replace("{conversation}", budgets.format_transcript(messages, room))

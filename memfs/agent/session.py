@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -39,7 +40,7 @@ from memfs.ops import ingest, page
 from memfs.ops import review as session_review
 from memfs.store import archive, blocks, config, lock, prompts, resources, sessions, spool
 from memfs.store.blocks import Place
-from memfs.tools import registry, tool_budget
+from memfs.tools import catalog, registry, tool_budget
 from memfs.tools.calls import Result
 from memfs.tools.definition import Tool
 from memfs.tools.tool_context import ToolContext
@@ -214,6 +215,7 @@ class AgentWindow:
         self._place, self._queue = place, queue
         self._model, self._flush = model, flush
         self._tools = tool_budget.fit_tools(tools, self.budget.get_share("tools"))
+        self._names = [tool.name for tool in self._tools]
         self._definitions = tool_budget.tokens(self._tools)
         self._warn = settings.get_share("paging.warn_threshold")
         self._most = settings.number("context.message_history_limit")
@@ -232,7 +234,8 @@ class AgentWindow:
             self._evict(room)
         elif not self._warned and self._count_queue(room) >= self._warn * room:
             self._warned = True
-            self._queue.add(SystemNote(_PRESSURE.format(share=self._count_queue(room) / room)))
+            pressure = _PRESSURE.format(share=self._count_queue(room) / room)
+            self._queue.add(SystemNote(self._drop_missing(pressure)))
             if self._count_queue(room) > room:
                 self._evict(room)
         return ModelRequest(system, self._fit_messages(room), self._tools, self.budget.response)
@@ -272,9 +275,24 @@ class AgentWindow:
             f"In recall are {self._queue.evicted:,} messages of this conversation that left your "
             f"context, in the archive {passages:,} passages."
         )
-        instructions = f"{prompts.read(self._place, 'agent').strip()}\n{state}\n"
+        instructions = self._drop_missing(
+            f"{prompts.read(self._place, 'agent').strip()}\n{state}\n"
+        )
         room = self.budget.get_share("blocks")
-        return f"{instructions}\n{brief_contents.compose_within(self._place, room, tools=True)}"
+        brief = brief_contents.compose_within(self._place, room, tools=self._names)
+        return f"{instructions}\n{brief}"
+
+    def _drop_missing(self, text: str) -> str:
+        """Return a text without the sentences that name a tool of memfs which is not offered."""
+        ours = [tool.name for tool in catalog.BUILT_IN if "_" in tool.name]  # "memory" is a word
+        missing = [name for name in ours if name not in self._names]
+        gone = re.compile(rf"\b(?:{'|'.join(missing)})\b" if missing else "(?!)")
+        lines = []
+        for line in text.split("\n"):
+            parts = re.split(r"(?<=[.:;]) ", line)
+            kept = [part for part in parts if not gone.search(part)]
+            lines.append(" ".join(kept) if kept == parts else f"{' '.join(kept).rstrip(';:.')}.")
+        return "\n".join(lines)
 
     def _collect_messages(self, room: int) -> list[Message]:
         """Return the summary and the queue's messages, each cut to its share of `room`."""

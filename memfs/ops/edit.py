@@ -253,7 +253,7 @@ class _Session:
             return None
         return Rejected(
             f"cannot {verb} '{label}': {count} blocks are pinned, at most {most} may be",
-            Remedy("unpin another one ({unpin}), or raise max_blocks in config.yaml"),
+            Remedy("{unpin}"),
         )
 
     def _record_edit(self, draft: _Draft, text: str | None, op: str) -> None:

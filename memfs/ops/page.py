@@ -126,10 +126,7 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
         tier, name = block.tier, block.label
         entries, shortened = _find_outs(journal_query.list_block_entries(place, tier, name))
         if not entries:
-            raise NotFoundError(
-                f"nothing was paged out of '{name}'",
-                Remedy("{log} shows what happened to it", name),
-            )
+            raise NotFoundError(f"nothing was paged out of '{name}'", Remedy("{page_in}", name))
         body = _remove_summaries(block.body, shortened)
         for entry in reversed(entries):
             body = _restore_part(entry, body, frontmatter.line_end(block.raw))

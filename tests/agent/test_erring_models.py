@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
@@ -10,6 +11,7 @@ import pytest
 
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from memfs.tools import catalog
 from tests.agent.conftest import Talk
 from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
 from tests.cli.conftest import Run
@@ -241,3 +243,71 @@ def test_a_cap_in_tokens_is_shown_and_room_is_offered(talk: Talk, place: Place) 
     assert "/100 tokens (" in heading
     assert "make_room: true, which pages out first: " in asked[1].results[-1]
     assert "paged out first" in asked[2].results[-1]
+
+
+def systems(asked: list[Asked]) -> list[str]:
+    return [content(messages(each.body)[0]) for each in asked]
+
+
+@pytest.mark.parametrize(
+    ("removed", "tools"),
+    [
+        (["conversation_search", "conversation_search_date"], "core_memory_read"),
+        (["archival_memory_insert", "archival_memory_search"], "memory_page_in"),
+        ([], "memory_page_out, memory_page_in"),
+        ([tool.name for tool in catalog.BUILT_IN], ""),
+    ],
+)
+def test_no_tool_is_named_that_is_not_there(removed: list[str], tools: str, talk: Talk) -> None:
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return Say("Hello.")
+
+    talk(rule, "Hi", context=f"tools: {{remove: [{', '.join(removed)}]}}\n")
+    [system] = systems(asked)
+    named = [name for name in removed if "_" in name]
+    assert [name for name in named if re.search(rf"\b{name}\b", system)] == []
+    lines = [line for line in system.splitlines() if line.startswith("Memory tools:")]
+    assert len(lines) == bool(tools)
+    assert tools in "".join(lines)
+
+
+def test_a_block_with_parts_out_names_the_tool_that_brings_them_back(talk: Talk) -> None:
+    answers = (
+        Say("", (append("The port is 8080.\nThe host is db1.", "working"),)),
+        call("memory_page_out", label="working", task="paint the banner green"),
+        Say("Done."),
+    )
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return answers[each.number]
+
+    talk(rule, "Note the port.")
+    assert "(2 parts of it are paged out; back with memory_page_in working)" in systems(asked)[-1]
+
+
+def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
+    about = "What it is about."
+    makes = [
+        call("memory_create", label=f"topic_{number}", description=about) for number in range(7)
+    ]
+    answers = (*makes, call("memory_page_in", query="persona"), Say("Done."))
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return answers[each.number]
+
+    talk(rule, "Make many blocks.")
+    assert (
+        asked[7]
+        .results[-1]
+        .endswith(
+            "hint: pass pinned: false, add to a block there is, or use archival_memory_insert"
+        )
+    )
+    assert "hint: call memory_page_in with a question" in asked[8].results[-1]
