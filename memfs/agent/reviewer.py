@@ -20,17 +20,7 @@ from memfs.hosts import OWN
 from memfs.ingest import transcripts
 from memfs.ipc import client
 from memfs.ops import review as session_review
-from memfs.store import (
-    archive,
-    blocks,
-    clock,
-    config,
-    journal_query,
-    proposals,
-    recall,
-    resources,
-    sessions,
-)
+from memfs.store import archive, blocks, clock, config, journal_query, proposals, recall, resources
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal, SessionReview, StoreDraft
 from memfs.tools import registry, tool_budget
@@ -171,7 +161,7 @@ def review_session(place: Place, host: str, model: Model) -> SessionReview:
             f"there is no session {place.session} of {host or 'any assistant'} in recall",
             "memfs search --sessions finds them, memfs ingest reads them",
         )
-    sessions.mark_once(place.home, place.session, session_review.MARK)
+    session_review.mark_reviewed(place, host)
     messages = [message for message in recall.messages(path) if not message.side]
     prompt = resources.read_text("templates", "prompts", "background.md")
     before, passages, at = _list_edits(place), _count_passages(place), clock.now()

@@ -84,7 +84,7 @@ class AgentSession:
 
     def __init__(self, place: Place, model: Model, rules: loop.LoopLimits) -> None:
         settings = config.load(place)
-        self._place, self._model, self._rules = place, model, rules
+        self._place, self._rules = place, rules
         self._context = ToolContext(place.home.top, Origin("agent", OWN, place.session), place)
         offer = registry.offer_tools(self._context)
         self._tools, self.problems = offer.tools, offer.problems
@@ -105,6 +105,7 @@ class AgentSession:
             self.window = AgentWindow(place, self.queue, tools, settings, model, self._flush)
             self._write_note()
             self._lock = stack.pop_all()
+        self._run_turn = partial(loop.run_turn, model, self._context, self._tools, self.window)
 
     def __enter__(self) -> Self:
         return self
@@ -119,32 +120,36 @@ class AgentSession:
 
         First pages out the scratch block's parts of the former task, where the task or topic
         changes, or most of the block is irrelevant to the latest prompts. With `review.mode`
-        inline one more turn reviews the session, once; with nudge a note asks for it.
+        inline one more turn reviews the session where that is due; with nudge a note asks for it.
         """
         self._page_out_scratch(text)
         store, session = self._place.home, self._place.session
         if notice := sessions.peek_notice(store, session):
             self.window.add(SystemNote(notice))
             sessions.clear_notice(store, session)
-        run = partial(loop.run_turn, self._model, self._context, self._tools, self.window)
         try:
-            turn = run(text, self._rules, tell, show)
-            more = self._request_review() if turn.ended else ""
-            if more:
-                run(more, self._rules, None, show)
-                self._request_review(again=True)
+            turn = self._run_turn(text, self._rules, tell, show)
+            if turn.ended:
+                self.review(show)
         finally:
             self._write_note()
         return turn
 
-    def _request_review(self, *, again: bool = False) -> str:
-        """Return the prompt of an inline review that is due, or queue the notice of a nudge."""
+    def review(self, show: Callable[[Result], object], *, at_end: bool = False) -> None:
+        """Let the model review the session where that is due, or queue the notice of a nudge.
+
+        `at_end`: nothing more will be said. Raises `ModelError`.
+        """
         if self._review not in (session_review.NUDGE, session_review.INLINE):
-            return ""
+            return
         self._flush()
         event = self._build_event()
-        event.again = again
-        return session_review.finish_turn(event).more
+        more = session_review.finish_turn(event, at_end=at_end).more
+        if more:
+            self._run_turn(more, self._rules, None, show)
+            self._flush()
+            event.again = True
+            session_review.finish_turn(event)
 
     def _page_out_scratch(self, text: str) -> None:
         before = [e.message.text for e in self.queue.entries if isinstance(e.message, UserPrompt)]

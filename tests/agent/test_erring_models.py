@@ -12,7 +12,7 @@ import pytest
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.tools import catalog
-from tests.agent.conftest import Talk
+from tests.agent.conftest import Serve, Talk, configure
 from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
 from tests.cli.conftest import Run
 
@@ -311,3 +311,23 @@ def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
         )
     )
     assert "hint: call memory_page_in with a question" in asked[8].results[-1]
+
+
+def test_what_comes_after_a_review_is_reviewed_at_the_end(
+    serve: Serve, memfs: Run, place: Place, home: Path
+) -> None:
+    reviewed: list[int] = []
+
+    def rule(asked: Asked) -> Say:
+        if asked.said[-1].startswith("[memfs review]") and not asked.step:
+            reviewed.append(len(asked.said))
+            return Say("", (append(f"Review {len(reviewed)}"),))
+        return Say("Well.")
+
+    review = "review: {mode: inline, min_messages: 2}"
+    configure(home, f"llm: {{endpoint: {serve(rule).url}, model: m}}\n{review}\n")
+    prompts = "".join(f"Prompt {number}.\n" for number in range(7))
+    assert memfs("agent", "--interactive", "--session", "one", stdin=f"{prompts}/quit\n").code == 0
+    assert reviewed == [3, 6, 10], "after 2 and 4 prompts, and at the end"
+    assert blocks.get(place, "human").value == "Review 1\nReview 2\nReview 3"
+    assert "human (append, version 4)" in memfs("review").out
