@@ -324,6 +324,11 @@ class _Session:
         return None
 
     def _check_create(self, tier: str, label: str, edit: Create) -> Rejected | None:
+        if label == labels.WORKING and edit.label == label:  # no tier was named
+            return Rejected(
+                f"cannot create '{label}': that is the scratch block of a session",
+                "choose another label",
+            )
         if self._is_taken(tier, label):
             return Rejected(
                 f"cannot create '{label}': it exists already", Remedy("add to it: {add}", label)

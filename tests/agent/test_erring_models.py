@@ -331,3 +331,15 @@ def test_what_comes_after_a_review_is_reviewed_at_the_end(
     assert reviewed == [3, 6, 10], "after 2 and 4 prompts, and at the end"
     assert blocks.get(place, "human").value == "Review 1\nReview 2\nReview 3"
     assert "human (append, version 4)" in memfs("review").out
+
+
+def test_the_scratch_block_is_not_made_a_second_time(talk: Talk, place: Place, memfs: Run) -> None:
+    makes = call("memory_create", label="working", description="Notes on the task.")
+    talk(lambda asked: (makes, Say("Done."))[asked.number], "Note this.", "--session", "agent-0101")
+    assert [each.tier for each in blocks.load(place) if each.label == "working"] == []
+    talk(lambda _: Say("Hello."), "Hi", "--session", "agent-0102")
+    memfs("ingest")
+    listed = memfs("session", "list").out
+    assert "agent-0101 " in listed
+    assert "agent-0102 " in listed
+    assert memfs("session", "show", "agent-0102").code == 0

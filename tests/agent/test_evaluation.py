@@ -100,7 +100,7 @@ def test_the_model_is_given_the_brief_as_it_is_now_and_the_tools(
     systems = [str(messages(each.body)[0]["content"]) for each in server.asked]
     assert all("\n# Core memory (always available)\n" in system for system in systems)
     assert "## [HUMAN] 0/5000 chars" in systems[0]
-    assert "Memory tools: core_memory_append, " in systems[0]
+    assert "Memory tools: core_memory_read, core_memory_append, " in systems[0]
     assert "memfs" not in systems[0]
     assert "[AURORA]" not in systems[0]
     assert "## [AURORA] " in systems[-1]
@@ -149,7 +149,7 @@ false saves                    1/1  100 %  < 20 %  missed
 
 ✗ a-typo (trivia)
   expected nothing to be saved
-    there is Editor: Helix / Editor: Helix
+    there is Editor: Helix
 """
     )
 
