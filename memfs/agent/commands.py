@@ -103,6 +103,11 @@ class _Talk:
                 self._run_turn(prompt)
             except MemfsError as error:  # the queue is on disk: the turn can be repeated
                 console.error(error.message, error.hint)
+        if interactive:
+            try:
+                self._chat.review(self._print_result, at_end=True)
+            except MemfsError as error:
+                console.error(error.message, error.hint)
         if not self._json:
             console.talk(
                 f"{self._model.format_spent()}; go on with memfs agent --continue, or --session "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import subprocess
 from contextlib import suppress
@@ -23,6 +22,7 @@ from memfs.agent.model import (
     UserPrompt,
 )
 from memfs.agent.usage_limits import MeteredModel
+from memfs.agent.written_calls import MARK, extract_calls
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.privacy import storable
 from memfs.core.settings import Settings
@@ -33,11 +33,8 @@ from memfs.store.blocks import Place
 from memfs.tools import provider_formats
 from memfs.tools.calls import Result, ToolCall
 
-_CALL = "TOOL_CALL"
-_CALL_START = re.compile(rf"^[ \t]*{_CALL}[ \t:]*(?=\{{)", re.MULTILINE)
-_FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _USAGE = f"""To call a tool, write a line of this form for each call, with the arguments as JSON:
-{_CALL} {{"name": "core_memory_append", "arguments": {{"label": "human", "content": "Name: Al"}}}}
+{MARK} {{"name": "core_memory_append", "arguments": {{"label": "human", "content": "<text>"}}}}
 You have no other tools here than these, each with the JSON schema of its arguments:
 """
 _ERROR_CHARS = 300  # characters of a command's error output
@@ -99,7 +96,7 @@ class Command:
     def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
         """Run the command on the whole conversation. Raises `ModelError` if it fails."""
         output = self._run(_render_prompt(request, os.urandom(4).hex()))
-        text, found = _parse_answer(output)
+        text, found = extract_calls(output, [tool.name for tool in request.tools])
         if tell and text:
             tell(text)
         calls = (
@@ -165,40 +162,9 @@ def _render_message(message: Message, nonce: str) -> str:
             return f"[result {nonce} of {message.call.name}]\n{message.text}"
         case ModelAnswer():
             calls = [
-                f"{_CALL} {json.dumps({'name': each.name, 'arguments': each.arguments})}"
+                f"{MARK} {json.dumps({'name': each.name, 'arguments': each.arguments})}"
                 for each in message.calls
             ]
             return "\n".join(
                 [f"[assistant {nonce}]", *([message.text] if message.text else []), *calls]
             )
-
-
-def _parse_answer(answer: str) -> tuple[str, list[ToolCall]]:
-    """Split an answer into its text and calls; a call that is no JSON keeps its raw text."""
-    # A fence that begins with a call goes. Any other fenced text is an example and stays.
-    answer = _FENCED.sub(lambda found: found[1 if _CALL_START.match(found[1]) else 0], answer)
-    fenced = [match.span() for match in _FENCED.finditer(answer)]
-    decoder = json.JSONDecoder()
-    calls: list[ToolCall] = []
-    text: list[str] = []
-    at = 0
-    for match in _CALL_START.finditer(answer):
-        if match.start() < at or any(a < match.start() < b for a, b in fenced):
-            continue
-        text.append(answer[at : match.start()])
-        try:
-            found, at = decoder.raw_decode(answer, match.end())
-        except (ValueError, RecursionError):
-            found = None
-            end = answer.find("\n", match.end())
-            at = len(answer) if end < 0 else end
-        parsed = [each.call for each in provider_formats.calls_in(found)]
-        calls.extend(parsed or [_salvage_call(answer[match.end() : at])])
-    text.append(answer[at:])
-    return "".join(text).strip(), calls
-
-
-def _salvage_call(text: str) -> ToolCall:
-    """Return a call whose JSON is invalid: its name if one is found, and its raw text."""
-    name = re.search(r'"name"\s*:\s*"(\w+)"', text)
-    return ToolCall(name.group(1) if name else "", text)

@@ -22,6 +22,7 @@ from memfs.agent.model import (
     TokenUsage,
     UserPrompt,
 )
+from memfs.agent.written_calls import StreamedText, extract_calls
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.parts import name_extra
 from memfs.core.privacy import excerpt
@@ -98,12 +99,22 @@ class Endpoint:
         One that refuses what some do not support (a system message that is not the first one, the
         name of the limit) is asked without it, from then on.
         """
+        streamed = StreamedText(tell) if tell else None
         while True:
             try:
-                return self._send_with_retries(self._build_body(request), tell)
+                body = self._build_body(request)
+                answer = self._send_with_retries(body, streamed.add if streamed else None)
+                break
             except RefusedError as error:
                 if not self._adapt(error.message):
                     raise
+        if not answer.calls:  # some servers leave calls in the text
+            text, calls = extract_calls(answer.text, [tool.name for tool in request.tools])
+            if calls:
+                answer = replace(answer, text=text, calls=tuple(map(self._name_call, calls)))
+        if streamed:
+            streamed.finish(answer.text)
+        return answer
 
     def _build_body(self, request: ModelRequest) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -199,11 +210,12 @@ class Endpoint:
                 "is the address right? most end in /v1",
             )
         calls = provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
-        named = tuple(
-            replace(each.call, id=each.call.id or f"call_{next(self._numbers)}") for each in calls
-        )
+        named = tuple(self._name_call(each.call) for each in calls)
         content, usage = message.get("content"), found.get("usage")
         return ModelAnswer(_extract_text(content), named, _parse_usage(usage))
+
+    def _name_call(self, call: ToolCall) -> ToolCall:
+        return call if call.id else replace(call, id=f"call_{next(self._numbers)}")
 
     def _describe_error(self, status: int, body: object) -> ModelError:
         """Return the error to raise for a response, with the endpoint's message and a hint."""

@@ -1,6 +1,6 @@
 """Evaluation of how well a model manages memory: it plays conversations, and judges the memory.
 
-Each is played in stores of its own, with the brief as system prompt and the tools that a model has.
+Each is played in stores of its own, by the loop and in the window of `memfs agent`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from memfs.agent import conversations, endpoint, loop
 from memfs.agent.conversations import Kind, MemorySnapshot, Miss, ScriptedConversation
 from memfs.agent.loop import AgentTurn
 from memfs.agent.model import Model, ModelError, RefusedError, TokenUsage
+from memfs.agent.session import AgentWindow
+from memfs.agent.usage_limits import Queue
 from memfs.cli import console, layout, options, progress
 from memfs.cli.layout import format_duration
 from memfs.context import brief_contents
@@ -40,7 +42,7 @@ class PlayedConversation:
     """A played conversation: its misses, and the memory after it.
 
     `problem` says why it could not be played to its end, where the model's side refused; it is not
-    scored then. `endless`: a turn did not end within its steps, and what followed was left out.
+    scored then. `endless`: a turn did not end by itself, and what followed was left out.
     """
 
     conversation: ScriptedConversation
@@ -144,8 +146,7 @@ def run(
 def _play(
     model: Model, conversation: ScriptedConversation, steps: int, answered: bool
 ) -> PlayedConversation:
-    """Play turn by turn, with a new brief each time, so that it shows what was saved."""
-    rules = loop.LoopLimits(steps, retries=steps, heartbeats=False)
+    """Play turn by turn, as a session of `memfs agent` would go."""
     turns: list[AgentTurn] = []
     problem = ""
     with TemporaryDirectory(prefix="memfs-eval-") as folder:
@@ -155,11 +156,13 @@ def _play(
         before = conversations.take_snapshot(place)
         context = ToolContext(place.home.top, Origin("agent", "", _SESSION), place)
         tools = registry.offer_tools(context).tools
-        dialogue = loop.FullTranscript(list(tools.values()))
+        queue = Queue(place.home, _SESSION, list(tools))
+        settings = config.load(place)
+        window = AgentWindow(place, queue, list(tools.values()), settings, model, lambda: None)
+        rules = loop.LoopLimits(steps)
         try:
             for prompt in conversation.turns:
-                dialogue.system = brief_contents.compose_brief(place, tools=True)[0]
-                turns.append(loop.run_turn(model, context, tools, dialogue, prompt, rules))
+                turns.append(loop.run_turn(model, context, tools, window, prompt, rules))
                 if not turns[-1].ended:
                     break
         except RefusedError as error:
@@ -295,10 +298,10 @@ def command(
 ) -> None:
     """Find out how well a model manages memory.
 
-    Scripted conversations are played with it, each in a temporary store of its own, with the brief
-    as system prompt and the tools it would have. What counts is what is in memory afterwards. The
-    model is the one that is named, or that of the section llm (endpoint, model, key_env, timeout)
-    in your own configuration. Exit code 1: a target was missed.
+    Scripted conversations are played with it by the loop of memfs agent, each in a temporary store
+    of its own. What counts is what is in memory afterwards. The model is the one that is named, or
+    that of the section llm (endpoint, model, key_env, timeout) in your own configuration. Exit code
+    1: a target was missed.
     """
     selected = conversations.select_conversations(conversations.load(folder), only)
     settings = config.load(Place(None, store_paths.user_store()))
@@ -353,7 +356,7 @@ def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
     )
     endless = [each.conversation.name for each in played if each.endless]
     if endless:
-        console.talk(f"! a turn did not end within its steps: {', '.join(endless)}")
+        console.talk(f"! a turn did not end by itself: {', '.join(endless)}")
     for each in played:
         if each.problem:
             console.talk(f"! not scored: {each.conversation.name}: {each.problem}")

@@ -43,7 +43,7 @@ _TRIES = 2
 class _Fact(msgspec.Struct):
     """A fact as a model is to answer it."""
 
-    message: str
+    message: str | int  # as models write it: "1", 1 or "[1]"
     statement: str
     confidence: float
     category: str
@@ -113,10 +113,11 @@ class _Asked:
                 why = f"That is not the JSON that was asked for: {error}. Answer with it alone."
                 dialogue += [answer, UserPrompt(why)]
                 continue
+            named = [(f"{each.message}".strip("[] "), each) for each in parsed.facts]
             return [
-                add_source(_make_fact(each), ids[each.message], self._model.name)
-                for each in parsed.facts
-                if each.message in ids and _is_valid(each)
+                add_source(_make_fact(each), ids[ident], self._model.name)
+                for ident, each in named
+                if ident in ids and _is_valid(each)
             ]
         raise ModelError(f"{self._model.name} answers with no facts that can be read")
 

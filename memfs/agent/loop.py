@@ -1,13 +1,16 @@
-"""One turn of the user: the model is asked, its calls are done, until it has nothing to call.
+"""One turn of the user: the model is asked, and its calls are done, until the user has an answer.
 
-With `heartbeats` the turn goes on after calls only where one asked for it (`request_heartbeat`), or
-could not be done: then the model is told why, and asked again, a few times.
+The turn ends with a text for the user. After calls it goes on where one asked for it
+(`request_heartbeat`), read something, or could not be done, and where the user was told nothing
+yet. A model that comes to no end is asked once more, without tools, so that the user has an answer.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from memfs.agent.model import (
@@ -15,6 +18,7 @@ from memfs.agent.model import (
     Model,
     ModelAnswer,
     ModelRequest,
+    SystemNote,
     Tell,
     TokenUsage,
     UserPrompt,
@@ -26,6 +30,15 @@ from memfs.tools.tool_context import ToolContext
 
 STEPS = 16  # answers for one turn at most
 RETRIES = 3  # answers in a row with calls that cannot be done
+_SAME = 3  # times that a call may give the same, before the model has to answer
+_REPEATED = (
+    "The same call gave the same before, see above. The same words find the same: try others, or "
+    "conversation_search, or answer from the blocks above."
+)
+_CLOSING = (
+    "No tool can be called any more in this turn. Answer the user now, in text, with what you know "
+    "from the blocks and results above."
+)
 
 
 class Dialogue(Protocol):
@@ -66,11 +79,10 @@ class FullTranscript:
 
 @dataclass(frozen=True)
 class LoopLimits:
-    """How far a turn goes: answers, answers in a row with bad calls, and whether calls chain."""
+    """How far a turn goes: answers, and answers in a row with calls that cannot be done."""
 
     steps: int = STEPS
     retries: int = RETRIES
-    heartbeats: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,16 +92,22 @@ class AgentTurn:
     `refused` counts the calls that could not be done; the model was told why.
     """
 
-    text: str
-    steps: int
-    calls: int
-    refused: int
-    usage: TokenUsage
+    text: str = ""
+    steps: int = 0
+    calls: int = 0
+    refused: int = 0
+    usage: TokenUsage = field(default_factory=TokenUsage)
     problem: str = ""
 
     @property
     def ended(self) -> bool:
         return not self.problem
+
+    def add(self, answer: ModelAnswer, calls: int = 0, refused: int = 0) -> AgentTurn:
+        """Return the turn with one more answer; where it has no text, that of the one before."""
+        text = answer.text if answer.text.strip() else self.text
+        counts = (self.steps + 1, self.calls + calls, self.refused + refused)
+        return AgentTurn(text, *counts, self.usage + answer.usage, self.problem)
 
 
 def run_turn(
@@ -104,29 +122,57 @@ def run_turn(
 ) -> AgentTurn:
     """Let the model answer a prompt. `on_result` gets the result of each call."""
     dialogue.add(UserPrompt(prompt))
-    count = refused = failures = 0
-    usage = TokenUsage()
-    text = ""
-    for step in range(1, rules.steps + 1):
+    turn, failures, problem = AgentTurn(), 0, ""
+    seen = Counter[str]()
+    while not problem and max(seen.values(), default=0) < _SAME:
         request = dialogue.request()
         answer = model.ask(request, tell)
         dialogue.record_usage(request, answer)
-        dialogue.add(answer)
-        usage += answer.usage
-        text = answer.text or text
-        results: list[Result] = []
+        if answer.text.strip() or answer.calls:
+            dialogue.add(answer)
+        results = []
         for call in answer.calls:
-            result = calls.run(context, tools, call)
-            dialogue.add(result)
-            on_result(result)
-            results.append(result)
+            results.append(_note_repetition(calls.run(context, tools, call), seen))
+            dialogue.add(results[-1])
+            on_result(results[-1])
         failed = [result for result in results if result.is_error]
-        count, refused = count + len(results), refused + len(failed)
+        turn = turn.add(answer, len(results), len(failed))
+        if turn.text and not any(_needs_answer(tools, result) for result in results):
+            return turn
         failures = failures + 1 if failed else 0
         if failures > rules.retries:
             problem = f"the model's calls failed {failures} times in a row; the last: "
-            return AgentTurn(text, step, count, refused, usage, problem + failed[-1].text)
-        if not (failed or any(each.heartbeat or not rules.heartbeats for each in results)):
-            return AgentTurn(text, step, count, refused, usage)
-    problem = f"the model wanted to go on after {rules.steps} answers"
-    return AgentTurn(text, rules.steps, count, refused, usage, problem)
+            problem += failed[-1].text
+        elif not results:
+            break
+        elif turn.steps >= rules.steps:
+            problem = f"the model wanted to go on after {rules.steps} answers"
+    return _close(model, dialogue, replace(turn, problem=problem), tell)
+
+
+def _needs_answer(tools: Mapping[str, Tool], result: Result) -> bool:
+    """Return whether the model has to see a result before the turn can end."""
+    if result.heartbeat or result.is_error:
+        return True
+    return tools[result.call.name].effect == "read"
+
+
+def _note_repetition(result: Result, seen: Counter[str]) -> Result:
+    """Count a call with its answer in `seen`; one that was there before gives only a note."""
+    key = json.dumps([result.call.name, result.call.arguments, result.text], sort_keys=True)
+    seen[key] += 1
+    if seen[key] == 1:
+        return result
+    return replace(result, text=f"{result.text}\n{_REPEATED}" if result.is_error else _REPEATED)
+
+
+def _close(model: Model, dialogue: Dialogue, turn: AgentTurn, tell: Tell | None) -> AgentTurn:
+    """Ask for an answer to the user once more, without tools; what it calls is not done."""
+    request = dialogue.request()
+    request = replace(request, messages=[*request.messages, SystemNote(_CLOSING)], tools=())
+    answer = replace(model.ask(request, tell), calls=())
+    if answer.text.strip():
+        dialogue.add(answer)
+    turn = turn.add(answer)
+    missing = "" if turn.text else "the model gave no answer in text"
+    return replace(turn, problem=turn.problem or missing)

@@ -20,17 +20,7 @@ from memfs.hosts import OWN
 from memfs.ingest import transcripts
 from memfs.ipc import client
 from memfs.ops import review as session_review
-from memfs.store import (
-    archive,
-    blocks,
-    clock,
-    config,
-    journal_query,
-    proposals,
-    recall,
-    resources,
-    sessions,
-)
+from memfs.store import archive, blocks, clock, config, journal_query, proposals, recall, resources
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal, SessionReview, StoreDraft
 from memfs.tools import registry, tool_budget
@@ -54,15 +44,14 @@ def converse(
     settings = config.load(place)
     tools = {n: t for n, t in registry.offer_tools(context).tools.items() if n in _EDITS}
     budget = budgets.load_budget(settings)
-    system = brief_contents.compose_within(place, budget.get_share("blocks"), tools=True)
     offered = tool_budget.fit_tools(list(tools.values()), budget.get_share("tools"))
+    named = [tool.name for tool in offered]
+    system = brief_contents.compose_within(place, budget.get_share("blocks"), tools=named)
     free = budget.room - estimate(system) - tool_budget.tokens(offered)
     room = int(free * _TRANSCRIPT_SHARE / _MARGIN) - estimate(prompt)
     text = prompt.replace("{conversation}", budgets.format_transcript(messages, room))
     dialogue = loop.FullTranscript(offered, system, budget.response)
-    rules = loop.LoopLimits(
-        settings.number("llm.max_steps"), settings.number("llm.max_retries"), heartbeats=False
-    )
+    rules = loop.LoopLimits(settings.number("llm.max_steps"), settings.number("llm.max_retries"))
     return loop.run_turn(model, context, tools, dialogue, text, rules)
 
 
@@ -172,7 +161,7 @@ def review_session(place: Place, host: str, model: Model) -> SessionReview:
             f"there is no session {place.session} of {host or 'any assistant'} in recall",
             "memfs search --sessions finds them, memfs ingest reads them",
         )
-    sessions.mark_once(place.home, place.session, session_review.MARK)
+    session_review.mark_reviewed(place, host)
     messages = [message for message in recall.messages(path) if not message.side]
     prompt = resources.read_text("templates", "prompts", "background.md")
     before, passages, at = _list_edits(place), _count_passages(place), clock.now()

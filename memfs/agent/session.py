@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -39,7 +40,7 @@ from memfs.ops import ingest, page
 from memfs.ops import review as session_review
 from memfs.store import archive, blocks, config, lock, prompts, resources, sessions, spool
 from memfs.store.blocks import Place
-from memfs.tools import registry, tool_budget
+from memfs.tools import catalog, registry, tool_budget
 from memfs.tools.calls import Result
 from memfs.tools.definition import Tool
 from memfs.tools.tool_context import ToolContext
@@ -83,7 +84,7 @@ class AgentSession:
 
     def __init__(self, place: Place, model: Model, rules: loop.LoopLimits) -> None:
         settings = config.load(place)
-        self._place, self._model, self._rules = place, model, rules
+        self._place, self._rules = place, rules
         self._context = ToolContext(place.home.top, Origin("agent", OWN, place.session), place)
         offer = registry.offer_tools(self._context)
         self._tools, self.problems = offer.tools, offer.problems
@@ -104,6 +105,7 @@ class AgentSession:
             self.window = AgentWindow(place, self.queue, tools, settings, model, self._flush)
             self._write_note()
             self._lock = stack.pop_all()
+        self._run_turn = partial(loop.run_turn, model, self._context, self._tools, self.window)
 
     def __enter__(self) -> Self:
         return self
@@ -118,32 +120,36 @@ class AgentSession:
 
         First pages out the scratch block's parts of the former task, where the task or topic
         changes, or most of the block is irrelevant to the latest prompts. With `review.mode`
-        inline one more turn reviews the session, once; with nudge a note asks for it.
+        inline one more turn reviews the session where that is due; with nudge a note asks for it.
         """
         self._page_out_scratch(text)
         store, session = self._place.home, self._place.session
         if notice := sessions.peek_notice(store, session):
             self.window.add(SystemNote(notice))
             sessions.clear_notice(store, session)
-        run = partial(loop.run_turn, self._model, self._context, self._tools, self.window)
         try:
-            turn = run(text, self._rules, tell, show)
-            more = self._request_review() if turn.ended else ""
-            if more:
-                run(more, self._rules, None, show)
-                self._request_review(again=True)
+            turn = self._run_turn(text, self._rules, tell, show)
+            if turn.ended:
+                self.review(show)
         finally:
             self._write_note()
         return turn
 
-    def _request_review(self, *, again: bool = False) -> str:
-        """Return the prompt of an inline review that is due, or queue the notice of a nudge."""
+    def review(self, show: Callable[[Result], object], *, at_end: bool = False) -> None:
+        """Let the model review the session where that is due, or queue the notice of a nudge.
+
+        `at_end`: nothing more will be said. Raises `ModelError`.
+        """
         if self._review not in (session_review.NUDGE, session_review.INLINE):
-            return ""
+            return
         self._flush()
         event = self._build_event()
-        event.again = again
-        return session_review.finish_turn(event).more
+        more = session_review.finish_turn(event, at_end=at_end).more
+        if more:
+            self._run_turn(more, self._rules, None, show)
+            self._flush()
+            event.again = True
+            session_review.finish_turn(event)
 
     def _page_out_scratch(self, text: str) -> None:
         before = [e.message.text for e in self.queue.entries if isinstance(e.message, UserPrompt)]
@@ -163,8 +169,11 @@ class AgentSession:
             )
             if why:
                 origin = Origin("system", OWN, self._place.session, f"paged: {_WHY[why]}")
-                task = lately if why == "relevance" else text
-                page.page_out(self._place, _SCRATCH, origin, task=task)
+                former = (
+                    "\n".join(before[-page_scores.BEFORE :]) if why in ("task", "topic") else ""
+                )
+                task = lately if why == "relevance" else page_scores.strip_trigger(text)
+                page.page_out(self._place, _SCRATCH, origin, task=task, former=former)
 
     def close(self) -> None:
         """Ingest the queue into recall, release the lock, and start a background review."""
@@ -211,6 +220,7 @@ class AgentWindow:
         self._place, self._queue = place, queue
         self._model, self._flush = model, flush
         self._tools = tool_budget.fit_tools(tools, self.budget.get_share("tools"))
+        self._names = [tool.name for tool in self._tools]
         self._definitions = tool_budget.tokens(self._tools)
         self._warn = settings.get_share("paging.warn_threshold")
         self._most = settings.number("context.message_history_limit")
@@ -229,7 +239,8 @@ class AgentWindow:
             self._evict(room)
         elif not self._warned and self._count_queue(room) >= self._warn * room:
             self._warned = True
-            self._queue.add(SystemNote(_PRESSURE.format(share=self._count_queue(room) / room)))
+            pressure = _PRESSURE.format(share=self._count_queue(room) / room)
+            self._queue.add(SystemNote(self._drop_missing(pressure)))
             if self._count_queue(room) > room:
                 self._evict(room)
         return ModelRequest(system, self._fit_messages(room), self._tools, self.budget.response)
@@ -269,9 +280,24 @@ class AgentWindow:
             f"In recall are {self._queue.evicted:,} messages of this conversation that left your "
             f"context, in the archive {passages:,} passages."
         )
-        instructions = f"{prompts.read(self._place, 'agent').strip()}\n{state}\n"
+        instructions = self._drop_missing(
+            f"{prompts.read(self._place, 'agent').strip()}\n{state}\n"
+        )
         room = self.budget.get_share("blocks")
-        return f"{instructions}\n{brief_contents.compose_within(self._place, room, tools=True)}"
+        brief = brief_contents.compose_within(self._place, room, tools=self._names)
+        return f"{instructions}\n{brief}"
+
+    def _drop_missing(self, text: str) -> str:
+        """Return a text without the sentences that name a tool of memfs which is not offered."""
+        ours = [tool.name for tool in catalog.BUILT_IN if "_" in tool.name]  # "memory" is a word
+        missing = [name for name in ours if name not in self._names]
+        gone = re.compile(rf"\b(?:{'|'.join(missing)})\b" if missing else "(?!)")
+        lines = []
+        for line in text.split("\n"):
+            parts = re.split(r"(?<=[.:;]) ", line)
+            kept = [part for part in parts if not gone.search(part)]
+            lines.append(" ".join(kept) if kept == parts else f"{' '.join(kept).rstrip(';:.')}.")
+        return "\n".join(lines)
 
     def _collect_messages(self, room: int) -> list[Message]:
         """Return the summary and the queue's messages, each cut to its share of `room`."""

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from memfs.context import brief_contents, window_budget
 from memfs.core.records import Message
 from memfs.core.tokens import estimate
 from memfs.store import config, resources
 from memfs.store.blocks import Place
+
+
+class OpenMemory(Protocol):
+    """What `memfs.open` returns."""
+
+    @property
+    def place(self) -> Place:
+        """Where this memory is."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +37,12 @@ class AssembledContext:
 class ContextAssembler:
     """Composes prompts within a window: guidance, blocks, and the latest messages.
 
-    `window` is in tokens, 0 for `context.max_tokens`. Raises `UsageError` for one too small.
+    `memory` is what `memfs.open` returns, or its `place`. `window` is in tokens, 0 for
+    `context.max_tokens`. Raises `UsageError` for one too small.
     """
 
-    def __init__(self, place: Place, window: int = 0) -> None:
-        self._place = place
+    def __init__(self, memory: Place | OpenMemory, window: int = 0) -> None:
+        self._place = place = memory if isinstance(memory, Place) else memory.place
         settings = config.load(place)
         self._budget = window_budget.load_budget(settings, window)
         self._most = settings.number("context.message_history_limit")
@@ -55,8 +65,8 @@ class ContextAssembler:
 class SessionReviewer:
     """Writes the prompt by which a model saves what a conversation missed to save."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, memory: Place | OpenMemory) -> None:
+        self._place = memory if isinstance(memory, Place) else memory.place
 
     def should_review(self, messages: Sequence[Message], min_messages: int = 0) -> bool:
         """Return whether the user said enough: `min_messages`, 0 for `review.min_messages`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, assert_never
 
 from memfs.cli import console
@@ -30,6 +31,12 @@ def report(outcome: Outcome) -> None:
             for entry in outcome.entries:
                 console.print_done(format_entry(entry))
             format_remainder(outcome.note)
+            for label, number, text in outcome.contradicted:
+                old = shlex.quote(text.strip())
+                console.talk(
+                    f"! line {number} says otherwise; if it holds no longer: memfs edit {label} "
+                    f"--remove {old}"
+                )
         case _:
             assert_never(outcome)
 
@@ -46,7 +53,7 @@ def format_entry(entry: JournalEntry) -> str:
     if entry.after is None:
         return f"{name} version {entry.version}: removed ({entry.op})"
     block = blocks.make(entry.tier, entry.label, "", entry.after)
-    size = f"{block.chars:,} of {block.limit:,} characters"
-    full = "; nearly full" if block.chars >= WARN_AT * block.limit else ""
-    over = "; over the limit" if block.chars > block.limit else full
+    size = f"{block.chars:,} of {block.limit:,} characters{block.size_in_tokens}"
+    full = "; nearly full" if block.fill >= WARN_AT else ""
+    over = "; over the limit" if block.fill > 1 else full
     return f"{name} version {entry.version}: {entry.op}, {size}{over}"

@@ -15,26 +15,31 @@ from memfs.store.blocks import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from memfs.core.brief_layout import Recalled
     from memfs.store.standing_rules import StandingRule
 
 RULES = 1500  # UTF-16 units that standing rules take at most
-_READ = "memory_read"
+_READ = ("memory_read", "core_memory_read")  # the first that is listed
+_PAGE_IN, _PAGE_OUT = "memory_page_in", "memory_page_out"
 # Kinds that stand under a heading of their own, and UTF-16 units that they take at most.
 _APART = (("team", brief_layout.TEAMED, 3000), ("source", brief_layout.SOURCED, 1200))
 _UNITS = 4  # of UTF-16 for a token, where a budget in tokens is first tried
 
 
 def compose_brief(
-    place: Place, *, tools: bool = False, budget: int = brief_layout.BUDGET, host: str = ""
+    place: Place,
+    *,
+    tools: "bool | Collection[str]" = False,
+    budget: int = brief_layout.BUDGET,
+    host: str = "",
 ) -> tuple[str, dict[str, str]]:
     """Return the whole brief, and the texts of its blocks (`tier:label` to text).
 
     It holds guidance, pinned blocks, the names of the others, and the tools: those of the MCP
-    server if the assistant has `tools`, else the command line. `budget` is in UTF-16 units. The
-    guidance is that of a `host`, where a store has such.
+    server if the assistant has `tools`, those that are named, or the command line. `budget` is in
+    UTF-16 units. The guidance is that of a `host`, where a store has such.
     """
     guidance = prompts.read(place, "guidance", host)
     found = blocks.load(place)
@@ -67,7 +72,9 @@ def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
     return f"memfs: {what} in no block yet: memfs review"
 
 
-def compose_within(place: Place, room: int, *, tools: bool = False, host: str = "") -> str:
+def compose_within(
+    place: Place, room: int, *, tools: "bool | Collection[str]" = False, host: str = ""
+) -> str:
     """Return the brief in about `room` tokens; cuts are marked in it."""
     from memfs.core.tokens import estimate  # for small windows alone
 
@@ -122,16 +129,20 @@ def create_scratch_block(place: Place) -> None:
         atomic.write(path, text, private=True, durable=False)
 
 
-def names(place: Place | None, *, tools: bool) -> Names:
-    """Return the names of the assistant's tools: ours, or those of the command line.
+def names(place: Place | None, *, tools: "bool | Collection[str]") -> Names:
+    """Return the names of the assistant's tools: ours, those given, or those of the command line.
 
     Tools that the configuration of `place` takes away are not named.
     """
-    if tools:
-        removed = config.load(place).get("tools.remove") if place else None
-        listed = [name for name in SMALL if not isinstance(removed, list) or name not in removed]
-        return Names(_READ, f"Memory tools: {', '.join(listed)}")
-    return commands(program())
+    if tools is False:
+        return commands(program())
+    removed = config.load(place).get("tools.remove") if place else None
+    lacking = removed if isinstance(removed, list) else []
+    listed = [name for name in (SMALL if tools is True else tools) if name not in lacking]
+    line = f"Memory tools: {', '.join(listed)}" if listed else ""
+    page_in = f"{_PAGE_OUT} with back: true" if _PAGE_OUT in listed else ""
+    page_in = f"{_PAGE_IN} LABEL" if _PAGE_IN in listed else page_in
+    return Names(next((name for name in _READ if name in listed), ""), line, page_in)
 
 
 def commands(program: str) -> Names:
@@ -141,6 +152,7 @@ def commands(program: str) -> Names:
         f"Memory tools: {program} edit LABEL --append TEXT | --replace OLD NEW | --remove TEXT, "
         f"{program} create LABEL TEXT --description WHAT, {program} archive add TEXT, "
         f"{program} search QUERY",
+        f"{program} page in LABEL",
     )
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.privacy import excerpt
+from memfs.core.records import Message
 from memfs.core.tokens import estimate
 from memfs.search.text_vectors import embed_texts
 from memfs.store import clock, config, journal_query, recall
@@ -140,15 +140,13 @@ def importance(text: str) -> int:
     return _LOW if _PASSING.search(text) else _USUAL
 
 
-def get_fate(text: str, *, scratch: bool, important: int, lengthy: int) -> Fate:
+def get_fate(text: str, *, important: int, lengthy: int) -> Fate:
     """Return the fate of a part that is paged out.
 
     Parts of `important` (1 to 10) or more are archived; those of `lengthy` tokens or more are
-    summarised, then archived; passing notes are discarded (the journal keeps them), and so is all
-    of a `scratch` block, which belongs to its session alone; the rest is archived.
+    summarised, then archived; passing notes are discarded (the journal keeps them); the rest is
+    archived.
     """
-    if scratch:
-        return "discard"
     if importance(text) >= important:
         return "archive"
     if _PASSING.search(text):
@@ -176,14 +174,20 @@ def candidates(
     recent: Sequence[str],
     ages: Sequence[float],
     *,
-    scratch: bool,
     important: int,
     lengthy: int,
+    former: str = "",
 ) -> list[PageCandidate]:
-    """Score the parts of a body, the least worth first. `ages` are those of the parts in days."""
+    """Score the parts of a body, the least worth first. `ages` are those of the parts in days.
+
+    A part that is nearer to the `former` task than to the new one is not relevant.
+    """
     found = split_parts(body)
     texts = [part.text for part in found]
     near = relevances(task, texts)
+    if former:
+        far = relevances(former, texts)
+        near = [new if new >= old else 0.0 for new, old in zip(near, far, strict=True)]
     referred = _find_references(texts, recent)
     scored = []
     for part, relevance, again, days in zip(found, near, referred, ages, strict=True):
@@ -194,7 +198,7 @@ def candidates(
             + _WEIGHTS["importance"] * sounds / 10
             + _WEIGHTS["recency"] * 0.5 ** (days / _HALF)
         )
-        kind = get_fate(part.text, scratch=scratch, important=important, lengthy=lengthy)
+        kind = get_fate(part.text, important=important, lengthy=lengthy)
         scored.append(
             PageCandidate(part, worth, relevance, again, sounds, days, estimate(part.text), kind)
         )
@@ -262,6 +266,11 @@ def find_trigger(
     return ""
 
 
+def strip_trigger(prompt: str) -> str:
+    """Return a prompt without the words that only announce another task: "new task: …"."""
+    return _SAID.sub("", prompt).lstrip(" \t\n:,.;!-\u2013\u2014")
+
+
 def is_telling(prompt: str) -> bool:
     """Tell whether a prompt names a topic, and does not merely continue."""
     return len(_LATIN.findall(prompt)) >= _FEWEST and not _GOES_ON.match(prompt)
@@ -282,10 +291,12 @@ def name_spare_parts(place: Place, block: Block) -> list[str]:
     return [excerpt(" ".join(each.part.text.split()), _SHOWN) for each in found[:_MOST]]
 
 
-def select_parts(place: Place, block: Block, task: str, free: float) -> list[PageCandidate]:
+def select_parts(
+    place: Place, block: Block, task: str, free: float, former: str = ""
+) -> list[PageCandidate]:
     """Return the parts of a block to page out for a task, or to free a share of its limit.
 
-    Without a task the session's last prompts stand for it.
+    Without a task the session's last prompts stand for it. `former` is the task before.
     """
     settings = config.load(place)
     recent = _load_prompts(place)
@@ -295,9 +306,9 @@ def select_parts(place: Place, block: Block, task: str, free: float) -> list[Pag
         task or "\n".join(recent[-_TASK:]),
         recent,
         _compute_ages(place, block),
-        scratch=block.tier == labels.SESSION,
         important=important,
         lengthy=settings.number("paging.summarize_threshold"),
+        former=former,
     )
     least = settings.get_share("paging.min_relevance_to_keep")
     freed = max(1, int(free * block.limit)) if free else 0
@@ -306,14 +317,16 @@ def select_parts(place: Place, block: Block, task: str, free: float) -> list[Pag
 
 def _load_prompts(place: Place) -> list[str]:
     """Return the last prompts of the user in this session."""
+    return [message.text[:_LONGEST] for message in list_prompts(place)[-_RECENT:]]
+
+
+def list_prompts(place: Place) -> list[Message]:
+    """Return the user's messages of this session that are in recall."""
     if not place.session:
         return []
-    found: list[str] = []
-    for path in recall.sources(place.home):
-        if place.session in path.replace("\\", "/").rpartition("/")[2]:
-            prompts = [m.text[:_LONGEST] for m in recall.messages(path) if m.role == "user"]
-            found += prompts[-_RECENT:]
-    return found[-_RECENT:]
+    paths = recall.sources(place.home)
+    mine = [path for path in paths if place.session in path.replace("\\", "/").rpartition("/")[2]]
+    return [m for path in mine for m in recall.messages(path) if m.role == "user"]
 
 
 def _compute_ages(place: Place, block: Block) -> list[float]:

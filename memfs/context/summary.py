@@ -24,12 +24,15 @@ _DECIDED = re.compile(
 )
 
 
-def extract(text: str, room: int) -> str:
-    """Return the most important sentences of a text, in at most `room` tokens; "" for no room."""
+def extract(text: str, room: int, about: str = "") -> str:
+    """Return the most important sentences of a text, in at most `room` tokens; "" for no room.
+
+    With `about` those that are nearest to that.
+    """
     found = sentences(text)
     if not found or room <= 0:
         return ""
-    order = _rank(found)
+    order = _rank(found, about)
     chosen: list[int] = []
     left = room
     for place in order:
@@ -48,15 +51,15 @@ def sentences(text: str) -> list[str]:
     return kept[:_MOST] if len(kept) <= _MOST else kept[: _MOST // 2] + kept[-_MOST // 2 :]
 
 
-def _rank(found: Sequence[str]) -> list[int]:
+def _rank(found: Sequence[str], about: str) -> list[int]:
     """Return the indexes of sentences, the most important one first; repetitions come last."""
     vectors = embed_texts(found)
-    middle = vectors.mean(axis=0)
+    middle = embed_texts([about])[0] if about else vectors.mean(axis=0)
     near = vectors @ (middle / max(float(middle @ middle) ** 0.5, 1e-9))
     scores = [
         float(near[place])
-        + 0.25 * bool(_DECIDED.search(text))
-        + 0.1 * (place < 3)
+        + 0.25 * (not about and bool(_DECIDED.search(text)))
+        + 0.1 * (not about and place < 3)
         - 0.2 * (len(text) < 20)
         for place, text in enumerate(found)
     ]

@@ -99,6 +99,22 @@ class Block:
         return found or None
 
     @property
+    def fill(self) -> float:
+        """How full it is, from 0: by its characters, or its tokens where they are capped."""
+        share = self.chars / self.limit
+        return max(share, self._count_tokens() / self.tokens) if self.tokens else share
+
+    @property
+    def size_in_tokens(self) -> str:
+        """Its tokens and their cap, as words behind the characters; "" for no cap."""
+        return f", about {self._count_tokens():,}/{self.tokens:,} tokens" if self.tokens else ""
+
+    def _count_tokens(self) -> int:
+        from memfs.core import tokens  # few blocks have a cap
+
+        return tokens.estimate(self.value)
+
+    @property
     def paged_out(self) -> int:
         """The number of parts that were paged out."""
         return self._get_integer("paged_out", 0, minimum=0)

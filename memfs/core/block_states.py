@@ -13,6 +13,15 @@ _PART = re.compile(r"[^\s,;:()\[\]{}\"'`=*]+")
 _FEWEST = 2  # words: fewer do not say what a value is of
 _MOST = 2000  # lines that are compared
 _EDGES, _LIST_MARKS = ".!?", "-+>#|"
+_NAMED = re.compile(
+    r"[ \t]*(?:[-*+] )?(?P<name>[^\W\d][^:=`\n]{0,40}?)[ \t]*:[ \t]+(?P<value>\S.*)"
+)
+# Names of which a block may have several.
+_LISTED = re.compile(
+    r"\b(?:todo|open|questions?|notes?|ideas?|bugs?|fix(?:ed)?|issues?|tasks?|steps?|examples?|see|"
+    r"links?|sources?|urls?|files?|tips?|warnings?|important|decisions?|decided|done|next|rules?)\b",
+    re.IGNORECASE,
+)
 
 _CONTENT = {
     "append": "populated",
@@ -59,11 +68,34 @@ class Contradiction(NamedTuple):
     other: str
 
 
-def find_contradictions(text: str) -> list[Contradiction]:
+class ContradictedLine(NamedTuple):
+    """A line of a block, by its number from 1, that a line added later contradicts."""
+
+    label: str
+    number: int
+    text: str
+
+
+def find_contradicted(label: str, before: str, after: str) -> list[ContradictedLine]:
+    """Return the lines of a block that lines added to it contradict, also by the name of a value.
+
+    `Name: Bob` contradicts `Name: Alice`.
+    """
+    old, lines = set(before.splitlines()), after.splitlines(keepends=True)
+    found = []
+    for pair in find_contradictions(after, named=True):
+        stood = [at for at in (pair.first, pair.second) if lines[at - 1].rstrip("\r\n") in old]
+        if len(stood) == 1:
+            found.append(ContradictedLine(label, stood[0], lines[stood[0] - 1]))
+    return found
+
+
+def find_contradictions(text: str, *, named: bool = False) -> list[Contradiction]:
     """Return the pairs of lines with the same words but another value.
 
-    A value has a digit. More than two such lines are a list that counts, and no contradiction; nor
-    are two below different headings, which may be of different things, and what is code.
+    A value has a digit; with `named` it may also be what stands behind a name and a colon. More
+    than two such lines are a list that counts, and no contradiction; nor are two below different
+    headings, which may be of different things, and what is code.
     """
     groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     heading = ""
@@ -73,6 +105,11 @@ def find_contradictions(text: str) -> list[Contradiction]:
             continue
         if line.lstrip(" ").startswith("#"):
             heading = f"{number}"
+        pair = _NAMED.fullmatch(line.rstrip()) if named else None
+        if pair and not _LISTED.search(pair["name"]):
+            key = (heading, pair["name"].lower())
+            groups.setdefault(key, []).append((number, pair["value"].strip().lower()))
+            continue
         parts = (part.strip(_EDGES).lower() for part in _PART.findall(line))
         words = [part for part in parts if part.strip(_LIST_MARKS)]
         values = [at for at, word in enumerate(words) if any(map(str.isdigit, word))]

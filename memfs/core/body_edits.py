@@ -14,7 +14,7 @@ from memfs.secrets import find_secrets
 
 @dataclass(frozen=True)
 class Append:
-    """Add `text` on a new line at the end."""
+    """Add `text` on a new line at the end, unless its lines stand there already."""
 
     label: str
     text: str
@@ -233,7 +233,18 @@ def _append(body: str, text: str, eol: str, label: str) -> str | Rejected:
         return Rejected(f"cannot append to '{label}': the text is empty")
     if not body:
         return text + eol
+    if _has_lines(body, text):
+        return body
     return body + text + eol if body.endswith("\n") else body + eol + text
+
+
+def _has_lines(body: str, text: str) -> bool:
+    """Return whether all lines of a text, which has words, stand in a body, one after the other."""
+    there, wanted = (
+        "\n".join(["", *(line.rstrip().removeprefix("- ") for line in each.splitlines()), ""])
+        for each in (body, text)
+    )
+    return wanted in there and any(map(str.isalnum, text))
 
 
 def _replace(

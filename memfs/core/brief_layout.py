@@ -57,13 +57,14 @@ _MOST = 2 * BUDGET  # characters of a block that are prepared for showing
 
 
 class Names:
-    """The names of memory tools: a command to read a block, and a line that lists all tools."""
+    """The names of memory tools: to read a block, to page one in, and a line that lists all."""
 
-    __slots__ = ("read", "tools")
+    __slots__ = ("page_in", "read", "tools")
 
-    def __init__(self, read: str, tools: str) -> None:
+    def __init__(self, read: str, tools: str, page_in: str = "memfs page in LABEL") -> None:
         self.read = read
         self.tools = tools
+        self.page_in = page_in
 
 
 def units(text: str) -> int:
@@ -78,7 +79,7 @@ def sort_blocks(blocks: list[Block]) -> list[Block]:
 
 def section(block: Block) -> str:
     """Return a pinned block as the brief shows it, uncut."""
-    return _render_section(block, _format_name(block))
+    return _render_section(block, _format_name(block), "")
 
 
 def title(block: Block, shadowed: bool = False) -> str:
@@ -104,7 +105,7 @@ def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET
     room = max(0, budget - units(start) - units(names.tools) - 1)
     tail = _list_others(others, called, names, room // 3)
     wheres = [names.read.replace("LABEL", called[id(block)]) for block in pinned]
-    texts = [_render_section(block, called[id(block)]) for block in pinned]
+    texts = [_render_section(block, called[id(block)], names.page_in) for block in pinned]
     least = [_measure_least(text, where) for text, where in zip(texts, wheres, strict=True)]
     total = sum(least)
     while pinned and total + units(tail) > room:
@@ -118,7 +119,7 @@ def brief(blocks: list[Block], guidance: str, names: Names, budget: int = BUDGET
         text = fit(texts[index], room - total, wheres[index])
         room -= units(text)
         parts.append(text)
-    return "".join([*parts, tail, names.tools, "\n"])
+    return "".join([*parts, tail, names.tools, "\n" if names.tools else ""])
 
 
 def fit(text: str, room: int, where: str) -> str:
@@ -155,7 +156,7 @@ def render_changes(
     budget = min(budget, _MOST)
     found = []
     for before, after in pairs:
-        text = _render_change(before, after)
+        text = _render_change(before, after, names.page_in)
         block = after or before
         if text and block:
             where = names.read.replace("LABEL", _format_name(block))
@@ -207,7 +208,7 @@ def rules(found: "Sequence[Stated]", budget: int) -> str:
 
 
 def _format_cut_note(left: int, where: str) -> str:
-    return f"… {left:,} more chars: {where}\n"
+    return f"… {left:,} more chars: {where}\n" if where else f"… {left:,} more chars\n"
 
 
 def _format_name(block: Block, *, shadowed: bool = False) -> str:
@@ -219,24 +220,22 @@ def _format_name(block: Block, *, shadowed: bool = False) -> str:
 
 
 def _render_heading(block: Block, name: str) -> str:
-    chars, limit = block.chars, block.limit
-    share = chars * 100 // limit
-    size = f"{chars}/{limit} chars"
-    if chars >= WARN_AT * limit:
-        size = f"⚠️ {size} ({share}%)"
+    size = f"{block.chars}/{block.limit} chars{block.size_in_tokens}"
+    if block.fill >= WARN_AT:
+        size = f"⚠️ {size} ({int(block.fill * 100)}%)"
     return f"## [{name.upper()}] {size}" + (" read-only" if block.read_only else "")
 
 
-def _render_section(block: Block, name: str) -> str:
+def _render_section(block: Block, name: str, page_in: str) -> str:
     lines = [_render_heading(block, name)]
     if block.description:
         lines.append(f"*{escape(flatten_text(block.description))}*")
     if block.problem:
         lines.append(_describe_problem(block))
-    if block.chars >= WARN_AT * block.limit:
+    if block.fill >= WARN_AT:
         lines.append(_FULL)
     if block.paged_out:
-        lines.append(_format_paged_note(block.paged_out, name))
+        lines.append(_format_paged_note(block.paged_out, page_in.replace("LABEL", name)))
     lines.append(_quote_value(block.value) if block.value.strip() else "(empty)")
     return "\n".join(lines) + "\n"
 
@@ -252,10 +251,10 @@ def _quote_value(value: str) -> str:
     return quote(value[:_MOST]) + value[_MOST:]
 
 
-def _format_paged_note(count: int, name: str) -> str:
+def _format_paged_note(count: int, page_in: str) -> str:
     """Return the note on the parts that were paged out of a block."""
     parts = "1 part of it is" if count == 1 else f"{count:,} parts of it are"
-    return f"({parts} paged out, most to the archive; back with memfs page in {name})"
+    return f"({parts} paged out; back with {page_in})" if page_in else f"({parts} paged out)"
 
 
 def _describe_problem(block: Block) -> str:
@@ -279,7 +278,7 @@ def _list_others(blocks: list[Block], called: dict[int, str], names: Names, room
     """List blocks by name and size, as many as fit into `room`, and count the rest."""
     if not blocks:
         return ""
-    tail = f" — read with {names.read}\n"
+    tail = f" — read with {names.read}\n" if names.read else "\n"
     text = "Other memory: "
     room -= units(text) + units(tail) + units(f", … {len(blocks):,} more")
     listed: list[str] = []
@@ -295,17 +294,17 @@ def _list_others(blocks: list[Block], called: dict[int, str], names: Names, room
     return text + ", ".join(listed) + tail
 
 
-def _render_change(before: Block | None, after: Block | None) -> str:
+def _render_change(before: Block | None, after: Block | None, page_in: str) -> str:
     shown = before is not None and before.pinned
     if after is None or not after.pinned:
         if not shown or before is None:
             return ""
         how = "was deleted" if after is None else "is no longer pinned"
         return f"## [{_format_name(before).upper()}] {how}\n"
-    whole = _render_section(after, _format_name(after))
+    whole = _render_section(after, _format_name(after), page_in)
     if before is None or not shown:
         return whole
-    if _render_section(before, _format_name(before)) == whole:
+    if _render_section(before, _format_name(before), page_in) == whole:
         return ""
     if max(len(before.value), len(after.value)) > _MOST:
         return whole

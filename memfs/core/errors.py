@@ -32,6 +32,10 @@ _ACTIONS = {
     "make_store": ("make one with: memfs init", "ask the user to make one: memfs init"),
     "mend": ("memfs doctor --fix", "ask the user to run memfs doctor --fix, which"),
     "read": ("memfs show {label}", "memory_read"),
+    "page_in": (
+        "memfs log {label} shows what happened to it",
+        "memory_search looks in the archive and in past sessions",
+    ),
     "rename": (": memfs rename {label} LABEL", "; the user can: memfs rename {label} LABEL"),
     "rewrite": ("memfs edit {label} --set -", "memory_rethink"),
     "look": ("memfs show", "memory_read"),
@@ -41,7 +45,10 @@ _ACTIONS = {
         "there is no session here",
     ),
     "that_session": ("name it with --session ID", "there is none here"),
-    "unpin": ("memfs edit LABEL --no-pin", "the user can: memfs edit LABEL --no-pin"),
+    "unpin": (
+        "unpin another one (memfs edit LABEL --no-pin), or raise max_blocks in config.yaml",
+        "pass pinned: false, add to a block there is, or use archival_memory_insert",
+    ),
 }
 
 

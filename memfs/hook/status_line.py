@@ -19,6 +19,6 @@ def format_status_line(payload: dict[str, object]) -> str:
     chars = sum(block.chars for block in found)
     parts = [f"memory: {len(found)} block{'s' * (len(found) != 1)}, {chars:,} characters"]
     for block in found:
-        if block.chars >= WARN_AT * block.limit:
-            parts.append(f"⚠️ {block.label} {block.chars * 100 // max(block.limit, 1)} %")
+        if block.fill >= WARN_AT:
+            parts.append(f"⚠️ {block.label} {int(block.fill * 100)} %")
     return " · ".join(parts)

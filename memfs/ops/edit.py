@@ -12,7 +12,18 @@ from memfs import files
 from memfs.core import body_edits, front_matter_lines, frontmatter, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
-from memfs.core.body_edits import BodyEdit, Create, Delete, Describe, Edit, Rejected, Rename
+from memfs.core.block_states import ContradictedLine, find_contradicted
+from memfs.core.body_edits import (
+    Append,
+    BodyEdit,
+    Create,
+    Delete,
+    Describe,
+    Edit,
+    Insert,
+    Rejected,
+    Rename,
+)
 from memfs.core.errors import Remedy, StoreError
 from memfs.core.privacy import public
 from memfs.core.records import JournalEntry, Origin
@@ -27,11 +38,13 @@ from memfs.sync import instruction_sections
 class Edited:
     """Done: one journal entry for each block file that changed.
 
-    `note` says why a commit or sync that is configured failed.
+    `note` says why a commit or sync that is configured failed. `contradicted` are the lines that
+    stayed beside an added one which says otherwise.
     """
 
     entries: tuple[JournalEntry, ...]
     note: str = ""
+    contradicted: tuple[ContradictedLine, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +102,8 @@ def run(
         entries = session.commit(changes, origin)
     if not entries:
         return Unchanged(requested[0].label if requested else "")
-    return Edited(tuple(entries), instruction_sections.finish_edit(place, changes, origin))
+    note = instruction_sections.finish_edit(place, changes, origin)
+    return Edited(tuple(entries), note, tuple(session.contradicted))
 
 
 class _Session:
@@ -98,6 +112,7 @@ class _Session:
     def __init__(self, place: Place, stack: ExitStack) -> None:
         self.place = place
         self.settings = config.load(place)
+        self.contradicted: list[ContradictedLine] = []
         self._stack = stack
         self._drafts: dict[tuple[str, str], _Draft] = {}
         self._writers: dict[str, Writer] = {}
@@ -238,7 +253,7 @@ class _Session:
             return None
         return Rejected(
             f"cannot {verb} '{label}': {count} blocks are pinned, at most {most} may be",
-            Remedy("unpin another one ({unpin}), or raise max_blocks in config.yaml"),
+            Remedy("{unpin}"),
         )
 
     def _record_edit(self, draft: _Draft, text: str | None, op: str) -> None:
@@ -270,6 +285,8 @@ class _Session:
             if secret:
                 return secret
             self._record_edit(draft, block.head + body, verb)
+            if isinstance(edit, Append | Insert):
+                self.contradicted += find_contradicted(draft.label, block.value, after.value)
         return None
 
     def _create(self, edit: Create) -> Rejected | None:
@@ -307,6 +324,11 @@ class _Session:
         return None
 
     def _check_create(self, tier: str, label: str, edit: Create) -> Rejected | None:
+        if label == labels.WORKING and edit.label == label:  # no tier was named
+            return Rejected(
+                f"cannot create '{label}': that is the scratch block of a session",
+                "choose another label",
+            )
         if self._is_taken(tier, label):
             return Rejected(
                 f"cannot create '{label}': it exists already", Remedy("add to it: {add}", label)

@@ -58,19 +58,20 @@ def page_out(
     origin: Origin,
     *,
     task: str = "",
+    former: str = "",
     free: float = 0.0,
     dry: bool = False,
 ) -> PagedOut:
     """Page out the parts a task does not need, or as many as free a share of a block's limit.
 
-    The default task is the session's last prompts. `dry`: nothing is written. Raises
-    `RejectedError` for a block that is read-only, `NotFoundError`.
+    The default task is the session's last prompts; `former` is the one before. `dry`: nothing is
+    written. Raises `RejectedError` for a block that is read-only, `NotFoundError`.
     """
     with _open_block(place, label) as opened:
         block = opened.block
         gone = [
             _discard_secret(each, block.label)
-            for each in page_scores.select_parts(place, block, task, free)
+            for each in page_scores.select_parts(place, block, task, free, former)
         ]
         archived = _archive_parts(place, block, gone, dry=dry)
         summaries = {
@@ -125,10 +126,7 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
         tier, name = block.tier, block.label
         entries, shortened = _find_outs(journal_query.list_block_entries(place, tier, name))
         if not entries:
-            raise NotFoundError(
-                f"nothing was paged out of '{name}'",
-                Remedy("{log} shows what happened to it", name),
-            )
+            raise NotFoundError(f"nothing was paged out of '{name}'", Remedy("{page_in}", name))
         body = _remove_summaries(block.body, shortened)
         for entry in reversed(entries):
             body = _restore_part(entry, body, frontmatter.line_end(block.raw))

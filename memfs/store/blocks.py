@@ -21,6 +21,7 @@ _OFF = (False, "off")  # 0 is False, too
 LARGEST = (
     256 << 10
 )  # bytes of a block file: a larger one is shown from its beginning, and not edited
+_FEW = 20  # labels that an error names
 _BEGINNING = 16 << 10
 _FULL_READING = 20_000  # characters of front matter for the full YAML reader, over all blocks
 
@@ -314,6 +315,8 @@ def missing(place: Place, text: str) -> NotFoundError:
     tier, name = labels.parse(text)
     close = difflib.get_close_matches(name, known, 1, 0.7)
     hint = Remedy("{list}, {create} makes one")
+    if known and len(known) <= _FEW:
+        hint = Remedy("there are {names}; {create} makes one", names=", ".join(known))
     if close:
         hint = Remedy("did you mean {near}? see {listing}", near=close[0])
     elif not place.session and (tier == labels.SESSION or name == labels.WORKING):

@@ -64,8 +64,16 @@ def find_problems(store: Store) -> list[str]:
     for section, value in found.items():
         if section == _VERSION:
             continue
-        if section in settings.DEFAULTS and section not in allowed:
-            problems: Iterable[_Problem] = [((section,), _describe_refusal(section, value))]
+        if (
+            section not in _KNOWN
+            and isinstance(value, dict)
+            and not _KNOWN.keys().isdisjoint(value)
+        ):
+            keys = ", ".join(key for key in value if key in _KNOWN)
+            wrong = f"'{section}' is not used: write {keys} at the beginning of a line, without it"
+            problems: Iterable[_Problem] = [((section,), wrong)]
+        elif section in settings.DEFAULTS and section not in allowed:
+            problems = [((section,), _describe_refusal(section, value))]
         elif section == data_sources.SECTION and isinstance(value, dict):
             problems = _check_sources(store, value)
         else:

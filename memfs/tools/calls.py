@@ -65,6 +65,8 @@ def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
     checked = check_arguments(tool, given)
     if isinstance(checked, str):
         return Result(call, f"error: {checked}", is_error=True, heartbeat=heartbeat)
+    if "label" in checked:  # as the heading of a block has it: [HUMAN]
+        checked["label"] = checked["label"].strip("[] ")
     return CheckedCall(call, tool, checked, heartbeat)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import assert_never
 
 from memfs.context import page_scores
 from memfs.core import label
 from memfs.core.block import WARN_AT, Block
+from memfs.core.block_states import ContradictedLine
 from memfs.core.body_edits import Edit, Rejected
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
@@ -30,7 +32,8 @@ def read_block(context: ToolContext, arguments: Arguments) -> str:
         return _list_blocks(context)
     shown = show.run(context.place(), label, str(arguments.get("version") or ""))
     block = shown.block
-    facts = [f"version {shown.version}", f"{block.chars:,}/{block.limit:,} characters"]
+    size = f"{block.chars:,}/{block.limit:,} characters{block.size_in_tokens}"
+    facts = [f"version {shown.version}", size]
     if block.read_only:
         facts.append("read-only")
     if block.problem:
@@ -97,13 +100,23 @@ def apply(
     match outcome:
         case Edited():
             note = [flatten_text(outcome.note)] if outcome.note else []
-            return [*_describe(context, outcome.entries), *note]
+            mends = [flatten_text(_word_mend(each)) for each in outcome.contradicted]
+            return [*_describe(context, outcome.entries), *note, *mends]
         case Unchanged():
             return [flatten_text(f"nothing changed: '{outcome.label}' says that already")]
         case Rejected():
             raise RejectedError(outcome.message, outcome.hint)
         case _:
             assert_never(outcome)
+
+
+def _word_mend(line: ContradictedLine) -> str:
+    """Return what a model is told of a line that what it added contradicts."""
+    given = {"label": line.label, "old_content": line.text, "new_content": ""}
+    return (
+        f"line {line.number} says otherwise: {line.text.strip()!r}. If that holds no longer, call "
+        f"core_memory_replace with {json.dumps(given, ensure_ascii=False)}"
+    )
 
 
 def run_edits(context: ToolContext, arguments: Arguments, edits: list[Edit]) -> str:
@@ -120,8 +133,8 @@ def _describe(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[s
             lines.append(flatten_text(f"done: '{entry.label}' {_GONE.get(entry.op, _DELETED)}"))
             continue
         block = blocks.make(entry.tier, entry.label, "", entry.after)
-        full = f"{block.chars:,}/{block.limit:,} characters"
-        nearly = block.limit > 0 and block.chars >= WARN_AT * block.limit
+        full = f"{block.chars:,}/{block.limit:,} characters{block.size_in_tokens}"
+        nearly = block.fill >= WARN_AT
         hint = "; nearly full: consolidate it with memory_rethink" if nearly else ""
         done = f"done: '{entry.label}' is at version {entry.version}, {full}{hint}"
         lines.append(flatten_text(done))

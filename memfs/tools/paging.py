@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memfs import hosts
-from memfs.context import summary
+from memfs.context import page_scores, summary
 from memfs.context.page_scores import PageCandidate
 from memfs.context.window_budget import load_budget
 from memfs.core import label as labels
@@ -13,10 +13,12 @@ from memfs.core.body_edits import Append, Edit
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
+from memfs.core.records import Hit
 from memfs.core.tokens import estimate
 from memfs.ops import page, search, show
 from memfs.search.request import Filter
 from memfs.store import blocks, config
+from memfs.store.blocks import Place
 from memfs.tools import core_memory, formatting
 from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
@@ -86,7 +88,8 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
     place = context.place()
     limit = config.load(place).number("archival.search_top_k")
     only = Filter(kinds=("message", "passage"))
-    hits = search.run(context.index(), query, mode=None, only=only, limit=limit, page=1).hits
+    found = search.run(context.index(), query, mode=None, only=only, limit=3 * limit, page=1).hits
+    hits = [hit for hit in found if not _is_in_context(hit, place)][:limit]
     if not hits:
         return f"nothing is found for {query!r}"
     if not place.session:
@@ -98,8 +101,10 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
         head = f"- ({hit.at[:10]}, {hit.id}) "
         text = " ".join(hit.text.split())
         left = room - sum(map(len, lines)) - len(head) - 1
-        if len(text) > left:  # as much of it as there is room for
-            text = " ".join(summary.extract(hit.text, max(0, left) // 6).split())
+        tokens = max(0, left) // _UNITS
+        while len(text) > left and tokens:  # what is about the query, as much as there is room for
+            text = " ".join(summary.extract(hit.text, tokens, query).split())
+            tokens = tokens * 3 // 4
         if text and len(text) <= left:
             lines.append(head + text)
     if not lines:
@@ -109,6 +114,16 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
         context, list(edits), arguments.get("reason") or f"page-in: {excerpt(query, 60)}", []
     )
     return "\n".join([*done, *map(flatten_text, lines)])
+
+
+def _is_in_context(hit: Hit, place: Place) -> bool:
+    """Return whether a hit is a call, or said in this session since the user's last prompt."""
+    if hit.kind != "message" or hit.role == "tool":
+        return hit.kind == "message"
+    if hit.session != place.session:
+        return False
+    last = max((message.at for message in page_scores.list_prompts(place)), default="")
+    return hit.at >= last
 
 
 def append_text(context: ToolContext, arguments: Arguments, edits: list[Edit]) -> str:
@@ -122,13 +137,16 @@ def append_text(context: ToolContext, arguments: Arguments, edits: list[Edit]) -
     except RejectedError as error:
         shown = show.run(context.place(), labels.normalise(arguments["label"]))
         block = shown.block
-        missing = block.chars + len(arguments["content"]) + 1 - block.limit
+        after = f"{block.value}\n{arguments['content']}"
+        missing, units, measure = len(after) - block.limit, 1, _count_characters
+        if missing <= 0 and block.tokens is not None:
+            missing, units, measure = estimate(after) - block.tokens, _UNITS, estimate
         expected = arguments.get("expected_version")
         if missing <= 0 or block.read_only or expected not in (None, shown.version):
             raise
         label = labels.qualify(block.tier, block.label)
-        shares = [missing / block.limit + more for more in SHARES]
-        share, parts = _find_share(context, label, shares, missing, lambda t: len(t.rstrip()))
+        shares = [missing * units / block.limit + more for more in SHARES]
+        share, parts = _find_share(context, label, shares, missing, measure)
         if not parts:
             raise
         if not arguments.get("make_room"):
@@ -167,6 +185,10 @@ def _find_share(
         if measure(planned.before) - measure(planned.after) >= lacking:
             return share, planned.gone
     return shares[-1], ()
+
+
+def _count_characters(text: str) -> int:
+    return len(text.rstrip())
 
 
 def _shorten(candidate: PageCandidate, most: int = 80) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +17,8 @@ FORMATS = ("anthropic", "openai", "gemini", "mcp")
 _ANTHROPIC_MEMORY = "memory"
 _BEAT = {
     "type": "boolean",
-    "description": "true: you want to go on after this call, for example to call another tool.",
+    "description": "true: you get the result and go on. Without it the turn ends here, and the "
+    "user sees only the text of this answer.",
 }
 
 
@@ -127,22 +129,27 @@ def _parse_call(value: dict[str, object]) -> FormattedCall | None:
 
 
 def _parse_name(value: dict[str, object]) -> str:
-    """Return a tool's name without the prefix of hosts: `mcp__memfs__`, `mcp_memfs_`."""
+    """Return a tool's name without the prefix of hosts (`mcp__memfs__`) or of models."""
     name = str(value.get("name") or "")
-    for mark in ("mcp__memfs__", "mcp__plugin_memfs_memfs__", "mcp_memfs_", "memfs__"):
+    for mark in (
+        "mcp__memfs__",
+        "mcp__plugin_memfs_memfs__",
+        "mcp_memfs_",
+        "memfs__",
+        "functions.",
+    ):
         name = name.removeprefix(mark)
     return name
 
 
 def _parse_arguments(given: object) -> object:
-    """Return arguments, parsed if they are JSON in a string; {} for None or ""."""
-    if given is None or given == "":
-        return {}
-    if isinstance(given, str):
-        try:
-            return json.loads(given)
-        except (ValueError, RecursionError):
-            return given
+    """Return arguments, parsed if they are JSON in a string, also twice; {} for None or ""."""
+    for _ in range(2):
+        if given is None or given == "":
+            return {}
+        if isinstance(given, str):
+            with suppress(ValueError, RecursionError):
+                given = json.loads(given)
     return given
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memfs.agent.endpoint import Endpoint
+from memfs.store.blocks import Place
 from tests.agent.scripted_endpoint import Asked, Rule, ScriptedEndpoint
 from tests.cli.conftest import Run, Screen, memfs
 
@@ -17,6 +18,7 @@ Serve = Callable[[Rule], ScriptedEndpoint]
 Connect = Callable[[str], Endpoint]
 Use = Callable[..., list[Asked]]
 Evaluate = Callable[..., Screen]
+Talk = Callable[..., Screen]
 
 
 @pytest.fixture(autouse=True)
@@ -64,3 +66,15 @@ def use(serve: Serve, home: Path) -> Use:
 def evaluate(memfs: Run) -> Evaluate:
     """Run an evaluation of the model m of an endpoint."""
     return lambda url, *options: memfs("eval", "--endpoint", url, "--model", "m", *options)
+
+
+@pytest.fixture
+def talk(memfs: Run, serve: Serve, place: Place, home: Path) -> Talk:
+    """Talk with an endpoint that answers by a rule."""
+
+    def run(rule: Rule, *words: str, more: str = "", context: str = "") -> Screen:
+        server = serve(rule)
+        configure(home, f"llm: {{endpoint: {server.url}, model: m{more}}}\n{context}")
+        return memfs("agent", *words)
+
+    return run

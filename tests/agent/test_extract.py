@@ -20,7 +20,7 @@ TALK = (
 GOOD = {
     "facts": [
         {
-            "message": "1",
+            "message": 1,
             "statement": "Alice works at Acme.",
             "confidence": 0.9,
             "category": "identity",
@@ -28,7 +28,7 @@ GOOD = {
             "personal": True,
         },
         {
-            "message": "1",
+            "message": "[1]",
             "statement": "The shop uses Postgres",
             "confidence": 0.8,
             "category": "decision",

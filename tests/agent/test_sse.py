@@ -40,6 +40,26 @@ def test_an_answer_comes_piece_by_piece(serve: Serve, connect: Connect) -> None:
     assert server.asked[0].body["stream"] is True
 
 
+@pytest.mark.parametrize(
+    ("pieces", "told"),
+    [
+        (["Noted.\n", "<tool", "_call>{}", "</tool_call>"], ["Noted."]),
+        (["a\n``", "`json\n[1]\n```\nb\n"], ["a\n", "```json\n[1]\n```\nb"]),
+        (["a < b, ", "and on"], ["a < b, ", "and on"]),
+    ],
+)
+def test_what_may_be_a_call_is_not_shown_as_it_comes(
+    serve: Serve, connect: Connect, pieces: list[str], told: list[str]
+) -> None:
+    call = '{"name": "f", "arguments": {}}'
+    chunks = [{"choices": [{"delta": {"content": each.replace("{}", call)}}]} for each in pieces]
+    text = "".join(f"data: {json.dumps(each)}\n\n" for each in chunks) + "data: [DONE]\n\n"
+    asked = connect(serve(lambda _: Raw(200, text, {"Content-Type": "text/event-stream"})).url)
+    shown: list[str] = []
+    asked.ask(ModelRequest("", [UserPrompt("Hi")]), shown.append)
+    assert "".join(shown).strip() == "".join(told)
+
+
 def test_an_answer_that_comes_whole_is_taken_all_the_same(serve: Serve, connect: Connect) -> None:
     asked = connect(serve(lambda _: Say("Hello")).url)
     pieces: list[str] = []

@@ -19,7 +19,7 @@ def test_a_context_has_the_blocks_and_the_latest_messages_that_fit(
     with memfs.open(str(repo)) as memory:
         memory.append("human", "Name: Alice")
         messages = [said("user", f"Question {n}. " + "word " * 200) for n in range(20)]
-        found = memfs.ContextAssembler(memory.place, 4096).assemble(messages)
+        found = memfs.ContextAssembler(memory, 4096).assemble(messages)
     assert "Name: Alice" in found.system
     assert 0 < len(found.messages) < 20
     assert found.messages[-1] is messages[-1]

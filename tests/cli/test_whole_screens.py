@@ -142,7 +142,7 @@ def shop(home: Path, monkeypatch: pytest.MonkeyPatch, screen: Screen) -> Iterato
             f"create api 'Timeouts are 5 seconds.' --description '{LONG}' --tag ops",
             "edit api --append 'The zephyr gateway listens on 7741.' -m 'asked for it twice'",
             "edit human --append '- Prefers short answers.'",
-            "edit human --append '- Prefers short answers.'",
+            "edit human --insert 0 '- Prefers short answers.'",
             f"archive add '{LONG}, since 2024.' --tag ops",
             "archive add 'The zephyr gateway has two nodes.' --importance 8",
             "static add limits 'At most 100 requests a second.' --category api",

@@ -91,27 +91,23 @@ def test_parts_are_pieces_of_the_body(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "scratch", "expected"),
+    ("text", "expected"),
     [
-        ("Always run the linter.", False, "archive"),
-        ("Always run the linter.", True, "discard"),
-        ("Currently looking at the parser.", False, "discard"),
-        ("The parser is in src/parse.py.", True, "discard"),
-        ("The parser is in src/parse.py.", False, "archive"),
-        ("The parser reads one token after the other. " * 80, False, "summarise"),
+        ("Always run the linter.", "archive"),
+        ("Currently looking at the parser.", "discard"),
+        ("The parser is in src/parse.py.", "archive"),
+        ("The parser reads one token after the other. " * 80, "summarise"),
     ],
 )
-def test_what_becomes_of_a_part_depends_on_its_kind(
-    text: str, scratch: bool, expected: Fate
-) -> None:
-    assert page_scores.get_fate(text, scratch=scratch, important=7, lengthy=500) == expected
+def test_what_becomes_of_a_part_depends_on_its_kind(text: str, expected: Fate) -> None:
+    assert page_scores.get_fate(text, important=7, lengthy=500) == expected
 
 
 def found(
     body: str, task: str = "", recent: tuple[str, ...] = ()
 ) -> list[page_scores.PageCandidate]:
     ages = [0.0] * len(page_scores.split_parts(body))
-    return page_scores.candidates(body, task, recent, ages, scratch=False, important=7, lengthy=500)
+    return page_scores.candidates(body, task, recent, ages, important=7, lengthy=500)
 
 
 def test_what_people_came_back_to_is_worth_more() -> None:
@@ -123,13 +119,7 @@ def test_what_people_came_back_to_is_worth_more() -> None:
 
 def test_what_is_older_is_worth_less() -> None:
     [one, other] = page_scores.candidates(
-        "The port is 8080.\nThe host is db1.\n",
-        "",
-        (),
-        [0.0, 90.0],
-        scratch=False,
-        important=7,
-        lengthy=500,
+        "The port is 8080.\nThe host is db1.\n", "", (), [0.0, 90.0], important=7, lengthy=500
     )
     assert one.part.text == "The host is db1.\n"
     assert one.worth < other.worth

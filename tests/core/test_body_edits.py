@@ -65,6 +65,11 @@ def test_operations_have_names(edit: body_edits.Edit, name: str) -> None:
         ("old\r\n", "one\r\ntwo\r\n", "\r\n", "old\r\none\r\ntwo\r\n"),
         ("old\n", "one\r\ntwo", "\n", "old\none\ntwo\n"),
         ("old\n", "  indented", "\n", "old\n  indented\n"),
+        ("Name: Al\nold\n", "Name: Al", "\n", "Name: Al\nold\n"),
+        ("a\r\n- b\r\n- c\r\n", "- b\n- c\n", "\r\n", "a\r\n- b\r\n- c\r\n"),
+        ("a\nb\nc\n", "a\nc", "\n", "a\nb\nc\na\nc\n"),
+        ("Name: Alice\n", "Name: Al", "\n", "Name: Alice\nName: Al\n"),
+        ("a\n---\n", "---", "\n", "a\n---\n---\n"),
     ],
 )
 def test_append(body: str, text: str, eol: str, after: str) -> None:
@@ -333,6 +338,7 @@ def test_append_only_adds_at_the_end(body: str, text: str, eol: str) -> None:
     assume(text.strip())
     after = done(Append("a", text), body, eol)
     assert after.startswith(body)
+    assume(after != body)  # it stands there already
     assert after.rstrip("\r\n").endswith(text.rstrip("\n").replace("\n", eol))
     assert after.endswith("\n") is (not body or body.endswith("\n"))
 

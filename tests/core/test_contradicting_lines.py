@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.core.block_states import Contradiction, find_contradictions
+from memfs.core.block_states import Contradiction, find_contradicted, find_contradictions
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,26 @@ from memfs.core.block_states import Contradiction, find_contradictions
 )
 def test_the_same_of_another_value(text: str, values: list[tuple[str, str]]) -> None:
     assert [(each.one, each.other) for each in find_contradictions(text)] == values
+
+
+@pytest.mark.parametrize(
+    ("before", "added", "lines"),
+    [
+        ("Name: Alice\n", "Name: Bob", [(1, "Name: Alice\n")]),
+        ("Team: x\n- name: Al\n", "Name: Alice", [(2, "- name: Al\n")]),
+        ("- port 8080\n", "- port 9090", [(1, "- port 8080\n")]),
+        ("Name: Alice\n", "Editor: Helix", []),
+        ("Open: who pays?\n", "Open: when?", []),
+        ("Colleague: Al\nColleague: Bo\n", "Colleague: Cy", []),
+        ("# Ann\nRole: QA\n", "# Bob\nRole: lead", []),
+        ("see https://a.example\n", "see https://b.example", []),
+    ],
+)
+def test_an_added_line_names_the_one_that_it_contradicts(
+    before: str, added: str, lines: list[tuple[int, str]]
+) -> None:
+    found = find_contradicted("human", before.rstrip("\n"), f"{before}{added}")
+    assert [(each.number, each.text) for each in found] == lines
 
 
 def test_the_lines_are_named() -> None:

@@ -71,6 +71,43 @@ def test_a_later_fact_supersedes_in_other_words(before: str, after: str, place: 
     assert len(stored.load_facts(place.project)) == 2
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I prefer Python", "Actually, I prefer TypeScript now"),
+        ("I prefer to write Go", "I'd rather use Rust"),
+        ("I prefer dark mode", "I prefer light mode"),
+        ("I prefer window seats", "Actually, I prefer aisle seats now"),
+        ("I always use Vim", "I no longer use Vim"),
+        ("I prefer short answers", "These days I prefer detailed answers"),
+    ],
+)
+def test_a_later_preference_supersedes_one_of_the_same(
+    before: str, after: str, place: Place
+) -> None:
+    add(place, before, after)
+    assert [(fact.statement, fact.status) for fact in fact_store.list_facts(place)] == [
+        (before, "superseded"),
+        (after, "active"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I prefer Python", "I prefer tabs"),
+        ("I prefer Python for scripts", "Actually, I prefer Go now"),
+        ("I prefer window seats", "I prefer aisle seats in trains"),
+        ("I love Python", "I love Rust"),
+        ("I prefer dark mode", "Actually, I prefer vim mode in the shell"),
+        ("I prefer to go early", "I prefer Rust"),
+    ],
+)
+def test_preferences_of_different_things_all_hold(before: str, after: str, place: Place) -> None:
+    add(place, before, after)
+    assert {fact.status for fact in fact_store.list_facts(place)} == {"active"}
+
+
 def test_a_decision_about_oneself_stays_with_the_user(place: Place) -> None:
     add(place, "I've decided to use my own laptop", "I decided to move to Berlin")
     assert place.project

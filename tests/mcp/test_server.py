@@ -156,7 +156,7 @@ def test_a_session_that_is_told_with_a_call_is_that_of_its_edit(place: Place, re
             for told in ("s-1", "s-2", None, ""):
                 await session.call_tool(
                     "core_memory_append",
-                    {"label": "human", "content": "more"},
+                    {"label": "human", "content": f"more of {told}"},
                     meta=cast("types.RequestParamsMeta", {"sessionId": told}),
                 )
 
@@ -325,10 +325,11 @@ def test_a_server_survives_its_store_being_deleted_and_restored(place: Place, re
             gone = await session.call_tool("core_memory_append", append)
             assert said(gone).startswith("error: there is no block 'persona'")
             shutil.move(repo / "kept", root)
-            assert not (await session.call_tool("core_memory_append", append)).is_error
+            again = {"label": "persona", "content": "two"}
+            assert not (await session.call_tool("core_memory_append", again)).is_error
 
     run(test)
-    assert blocks.get(place, "persona").value.endswith("one\none")
+    assert blocks.get(place, "persona").value.endswith("one\ntwo")
 
 
 def test_outside_a_project_without_any_store_it_starts_and_says_so(

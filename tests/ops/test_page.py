@@ -66,9 +66,7 @@ def test_what_is_off_the_task_leaves_by_its_kind(place: Place) -> None:
 def test_a_pointer_stays_in_the_brief(place: Place, memfs: Run) -> None:
     write(place, BODY)
     page.page_out(place, "system_rules", AGENT, task=TASK)
-    pointer = (
-        "(2 parts of it are paged out, most to the archive; back with memfs page in system_rules)"
-    )
+    pointer = "(2 parts of it are paged out; back with memfs page in system_rules)"
     assert pointer in memfs("show").out
 
 
@@ -233,14 +231,16 @@ def test_what_is_the_users_is_archived_in_their_store(place: Place) -> None:
     assert archive.sources(place.user) == []
 
 
-def test_nothing_of_a_sessions_scratch_is_archived(place: Place) -> None:
+def test_of_a_sessions_scratch_passing_notes_alone_are_thrown_away(place: Place) -> None:
     here = Place(place.project, place.user, "s1")
     brief.start(here)
-    edit.run(here, [Append("session:working", "Never deploy on Fridays.")], AGENT)
+    text = "The budget is 30 seconds.\nCurrently looking at the parser."
+    edit.run(here, [Append("session:working", text)], AGENT)
     page.page_out(here, "session:working", AGENT, free=1e9)
-    assert passages(place) == []
+    assert passages(place) == ["The budget is 30 seconds."]
     page.page_in(here, "session:working", AGENT)
-    assert blocks.get(here, "session:working").value == "Never deploy on Fridays."
+    assert passages(place) == []
+    assert blocks.get(here, "session:working").value == text
 
 
 def test_what_is_out_follows_a_rename(place: Place) -> None:

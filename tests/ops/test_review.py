@@ -14,7 +14,7 @@ from memfs.core.body_edits import Append, Rethink
 from memfs.core.events import PROMPT, REVIEW, STOP, Event, Reply
 from memfs.core.records import Origin
 from memfs.ops import brief, edit, ingest, page, review, session_end
-from memfs.store import blocks, sessions, spool
+from memfs.store import blocks, proposals, sessions, spool
 from memfs.store.blocks import Place
 
 
@@ -59,13 +59,14 @@ def mode(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("MEMFS_REVIEW_MODE", name)
 
 
-def test_inline_asks_once_after_enough_prompts(
+def test_inline_asks_after_enough_prompts_and_when_as_many_came_since(
     here: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mode(monkeypatch, "inline")
     assert stop(here, 4).more == ""
     assert stop(here, 5).more.startswith(f"{REVIEW} Before this ends")
-    assert stop(here, 6).more == ""
+    asked = [count for count in range(6, 21) if stop(here, count).more]
+    assert asked == [10, 20]
 
 
 def test_what_it_saved_is_told(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,6 +76,9 @@ def test_what_it_saved_is_told(here: Place, monkeypatch: pytest.MonkeyPatch) -> 
     told = stop(here, 5, again=True)
     assert told.more == ""
     assert told.notice == "memfs: the review of this session saved human (append, version 2)"
+    [listed] = proposals.list_reviews(here.home)
+    assert listed.render() == "the review of session s1 by claude saved human (append, version 2)"
+    assert proposals.take_news(here.home) == [], "it was told already"
     assert stop(here, 6).notice == ""
 
 
@@ -95,7 +99,7 @@ def test_a_nudge_comes_with_the_next_prompt(here: Place, monkeypatch: pytest.Mon
     brief.start(here)
     assert stop(here, 5).more == ""
     told = brief.prompt(here, "go on").context
-    assert told.startswith("# Memory (a reminder, once in this session)")
+    assert told.startswith("# Memory (a reminder)")
     assert brief.prompt(here, "go on").context == ""
     stop(here, 6)
     assert brief.prompt(here, "go on").context == ""

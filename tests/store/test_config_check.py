@@ -29,6 +29,10 @@ def problems(place: Place, text: str) -> list[str]:
             "2: unknown key 'context.max_tokenz'; did you mean max_tokens?",
         ),
         ("hooks:\n  recal: 3\n", "3: unknown key 'hooks.recal'; did you mean recall?"),
+        (
+            "memgpt:\n  context: {max_tokens: 9000}\n  llm: {model: m}\n",
+            "2: 'memgpt' is not used: write context, llm at the beginning of a line, without it",
+        ),
         ("llm:\n  # all mine\n  zzz: 1\n", "4: unknown key 'llm.zzz'"),
         ("blocks:\n  rules: {limits: 9}\n", "3: unknown key 'blocks.rules.limits'; did you mean limit?"),
         ("blocks:\n  rules:\n    limit: 0\n", "4: blocks.rules.limit is 0, expected 1 or more"),

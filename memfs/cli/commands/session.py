@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import pairwise, takewhile
 
 import click
 
@@ -41,15 +43,33 @@ def list_(count: int, host: str | None, as_json: bool) -> None:
     if not found:
         console.talk("no sessions; memfs ingest reads what assistants recorded")
         return
+    sizes = _measure_ids(each.id for each in found)
     rows = [("ID", "ENDED", "HOST", "SIZE", "OUTCOME", "FIRST PROMPT")]
     for each in shown:
         size = format_size(each.bytes)
         prompt = " ".join(each.prompt.split()) or "-"
         age = format_age(each.ended)
-        rows.append((each.id[:_ID], age, each.host, size, each.outcome or "-", prompt))
+        rows.append(
+            (each.id[: sizes.get(each.id, _ID)], age, each.host, size, each.outcome or "-", prompt)
+        )
     console.echo(layout.table(rows, right=(3,), cut=5))
     if len(shown) < len(found):
         console.talk(f"{len(shown)} of {len(found):,}; -n 0 shows all")
+
+
+def _measure_ids(idents: Iterable[str]) -> dict[str, int]:
+    """Return how much of each id tells it from all others, `_ID` characters at least."""
+    sizes: dict[str, int] = {}
+    for one, other in pairwise(sorted(set(idents))):
+        common = (
+            sum(
+                1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+            )
+            + 1
+        )
+        sizes[one] = max(_ID, common, sizes.get(one, 0))
+        sizes[other] = max(_ID, common)
+    return sizes
 
 
 @command.command("show")

@@ -23,7 +23,11 @@ SAID = _compile(
             r"(?:prefer|rather|love|hate|dislike)\b(?! to know| if you could)"
         ),
     ),
-    ("preference", 0.8, r"\bi (?:don't|do not|never|always) (?:like|want|use|write|need)\b"),
+    (
+        "preference",
+        0.8,
+        r"\bi (?:don't|do not|never|always|no longer) (?:like|want|use|write|need)\b",
+    ),
     ("rule", 0.85, r"^(?:please )?(?:always|never)\b"),
     ("rule", 0.85, r"\bfrom now on\b|\bmake sure (?:that )?(?:you |we )?(?:always|never)\b"),
     (
@@ -56,6 +60,25 @@ SAID = _compile(
     ),
     ("environment", 0.8, r"^(?:we|i) (?:currently |now )?use \S"),
     ("correction", 0.75, r"^(?:no|nope|actually|sorry|wrong)\b[,:].{12,}"),
+)
+# What a preference is of: the user prefers one of each. It stands behind "I prefer".
+PREFERRED = re.compile(
+    r"\W*(?:(?:(?:to )?(?:use|write|code in|work in|have|get)|using|writing|having) )?(?:"
+    r"(?P<language>python|typescript|javascript|go|golang|rust|java|kotlin|swift|ruby|php|perl|"
+    r"scala|elixir|haskell|clojure|ocaml|zig|lua|julia|c\+\+|c#|c)|"
+    r"(?P<editor>vim|neovim|emacs|helix|vs ?code|zed|sublime|intellij|pycharm|cursor)|"
+    r"(?P<indentation>tabs|(?:\w+ )?spaces)|(?P<shell>bash|zsh|fish|powershell|nushell)|"
+    r"(?P<theme>(?:dark|light) (?:mode|themes?))|"
+    r"(?P<database>postgres(?:ql)?|mysql|mariadb|sqlite)|"
+    r"(?P<framework>react|vue|svelte|angular|solid)|"
+    r"(?P<answers>(?:short|brief|concise|terse|long|detailed|verbose)(?:er)? "
+    r"(?:answers|replies|responses|explanations)))(?![\w+#])",
+    re.IGNORECASE,
+)
+# What says that a preference is another one now, and its object: "window seats".
+CORRECTS = re.compile(r"\b(?:actually|now|no longer|any ?more|instead|these days)\b", re.IGNORECASE)
+OBJECT = re.compile(
+    r" (?:[\w'-]+ )+?(?P<head>\w{4,})(?= now| instead| these days|[.!,]|$)", re.IGNORECASE
 )
 # Findings of an assistant.
 FOUND = _compile(

@@ -205,7 +205,8 @@ _FOR = re.compile(
 )
 _OVER = re.compile(
     r"\b[\w.+#`-]+\s+(?:over|instead of|rather than|not)\s+(?P<old>[\w.+#`-]+)"
-    r"|\bprefer\s+[\w.+#`-]+\s+to\s+(?P<older>[\w.+#`-]+)",
+    r"|\bprefer\s+[\w.+#`-]+\s+to\s+(?P<older>[\w.+#`-]+)"
+    r"|\bno longer (?:use|prefer|like|want|need|write)\s+(?P<gone>[\w.+#`-]+)",
     re.IGNORECASE,
 )
 _SWITCH = re.compile(
@@ -227,6 +228,19 @@ def _extract_key(sentence: str, category: str, match: re.Match[str]) -> tuple[st
     purpose = _FOR.search(sentence)
     over = _SWITCH.search(sentence) or _OVER.search(sentence)
     groups = over.groupdict() if over else {}
-    against = (groups.get("old") or groups.get("older") or "").strip("`.,").lower()
+    against = next(
+        (groups[name] or "" for name in ("old", "older", "gone") if groups.get(name)), ""
+    )
+    against = against.strip("`.,").lower()
     words = (against,) if len(against) > 1 and against not in _LEXICAL else ()
-    return (f"for {purpose['for'].strip().lower().removeprefix('the ')}" if purpose else ""), words
+    if purpose:
+        return f"for {purpose['for'].strip().lower().removeprefix('the ')}", words
+    if category != "preference" or not match[0].lower().endswith(("prefer", "rather")):
+        return "", words
+    if of := patterns.PREFERRED.match(sentence, match.end()):
+        return f"the user's preferred {of.lastgroup}", words
+    # "Actually, I prefer aisle seats now" is said against "I prefer window seats".
+    meant = patterns.OBJECT.match(sentence, match.end()) if not words else None
+    if meant and patterns.CORRECTS.search(sentence):
+        words = (meant["head"].lower(),)
+    return "", words

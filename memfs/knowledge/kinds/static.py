@@ -42,7 +42,11 @@ class Static(ListedKind[StaticEntry]):
 
     type = "static"
     OPTIONS: ClassVar[Mapping[str, Form]] = {
-        "indexes": base.WORDS._replace(convert=lambda given: given or INDEXES),
+        "indexes": base.Form(
+            f"a list of {', '.join(INDEXES)}",
+            lambda v: base.WORDS.fits(v) and set(v) <= set(INDEXES),
+            lambda given: given or INDEXES,
+        ),
         "searchable": base.FLAG,
     }
     _UNDATED = inf

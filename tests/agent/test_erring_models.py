@@ -1,0 +1,345 @@
+"""Models that err, led through whole conversations: each row is a way to err that was seen."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+import pytest
+
+from memfs.store import blocks
+from memfs.store.blocks import Place
+from memfs.tools import catalog
+from tests.agent.conftest import Serve, Talk, configure
+from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
+from tests.cli.conftest import Run
+
+
+def append(content: str, label: str = "human", **more: object) -> Tool:
+    return Tool("core_memory_append", {"label": label, "content": content, **more})
+
+
+def find(query: str) -> Say:
+    return Say("", (Tool("conversation_search", {"query": query}),))
+
+
+def call(tool: str, **given: object) -> Say:
+    return Say("", (Tool(tool, given),))
+
+
+class Erring(NamedTuple):
+    """A model's answers, the last one again and again, and what comes of them.
+
+    `out` is what the user reads, `err` words of what they are told beside, `told` words of what the
+    model was sent at last, `human` the block after it. `asked`: how often the model was asked.
+    """
+
+    answers: tuple[Say, ...]
+    out: str
+    asked: int
+    told: str = ""
+    human: str = ""
+    err: str = ""
+    code: int = 0
+    before: str = ""
+
+
+class Written(TypedDict):
+    """What comes of a call that was read as it was meant."""
+
+    out: str
+    asked: int
+    told: str
+    human: str
+
+
+ALICE = append("Name: Alice")
+SEES = call("core_memory_read", label="human")
+NOTED = Say("Noted.")
+TEXT = json.dumps({"name": ALICE.name, "arguments": ALICE.arguments})
+WRITTEN: Written = {"out": "Noted.\n", "asked": 2, "told": "done: 'human'", "human": "Name: Alice"}
+SAME = "The same call gave the same before"
+CLOSING = "No tool can be called any more in this turn."
+
+TURNS: dict[str, Erring] = {
+    "an edit without a word": Erring(
+        (Say("", (ALICE,)), NOTED), "Noted.\n", 2, "done: 'human'", "Name: Alice"
+    ),
+    "a read beside a text that promises": Erring(
+        (Say("Let me look.", SEES.calls), Say("I do not know you.")),
+        "I do not know you.\n",
+        2,
+        "Everything known about the user",
+    ),
+    "an edit with a text ends the turn": Erring(
+        (Say("Noted.", (ALICE,)),), "Noted.\n", 1, human="Name: Alice"
+    ),
+    "nothing at all": Erring((Say(""), Say("Hello.")), "Hello.\n", 2, CLOSING),
+    "nothing at all, twice": Erring(
+        (Say(""),), "", 2, CLOSING, err="error: the model gave no answer in text", code=1
+    ),
+    "what stands there already is added again": Erring(
+        (Say("", (ALICE,)), Say("", (ALICE,)), NOTED),
+        "Noted.\n",
+        3,
+        "nothing changed: 'human' says that already",
+        "Name: Alice",
+    ),
+    "what contradicts is added": Erring(
+        (Say("", (append("Name: Bob"),)), NOTED),
+        "Noted.\n",
+        2,
+        "line 1 says otherwise: 'Name: Alice'. If that holds no longer, call core_memory_replace "
+        'with {"label": "human", "old_content": "Name: Alice\\n", "new_content": ""}',
+        "Name: Alice\nName: Bob",
+        before="Name: Alice",
+    ),
+    "a call in tags": Erring((Say(f"<tool_call>\n{TEXT}\n</tool_call>"), NOTED), **WRITTEN),
+    "a call in tags beside a text": Erring(
+        (Say(f"Noted.\n<tool_call>{TEXT}</tool_call>"),), "Noted.\n", 1, human="Name: Alice"
+    ),
+    "a call in a fence": Erring((Say(f"```json\n{TEXT}\n```"), NOTED), **WRITTEN),
+    "a call that is all of the text": Erring((Say(TEXT), NOTED), **WRITTEN),
+    "a call as Llama writes it": Erring(
+        (Say(TEXT.replace("arguments", "parameters")), NOTED), **WRITTEN
+    ),
+    "a call in a fence behind a text": Erring(
+        (Say(f"Noted.\n```json\n{TEXT}\n```\n"),), "Noted.\n", 1, human="Name: Alice"
+    ),
+    "a call that a text explains": Erring(
+        (Say(f"Models write\n```json\n{TEXT}\n```\nfor that."),),
+        f"Models write\n```json\n{TEXT}\n```\nfor that.\n",
+        1,
+    ),
+    "JSON that is no call": Erring(
+        (Say('{"name": "x", "age": 1}'),), '{"name": "x", "age": 1}\n', 1
+    ),
+    "a name with the prefix of a provider": Erring(
+        (Say("", (Tool("functions.core_memory_append", ALICE.arguments),)), NOTED), **WRITTEN
+    ),
+    "arguments that are encoded twice": Erring(
+        (Say("", (Tool("core_memory_append", json.dumps(json.dumps(ALICE.arguments))),)), NOTED),
+        **WRITTEN,
+    ),
+    "a label as its heading shows it": Erring(
+        (Say("", (append("Name: Alice", "[HUMAN]"),)), NOTED), **WRITTEN
+    ),
+    "a label that is not there": Erring(
+        (Say("", (append("Name: Alice", "facts"),)), NOTED),
+        "Noted.\n",
+        2,
+        "hint: there are human, persona, system_rules, working; memory_create makes one",
+    ),
+    "the same search again and again": Erring(
+        (find("where I work"),) * 3 + (Say("I do not know."),), "I do not know.\n", 4, SAME
+    ),
+    "the same search until it is asked without tools": Erring(
+        (find("where I work"),),
+        "",
+        4,
+        CLOSING,
+        err="error: the model gave no answer in text",
+        code=1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_a_turn_ends_well(name: str, talk: Talk, place: Place) -> None:
+    err = TURNS[name]
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return err.answers[min(each.number, len(err.answers) - 1)]
+
+    if err.before:
+        talk(lambda _: Say("Noted.", (append(err.before),)), err.before)
+    shown = talk(rule, "Where do I work?")
+    assert (shown.out, shown.code) == (err.out, err.code)
+    assert err.err in shown.err
+    assert len(asked) == err.asked
+    assert err.told in "\n".join(map(content, messages(asked[-1].body)))
+    assert blocks.get(place, "human").value == err.human
+    assert ("tools" in asked[-1].body) == (CLOSING not in content(messages(asked[-1].body)[-1]))
+
+
+def content(message: Json) -> str:
+    return str(message.get("content") or "")
+
+
+def test_a_turn_that_takes_too_many_steps_still_gives_an_answer(talk: Talk) -> None:
+    def rule(asked: Asked) -> Say:
+        return find(f"try {asked.number}") if "tools" in asked.body else Say("I found nothing.")
+
+    shown = talk(rule, "Where do I work?", "--steps", "3")
+    assert (shown.out, shown.code) == ("I found nothing.\n", 1)
+    assert "error: the model wanted to go on after 3 answers" in shown.err
+
+
+def test_another_task_archives_what_the_former_one_left(talk: Talk, memfs: Run) -> None:
+    notes = "The retry budget of the payment client is 30 seconds.\nCurrently reading retry.py."
+    answer = Say("Noted.", (append(notes, "working"),))
+    talk(lambda _: answer, "Fix the retry test.", "--session", "one")
+    prompt = "New task: write the invoice numbering of the billing service"
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return Say("Sure.")
+
+    talk(rule, prompt, "--session", "one")
+    assert "30 seconds" not in content(messages(asked[0].body)[0])
+    assert "30 seconds" in memfs("archive", "list").out
+    assert "retry.py" not in memfs("archive", "list").out
+
+
+def test_a_page_in_brings_what_is_asked_for_and_nothing_of_this_turn(
+    talk: Talk, memfs: Run, place: Place
+) -> None:
+    others = " ".join(f"The {each} of the harbour is painted green in summer." for each in THINGS)
+    asked_for = "The retry budget of the payment client is 30 seconds."
+    memfs("archive", "add", f"{others} {asked_for} {others}")
+    query = "retry budget of the payment client"
+    answers = (call("memory_page_in", query=query), Say("30 seconds."))
+    talk(
+        lambda asked: answers[asked.number],
+        f"What is the {query}?",
+        "--session",
+        "one",
+        context="memory_blocks: {working: {limit: 600}}\n",
+    )
+    found = blocks.get(Place(place.project, place.user, "one"), "working").value
+    assert asked_for in found
+    assert "What is" not in found
+    assert "memory_page_in" not in found
+    assert len(found) > 200
+
+
+THINGS = ("banner", "crane", "ferry", "lantern", "quay", "rope", "sail", "tower")
+
+
+def test_a_cap_in_tokens_is_shown_and_room_is_offered(talk: Talk, place: Place) -> None:
+    block = Path(blocks.get(place, "persona").path)
+    lines = "\n".join(f"Rule {n} of the {each} holds in summer." for n, each in enumerate(THINGS))
+    text = block.read_text().replace("limit:", "tokens: 100\nlimit:", 1)
+    block.write_text(f"{text.rstrip()}\n{lines}\n")
+    more = append("Another rule of the harbour holds in winter, too.", "persona")
+    room = append("Another rule of the harbour holds in winter, too.", "persona", make_room=True)
+    answers = (Say("", (more,)), Say("", (room,)), Say("Noted."))
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return answers[each.number]
+
+    talk(rule, "Add a rule.")
+    heading = next(
+        line for line in content(messages(asked[0].body)[0]).splitlines() if "[PERSONA]" in line
+    )
+    assert heading.startswith("## [PERSONA] ⚠️ ")
+    assert "/100 tokens (" in heading
+    assert "make_room: true, which pages out first: " in asked[1].results[-1]
+    assert "paged out first" in asked[2].results[-1]
+
+
+def systems(asked: list[Asked]) -> list[str]:
+    return [content(messages(each.body)[0]) for each in asked]
+
+
+@pytest.mark.parametrize(
+    ("removed", "tools"),
+    [
+        (["conversation_search", "conversation_search_date"], "core_memory_read"),
+        (["archival_memory_insert", "archival_memory_search"], "memory_page_in"),
+        ([], "memory_page_out, memory_page_in"),
+        ([tool.name for tool in catalog.BUILT_IN], ""),
+    ],
+)
+def test_no_tool_is_named_that_is_not_there(removed: list[str], tools: str, talk: Talk) -> None:
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return Say("Hello.")
+
+    talk(rule, "Hi", context=f"tools: {{remove: [{', '.join(removed)}]}}\n")
+    [system] = systems(asked)
+    named = [name for name in removed if "_" in name]
+    assert [name for name in named if re.search(rf"\b{name}\b", system)] == []
+    lines = [line for line in system.splitlines() if line.startswith("Memory tools:")]
+    assert len(lines) == bool(tools)
+    assert tools in "".join(lines)
+
+
+def test_a_block_with_parts_out_names_the_tool_that_brings_them_back(talk: Talk) -> None:
+    answers = (
+        Say("", (append("The port is 8080.\nThe host is db1.", "working"),)),
+        call("memory_page_out", label="working", task="paint the banner green"),
+        Say("Done."),
+    )
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return answers[each.number]
+
+    talk(rule, "Note the port.")
+    assert "(2 parts of it are paged out; back with memory_page_in working)" in systems(asked)[-1]
+
+
+def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
+    about = "What it is about."
+    makes = [
+        call("memory_create", label=f"topic_{number}", description=about) for number in range(7)
+    ]
+    answers = (*makes, call("memory_page_in", query="persona"), Say("Done."))
+    asked: list[Asked] = []
+
+    def rule(each: Asked) -> Say:
+        asked.append(each)
+        return answers[each.number]
+
+    talk(rule, "Make many blocks.")
+    assert (
+        asked[7]
+        .results[-1]
+        .endswith(
+            "hint: pass pinned: false, add to a block there is, or use archival_memory_insert"
+        )
+    )
+    assert "hint: call memory_page_in with a question" in asked[8].results[-1]
+
+
+def test_what_comes_after_a_review_is_reviewed_at_the_end(
+    serve: Serve, memfs: Run, place: Place, home: Path
+) -> None:
+    reviewed: list[int] = []
+
+    def rule(asked: Asked) -> Say:
+        if asked.said[-1].startswith("[memfs review]") and not asked.step:
+            reviewed.append(len(asked.said))
+            return Say("", (append(f"Review {len(reviewed)}"),))
+        return Say("Well.")
+
+    review = "review: {mode: inline, min_messages: 2}"
+    configure(home, f"llm: {{endpoint: {serve(rule).url}, model: m}}\n{review}\n")
+    prompts = "".join(f"Prompt {number}.\n" for number in range(7))
+    assert memfs("agent", "--interactive", "--session", "one", stdin=f"{prompts}/quit\n").code == 0
+    assert reviewed == [3, 6, 10], "after 2 and 4 prompts, and at the end"
+    assert blocks.get(place, "human").value == "Review 1\nReview 2\nReview 3"
+    assert "human (append, version 4)" in memfs("review").out
+
+
+def test_the_scratch_block_is_not_made_a_second_time(talk: Talk, place: Place, memfs: Run) -> None:
+    makes = call("memory_create", label="working", description="Notes on the task.")
+    talk(lambda asked: (makes, Say("Done."))[asked.number], "Note this.", "--session", "agent-0101")
+    assert [each.tier for each in blocks.load(place) if each.label == "working"] == []
+    talk(lambda _: Say("Hello."), "Hi", "--session", "agent-0102")
+    memfs("ingest")
+    listed = memfs("session", "list").out
+    assert "agent-0101 " in listed
+    assert "agent-0102 " in listed
+    assert memfs("session", "show", "agent-0102").code == 0
