@@ -55,8 +55,14 @@ def with_rules(brief: str, rules: "Sequence[StandingRule]") -> str:
 
 
 def unwritten_rules(place: Place, texts: "Iterable[str]") -> "list[StandingRule]":
-    """Return the rules that users stated in past sessions and none of the block `texts` holds."""
-    return standing_rules.unwritten(standing_rules.read(place.home), texts)
+    """Return the rules that users stated with certainty and none of the block `texts` holds.
+
+    None if `hooks.rules` is off.
+    """
+    if config.load(place).get("hooks.rules") != "auto":
+        return []
+    known = [rule for rule in standing_rules.read(place.home) if rule.certain]
+    return standing_rules.unwritten(known, texts)
 
 
 def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memfs.context import brief_contents
 from memfs.core.body_edits import Append
 from memfs.store import blocks, standing_rules
 from memfs.store.blocks import Place
@@ -12,8 +11,9 @@ _MINE = frozenset(("i", "i'm", "i've", "me", "my", "mine"))
 
 
 def list_pending(place: Place) -> list[StandingRule]:
-    """List the rules that users stated and no block has, newest first."""
-    return brief_contents.unwritten_rules(place, [block.raw for block in blocks.load(place)])
+    """List the rules that users stated and no block has, then what may be one; newest first."""
+    known = sorted(standing_rules.read(place.home), key=lambda rule: not rule.certain)
+    return standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
 
 
 def label(rule: StandingRule) -> str:

@@ -18,7 +18,7 @@ from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedErro
 from memfs.core.records import Passage
 from memfs.recall import model_config
 from memfs.recall.own_words import own_words
-from memfs.recall.rule_recognition import MARKS, is_rule
+from memfs.recall.rule_recognition import MARKS, extract_rules
 from memfs.recall.sentences import split_sentences
 from memfs.search import doc_json, indexer, prompt_bm25
 from memfs.search.catalog import IndexSource
@@ -44,16 +44,10 @@ from memfs.store.chunk_log import ChunkWindow
 from memfs.store.standing_rules import StandingRule
 from memfs.store.store_paths import Store
 
-_MESSAGES = 400  # the newest messages with such a word
-_RULES = 60
-_LONGEST = 240  # characters of a rule and its continuation
-_GOES_ON = frozenset(("and", "also", "no", "never", "not", "always", "but", "or", "same", "only"))
+_MESSAGES = 600  # the newest of users
+_MOST = {True: 60, False: 30}  # certain rules, likely ones
+_FIELDS = ("text", "time", "host", "session", "id")
 _SAME = 0.6  # of the shorter rule's words in common: the same subject
-# Each form in `rule_recognition` contains one of these words.
-_WORDS = (
-    "never always only must every each nobody no remember rule record forward now use own live "
-    "host limit go has have period ever allowed exceptions everything anything any all hard"
-)
 
 _STEP = 500  # documents: a fifth of a second
 _PAUSE = 0.06  # seconds between two steps: waiters try the lock every 0.05 s
@@ -371,14 +365,17 @@ def refresh_rules(place: Place) -> None:
 
 
 def find_rules(text: TextIndex) -> list[StandingRule]:
-    """Return the rules that users stated, the newest first; of one subject only the latest."""
+    """Return the rules that users stated, the newest first; of one subject only the latest.
+
+    One that is only likely takes no place of a certain one.
+    """
     found: list[StandingRule] = []
+    room = dict(_MOST)
     for rule in _scan_rules(text):
-        about = _extract_subject(rule)
-        if not any(_is_same(about, _extract_subject(other)) for other in found):
+        later = [other for other in found if other.certain or not rule.certain]
+        if room[rule.certain] and not any(_is_same(rule, other) for other in later):
             found.append(rule)
-        if len(found) == _RULES:
-            break
+            room[rule.certain] -= 1
     return found
 
 
@@ -387,47 +384,21 @@ def _extract_subject(rule: StandingRule) -> set[str]:
     return rule.words.difference(STOP, MARKS) or rule.words
 
 
-def _is_same(one: set[str], other: set[str]) -> bool:
-    return len(one & other) >= _SAME * min(len(one), len(other))
+def _is_same(one: StandingRule, other: StandingRule) -> bool:
+    words, others = _extract_subject(one), _extract_subject(other)
+    return len(words & others) >= _SAME * min(len(words), len(others))
 
 
 def _scan_rules(text: TextIndex) -> Iterator[StandingRule]:
-    words = [(Occur.Should, text.term_query("text", stem)) for stem in sorted(text.stems(_WORDS))]
-    query = Query.boolean_query(
-        [
-            (Occur.Must, text.term_query("kind", "message")),
-            (Occur.Must, text.term_query("role", "user")),
-            (Occur.Must, Query.boolean_query(words)),
-        ]
-    )
+    terms = text.term_query("kind", "message"), text.term_query("role", "user")
+    query = Query.boolean_query([(Occur.Must, term) for term in terms])
     found = text.searcher.search(
         query, _MESSAGES, count=False, order_by_field="at", order=Order.Desc
     )
     for _, address in found.hits:
         document = text.load_document(address)
-        content = prompt_bm25.get_field(document, "text")
-        at, host = prompt_bm25.get_field(document, "time"), prompt_bm25.get_field(document, "host")
-        session, ident = (
-            prompt_bm25.get_field(document, "session"),
-            prompt_bm25.get_field(document, "id"),
+        content, at, host, session, ident = (
+            prompt_bm25.get_field(document, name) for name in _FIELDS
         )
-        for rule in reversed(_extract_rules(split_sentences(own_words(content)))):
-            yield StandingRule(at, host, session, ident, rule)
-
-
-def _extract_rules(sentences: list[str]) -> list[str]:
-    """Return the rules among sentences, each with the sentences that continue it."""
-    found: list[str] = []
-    follows = False
-    for sentence in sentences:
-        rule = is_rule(sentence)
-        more = rule or sentence.split(None, 1)[0].lower().strip(",") in _GOES_ON
-        if follows and more and len(found[-1]) + len(sentence) < _LONGEST and sentence[-1] != "?":
-            found[-1] += f" {sentence}"
-        elif rule:
-            found.append(sentence)
-        else:
-            follows = False
-            continue
-        follows = True
-    return found
+        for rule, certain in reversed(extract_rules(split_sentences(own_words(content)))):
+            yield StandingRule(at, host, session, ident, rule, certain=certain)

@@ -1,90 +1,204 @@
 """Rules that a user states, recognised by their form alone. Hot path.
 
-"never", "always", "from now on", "we use", "no X in Y", "X owns Y", "remember that": a sentence
-gets points for each form it has, and loses some where the user is unsure.
+A rule obliges: an imperative, "we never", "no X in Y", "must", "every X", "X goes through Y". And
+it lasts: "never", "always", "from now on", "no exceptions". What does both is certain, what does
+one of them is likely. Questions, memories, thoughts, doubts, what was and what holds for this one
+time are no rules.
 """
 
 from memfs.core.snippet import split_words
 
-ENOUGH = 1.5  # the least points of a rule
-_SHORTEST, _LONGEST = 15, 300  # characters
-_FEWEST = 4  # words
-_PHRASES = (
-    "from now on|going forward|a rule|hard no|remember that|remember:|remember this|"
-    "for the record|no exceptions|must not|must never|not allowed|off limits"
-).split("|")
-_UNSURE = (
-    "dont remember|never remember|dont know|not sure|on my machine|i think|looks like|dont care|"
-    "dont get|dont understand|no idea|never mind|dont see|today|for now|this time"
-).split("|")
-_LEADS = frozenset("and but so ok okay oh also please pls yes right then btw well".split())
-_WE = frozenset(("we", "you", "everybody", "everyone"))
-_HABITS = frozenset(("use", "say", "deploy", "call", "keep", "write", "name", "ship", "pin", "only",
-                     "never", "always", "dont", "don't", "put", "store", "log", "merge", "commit",
-                     "branch", "release", "host", "stay", "support", "tag"))  # fmt: skip
-_STRICT = frozenset(("never", "always", "only"))
-_NONE = frozenset(("no", "nobody", "nothing", "none"))
-_NO_THING = frozenset(("i", "we", "that", "its", "it's", "it", "the", "not", "no", "this", "you"))
-_WHERE = frozenset(("in", "on", "at", "into", "without", "uses", "gets"))
-_EACH = frozenset(("every", "each", "all", "any", "everything", "anything"))
-_LASTING = frozenset(("ever", "never", "always", "period"))
-_OWNS = "owns|goes through|go through|goes to|lives in|lives on|lives at|is hosted".split("|")
-_OUGHT = ("has to", "have to", "must")
-# Each rule contains one of these words.
-MARKS = frozenset((
-    *_STRICT, *_NONE, *_EACH, *_LASTING, *_WE, "now", "forward", "rule", "hard", "remember",
-    "record", "exceptions", "must", "allowed", "limits", "owns", "goes", "go", "lives", "hosted",
-    "has", "have",
-))  # fmt: skip
+NONE, LIKELY, CERTAIN = 0, 1, 2
+
+_SHORTEST, _LONGEST = 15, 300  # bytes, characters
+_FEWEST = 3  # words
+_LONGEST_RULE = 240  # characters of a rule and its continuation
+_GOES_ON = frozenset("and also no never not always but or same only".split())
+_ADVERBS = ("from now on|going forward|in the future|in future|as a rule|at all times|a rule|"
+    "no exceptions|without exception|next time|remember this|remember that|one rule|new rule|"
+    "rule for|rule from").split("|")  # fmt: skip
+_FORBIDS = ("must never|must not|may ever|may only|forbidden|not allowed|off limits|nothing may|"
+    "nobody may|without asking").split("|")  # fmt: skip
+_OWNS = ("owns|goes through|go through|goes to|go to|lives in|live in|lives on|is hosted|"
+    "should always|should never|should only").split("|")  # fmt: skip
+_VETOES = ("i remember|remember that time|never say never|vaguely|this time|for now|the moment|"
+    "not sure|no idea|what if|never mind|used to|as far as|anyway|makes sense|looks like|"
+    "not always|do you|do we").split("|")  # fmt: skip
+_DOUBTS = frozenset("today tonight tomorrow yesterday would wouldnt could couldnt might maybe "
+    "perhaps probably guess suppose assume assumed seems seemed wish hope hoping think thought "
+    "thinking had wondering recall was were wasnt werent did didnt been shed wed youd theyd "
+    "will".split())  # fmt: skip
+_ASKS = frozenset("should shall can could would will is are am does did what why how who which "
+    "whose have has was".split())  # fmt: skip
+_LEADS = frozenset("and but so ok okay oh ah also please pls plz yes right then btw well good "
+    "great nice cool fine thanks perfect nah nope hm hey in fact important note nee ne nein bitte "
+    "und aber y pero et mais".split())  # fmt: skip
+_OTHERS = frozenset("i im ive ill id my me it its he she hes shes they theyre weve that thats "
+    "this there theres".split())  # fmt: skip
+_WE = frozenset("we you everybody everyone nobody".split())
+_NONE = frozenset("no nobody nothing none".split())
+_NO_THING = frozenset("i we that its it the not no this you one need problem problems worry "
+    "worries idea change changes rush clue way wonder longer more thanks doubt matter less point "
+    "reason such issue error errors difference mention sign trace result results bug bugs crash "
+    "crashes access luck and because but thats there theres he she they only just at for with a "
+    "an what if is do does dont".split())  # fmt: skip
+_STRICT = frozenset(("never", "always"))
+_ENDS = frozenset("ever never always period forever".split())
+_UNIVERSAL = frozenset("every each all any everything anything everywhere whoever whatever".split())
+_NOT_ALL = frozenset("the of my your our these those this is good that one time".split())
+_POINTS = frozenset("it that this them those these so there".split())
+_SPOTS = frozenset(("in", "on", "into", "without"))
+_SCOPES = ("for every|for each|for all|for any|in every|in each|in all|of every|of each|only in|"
+    "only on|only with|only after|only for|only when|only if|only by|solo si|solo con|nur wenn|"
+    "nur mit|erst wenn").split("|")  # fmt: skip
+_HERE = frozenset("project repo repository codebase".split())
+_ABROAD = frozenset("nie niemals immer kein keine keinen nirgends nicht nix nunca siempre jamás "
+    "ningún ninguna nada jamais toujours aucun aucune désormais".split())  # fmt: skip
+_CHINESE = ("从现在 以后都 今后 一律 必须 禁止 不准 不得 永远 绝不 不要 统一 每次都 只能 一定要 "
+    "别用 别再 别写 记住 记一下").split()  # fmt: skip
+_VERBS = frozenset("add allow append ask assign branch break bring build bump call change check "
+    "close comment commit copy create cut delete deploy describe document drop edit enable ensure "
+    "export expose fix follow force format generate handle hardcode hide host ignore import "
+    "include inline insert install interpolate invent keep kill leave let link list load log make "
+    "merge mention mix mock move name open overwrite paste pin prefer print push put quote raise "
+    "rebase refactor release remove rename render reply report restart retry return reuse review "
+    "rewrite round run save say send set share ship show sign skip sort split squash start store "
+    "swallow tag take tell test touch track translate trust try turn update upload use validate "
+    "wait wrap write".split())  # fmt: skip
+# The words of rules that tell nothing of their subject.
+MARKS = _STRICT | _NONE | _ENDS | _UNIVERSAL | _WE | _ABROAD | {"must", "dont", "now"}
 
 
 def is_rule(sentence: str) -> bool:
-    """Tell whether a sentence of a user states a rule or a lasting fact."""
-    return rate_rule(sentence) >= ENOUGH
+    """Tell whether a sentence of a user may state a rule or a lasting fact."""
+    return rate_rule(sentence) > NONE
 
 
-def rate_rule(sentence: str) -> float:
-    """Return the points of a user's sentence for the forms of rules; 0 for a question."""
+def rate_rule(sentence: str) -> int:
+    """Tell whether a user's sentence states a rule: `NONE`, `LIKELY` or `CERTAIN`."""
     text = sentence.strip()
-    if not _SHORTEST < len(text) <= _LONGEST or text.endswith("?"):
-        return 0.0
+    if len(text.encode()) < _SHORTEST or len(text) > _LONGEST or text[-1] in "?\uff1f":
+        return NONE
     folded = text.lower().replace("\u2019", "").replace("'", "")
-    words = split_words(folded)
-    if len(words) < _FEWEST or MARKS.isdisjoint(words):
-        return 0.0
-    points = 2.0 * any(form in folded for form in _PHRASES)
-    points += sum(map(_rate_clause, _split_clauses(folded)))
-    return points - 1.5 * any(form in folded for form in _UNSURE)
+    if not text.isascii() and any(form in folded for form in _CHINESE):
+        return LIKELY
+    if folded.count(" ") < _FEWEST - 1:
+        return NONE
+    return max(map(_rate_statement, _split_statements(folded)), default=NONE)
 
 
-def _split_clauses(text: str) -> list[list[str]]:
-    found: list[list[str]] = []
+def extract_rules(sentences: list[str]) -> list[tuple[str, bool]]:
+    """Return the rules among sentences, each with what continues it, and whether it is certain."""
+    found: list[tuple[str, bool]] = []
+    follows = False
+    held = ""  # "a rule:" speaks of the sentence behind it
+    for each in sentences:
+        sentence = f"{held} {each}".strip()
+        held = sentence if each.endswith(":") and len(sentence) < _LONGEST_RULE else ""
+        if held:
+            continue
+        rated = rate_rule(sentence)
+        more = rated or sentence.split(None, 1)[0].lower().strip(",") in _GOES_ON
+        text, certain = found[-1] if follows else ("", False)
+        fits = text and more and (certain or rated < CERTAIN) and sentence[-1] != "?"
+        if fits and len(text) + len(sentence) < _LONGEST_RULE:
+            found[-1] = f"{text} {sentence}", certain
+        elif rated:
+            found.append((sentence, rated == CERTAIN))
+        follows = bool(rated or fits)
+    return found
+
+
+def _split_statements(text: str) -> list[list[list[str]]]:
+    """Return the statements of a text, each as its clauses of words, without questions."""
+    found: list[list[list[str]]] = []
+    clauses: list[list[str]] = []
     start = 0
     words = text.split()
     for at, word in enumerate(words, 1):
-        if word[-1] in ",;:.!?)" or at == len(words):
-            found.append(split_words(" ".join(words[start:at])))
+        ends = word[-1] in ";.!?" or word in ("-", "\u2013", "\u2014") or at == len(words)
+        if ends or word[-1] in ",:)":
+            clause = split_words(" ".join(words[start:at]).strip("-\u2013\u2014 "))
+            clauses += [_strip_leads(clause)] if clause else []
             start = at
-    return [clause for clause in found if clause]
+        if ends and clauses and word[-1] != "?":
+            if found and len(clauses) == len(clauses[0]) == 1:  # "… Never."
+                found[-1] += clauses
+            else:
+                found.append(clauses)
+        clauses = [] if ends else clauses
+    return found
 
 
-def _rate_clause(clause: list[str]) -> float:
+def _strip_leads(clause: list[str]) -> list[str]:
     while len(clause) > 1 and clause[0] in _LEADS:
         clause = clause[1:]
-    first, second = clause[0], clause[1] if len(clause) > 1 else ""
-    there = set(clause)
-    whole = " ".join(clause)
-    points = 2.0 * (first in ("never", "always")) + 1.5 * (clause[-1] in _LASTING)
-    if (first in _WE and second in _HABITS) or (first == "i" and second in _STRICT):
-        points += 1.5
-    if first in _NONE and len(clause) > 2 and second not in _NO_THING:
-        points += 1.0 + 0.5 * bool(_WHERE & there)
-    if first in _EACH and len(clause) > 2:
-        points += 1.0
-    points += 1.5 * any(f" {form} " in f" {whole} " for form in _OWNS)
-    points += 0.75 * any(f" {form} " in f" {whole} " for form in _OUGHT)
-    if _STRICT & there:
-        points += 0.75
-    if first in ("dont", "do") and second not in ("the", "it", "that", "this", "both"):
-        points += 0.5
-    return points
+    return clause
+
+
+def _rate_statement(clauses: list[list[str]]) -> int:
+    whole = f" {' '.join(' '.join(clause) for clause in clauses)} "
+    if any(f" {form} " in whole for form in _VETOES) or clauses[0][0] in _ASKS:
+        return NONE
+    doubts = (at for at, each in enumerate(clauses) if not _DOUBTS.isdisjoint(each))
+    said = clauses[: next(doubts, None)]
+    explicit = _has(whole, _ADVERBS) or _has(whole, _FORBIDS)
+    lasts = explicit or any(
+        each[0] == "nowhere" or (each[-1] in _ENDS and each[0] not in _OTHERS) for each in said
+    )  # fmt: skip
+    rated = LIKELY if "from now on" in whole and len(said) == len(clauses) else NONE
+    for at, each in enumerate(said):
+        found = _rate_clause(each, lasts=lasts, explicit=explicit)
+        if (
+            at
+            and said[0][0] in ("if", "when", "whenever")
+            and (each[0] in _VERBS or said[0][:2] == ["when", "you"])
+        ):
+            found = max(found, CERTAIN if lasts else LIKELY)
+        alone = (len(each) == 1 and each[0] in _ENDS) or each == ["full", "stop"]
+        if at and (alone or (rated and each[0] == "never" and not _SPOTS.isdisjoint(each[1:2]))):
+            found = CERTAIN if said[at - 1][0] not in _OTHERS else LIKELY
+        rated = max(rated, found)
+    return rated
+
+
+def _has(text: str, forms: list[str]) -> bool:
+    return any(f" {form} " in text for form in forms)
+
+
+def _rate_clause(clause: list[str], *, lasts: bool, explicit: bool) -> int:
+    text = f" {' '.join(clause)} "
+    if text.startswith((" remember that ", " remember this ")):
+        return CERTAIN
+    for form in _ADVERBS:
+        text = text.replace(f" {form} ", " ")
+    clause = _strip_leads(text.split()) or [""]
+    first, second, third = [*clause, "", ""][:3]
+    strict = not _STRICT.isdisjoint(clause)
+    if first in _OTHERS:
+        wishes = first == "i" and "want" in clause[1:3] and "to" not in clause[2:4]
+        return CERTAIN if wishes and (lasts or strict) else NONE
+    bans = (first == "dont" and second in _VERBS) or (first, second) == ("do", "not")
+    acts = first in _VERBS or bans
+    if (
+        (first in _STRICT and second in _VERBS)
+        or (first in _WE and second in _STRICT and third in _VERBS)
+        or (acts and (lasts or strict))
+        or (first == "only" and "may" in clause)
+        or (first == "ask" and "before you" in text)
+    ):
+        return LIKELY if (third if first in _STRICT else second) in _POINTS else CERTAIN
+    here = not _HERE.isdisjoint(clause) and first in _WE
+    here = here or (first == "no" and not _SPOTS.isdisjoint(clause[2:-1]))
+    if (
+        (first in _WE and (second in ("dont", "only") or second in _VERBS))
+        or (first in _NONE and second and (explicit or second not in _NO_THING))
+        or (first in _UNIVERSAL and second and second not in _NOT_ALL)
+        or (first not in _WE and not acts and first != "must" and _has(text, _OWNS + _FORBIDS))
+        or (first not in _WE and not acts and ("must" in clause[1:] or first == "ask"))
+    ):
+        return CERTAIN if lasts or (here and clause[-1] not in _POINTS) else LIKELY
+    if first in _STRICT or clause[-1] in _ENDS:
+        return CERTAIN if explicit else LIKELY
+    weak = bans or strict or first in ("only", "avoid") or (clause[-1] == "no" and second)
+    return LIKELY if weak or not _ABROAD.isdisjoint(clause[:2]) or _has(text, _SCOPES) else NONE

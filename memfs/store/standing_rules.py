@@ -1,7 +1,7 @@
 """Standing rules: what users stated to hold in past sessions. Derived from recall; hot path.
 
-A line each in `local/standing.tsv`, the newest first: date, host, session, message, sentence. What
-their user said no to, and was told of, stands beside it: the ids of rules.
+A line each in `local/standing.tsv`, the newest first: date, host, session, message, `sure` or
+`likely`, sentence. Beside it are the ids of the rules that their user refused or was told of.
 """
 
 from zlib import crc32
@@ -20,18 +20,24 @@ _NAME = "standing.tsv"
 _REFUSED, _TOLD = "standing-refused", "standing-told"
 _MOST = 1 << 16  # bytes
 _MOST_IDS = 4000
-_FIELDS = 5
+_FIELDS = 6
+_SURE, _LIKELY = "sure", "likely"
 _SHARE = 0.8  # of a rule's words: a block that has them says it already
 
 
 class StandingRule:
-    """What a user stated, in their own words: `at` is UTC in ISO 8601."""
+    """What a user stated, in their own words: `at` is UTC in ISO 8601.
 
-    __slots__ = ("at", "host", "message", "session", "text")
+    Assistants are told only those that are `certain`.
+    """
 
-    def __init__(self, at: str, host: str, session: str, message: str, text: str) -> None:
+    __slots__ = ("at", "certain", "host", "message", "session", "text")
+
+    def __init__(
+        self, at: str, host: str, session: str, message: str, text: str, *, certain: bool = True
+    ) -> None:
         self.at, self.host, self.session = at, host, session
-        self.message, self.text = message, text
+        self.message, self.text, self.certain = message, text, certain
 
     @property
     def id(self) -> str:
@@ -45,7 +51,8 @@ class StandingRule:
 
     def render(self) -> str:
         """Return the line that is stored: fields joined by tabs, whitespace collapsed."""
-        fields = (self.at, self.host, self.session, self.message, self.text)
+        level = _SURE if self.certain else _LIKELY
+        fields = (self.at, self.host, self.session, self.message, level, self.text)
         return "\t".join(" ".join(each.split()) for each in fields)
 
 
@@ -53,7 +60,12 @@ def read(store: "Store") -> list[StandingRule]:
     """Return the rules that are known, the newest first, but for those that were refused."""
     text = files.read(f"{store.local}/{_NAME}", cap=_MOST) or ""
     parts = (line.split("\t") for line in text.split("\n"))
-    found = [StandingRule(*each) for each in parts if len(each) == _FIELDS]
+    found = [
+        StandingRule(at, host, session, message, rule, certain=level == _SURE)
+        for at, host, session, message, level, rule in (
+            each for each in parts if len(each) == _FIELDS
+        )
+    ]
     refused = _read_ids(store, _REFUSED) if found else []
     return [rule for rule in found if rule.id not in refused]
 

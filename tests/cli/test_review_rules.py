@@ -11,8 +11,9 @@ import pytest
 from memfs.core.records import Identity, Message, Transcript
 from memfs.ops import brief, show
 from memfs.recall import index_sources
-from memfs.store import recall
+from memfs.store import recall, standing_rules
 from memfs.store.blocks import Place
+from memfs.store.standing_rules import StandingRule
 from tests.cli.conftest import Run
 from tests.terminal import type_into
 
@@ -49,6 +50,18 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     assert f"{ident}  2026-04-01  you stated, in no block yet (for system_rules):\n" in done.out
     assert f"    {RULE}\n" in done.out
     assert "memfs review accept ID takes one into its block" in done.err
+
+
+def test_what_may_be_a_rule_is_listed_behind_those_that_are_certain(
+    place: Place, memfs: Run
+) -> None:
+    likely = StandingRule("2026-04-02", "claude", "s", "m", "kebab-case for all", certain=False)
+    standing_rules.write(place.home, [likely, *standing_rules.read(place.home)])
+    assert [*pending(memfs)][-1] == likely.text
+    done = memfs("review")
+    assert (
+        f"{likely.id}  2026-04-02  perhaps a rule, in no block yet (for system_rules):" in done.out
+    )
 
 
 def test_one_is_taken_in_the_users_own_words(place: Place, memfs: Run) -> None:

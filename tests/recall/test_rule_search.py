@@ -1,52 +1,121 @@
-"""Standing rules: told from talk by their form, kept at hand, and shown until a block says them."""
+"""Standing rules: recognised by their form, told at a start, and shown until a block says them."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Identity, Message, Origin, Transcript
 from memfs.ops import brief, edit
+from memfs.ops.standing_rules import list_pending
 from memfs.recall import index_sources
-from memfs.recall.rule_recognition import is_rule
+from memfs.recall.rule_recognition import CERTAIN, LIKELY, NONE, rate_rule
 from memfs.store import recall, standing_rules
 from memfs.store.blocks import Place
+from memfs.store.store_paths import CONFIG
 
 HEAD = "# Stated by the user in past sessions"
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "never run the migrations by hand",
-        "from now on every migration sets lock_timeout to 3 s",
-        "always squash before you merge to main",
-        "we use pnpm, not npm, in this repository",
-        "remember that staging is hosted on fly.io",
-        "no pickles in s3, ever",
-        "Priya owns the payments service",
-        "changes to aws go through atlantis from an approved PR, period.",
-    ],
+ACTS = (
+    "push to main",
+    "use pip in this repository",
+    "put a token into the logs",
+    "run e2e on prod",
 )
-def test_a_rule_is_told_by_its_form(sentence: str) -> None:
-    assert is_rule(sentence)
+CERTAIN_FORMS = (
+    "never {act}",
+    "always {act}",
+    "please never {act}!",
+    "ok, thanks. and always {act} pls",
+    "from now on {act}",
+    "going forward, {act}",
+    "{act}, always.",
+    "don't {act}, ever",
+    "do not {act}. Ever.",
+    "we never {act}",
+    "everybody always {act}",
+    "one rule: never {act}",
+    "never {act}, that's a rule",
+    "remember that we never {act}",
+    "next time {act} first",
+    "nobody may {act}",
+    "only Ines may {act}",
+    "ask me before you {act}",
+    "when you {act}, never skip the review",
+)
+NO_FORMS = (
+    "i remember that we never {act}",  # memories
+    "we had to {act} every time",
+    "yesterday we never {act}",
+    "i always {act}",
+    "i've never seen them {act}",
+    "i think we always {act}",  # thoughts
+    "maybe we never {act}",
+    "i guess nobody may {act}",
+    "it looks like they always {act}",
+    "not sure why we always {act}",
+    "should we always {act}?",  # questions
+    "do you never {act}",
+    "why do we always {act}",
+    "could you always {act}",
+    "it would always {act}, if it could",  # what would be
+    "what if we never {act}",
+    "we would never {act}",
+    "this time never {act}",  # once
+    "for now always {act}",
+    "today never {act}",
+    "please {act}",
+    "{act}, then look at the log",
+    "thanks, that is good",  # praise
+    "perfect, exactly as i wanted",
+)
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("form", CERTAIN_FORMS)
+def test_what_obliges_and_lasts_is_a_rule(form: str, act: str) -> None:
+    assert rate_rule(form.format(act=act)) == CERTAIN
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("form", NO_FORMS)
+def test_memories_thoughts_questions_and_wishes_for_once_are_none(form: str, act: str) -> None:
+    assert rate_rule(form.format(act=act)) == NONE
 
 
 @pytest.mark.parametrize(
-    "sentence",
+    ("sentence", "rated"),
     [
-        "use the other one",
-        "make it 60",
-        "should we always squash before we merge?",
-        "i never remember which one it is",
-        "no idea why that fails",
-        "the test fails on my machine every time",
-        "thanks, that works now",
-        "do that for now please",
+        ("Percent first, always. Then the fixed amount.", CERTAIN),
+        ("from now on every migration sets lock_timeout to 3 s", CERTAIN),
+        ("we use pnpm in this repository, not npm", CERTAIN),
+        ("remember that staging is hosted on fly.io", CERTAIN),
+        ("no pickles in s3, dov had a scanner go off", CERTAIN),
+        ("changes to aws go through atlantis from an approved PR, period.", CERTAIN),
+        ("queries live in a module of their own, never in a view", CERTAIN),
+        ("Priya owns the payments service", LIKELY),
+        ("kebab-case please for all files", LIKELY),
+        ("new accounts only with her ok, in the ticket", LIKELY),
+        ("never do that again", LIKELY),  # nothing tells what
+        ("Always good, less surprises.", LIKELY),
+        ("nie direkt auf main pushen", LIKELY),
+        ("bitte immer echtes postgres im container", LIKELY),
+        ("nunca subas claves al repositorio", LIKELY),
+        ("jamais de secrets dans les journaux", LIKELY),
+        ("\u7edf\u4e00\u7528 pnpm\uff0c\u4e0d\u8981\u518d\u7528 npm", LIKELY),
+        ("use the other one", NONE),
+        ("make it 60", NONE),
+        ("I remember that refactor", NONE),
+        ("i never remember which one it is", NONE),
+        ("no idea why that fails", NONE),
+        ("the test fails on my machine every time", NONE),
     ],
 )
-def test_a_wish_a_question_and_a_doubt_are_none(sentence: str) -> None:
-    assert not is_rule(sentence)
+def test_form_tells_how_certain_a_rule_is(sentence: str, rated: int) -> None:
+    assert rate_rule(sentence) == rated
 
 
 def remember(place: Place, session: str, day: int, *texts: str, role: str = "user") -> None:
@@ -128,10 +197,29 @@ def test_the_brief_shows_them_until_a_block_says_so(place: Place) -> None:
     assert HEAD not in brief.start(place).context
 
 
+def test_what_is_only_likely_is_proposed_and_not_told(place: Place) -> None:
+    remember(place, "one", 1, "never deploy the shop on a friday")
+    remember(place, "two", 2, "the shop is deployed on a friday only with her ok")
+    found = list_pending(place)
+    assert [(rule.text[:5], rule.certain) for rule in found] == [("never", True), ("the s", False)]
+    shown = brief.start(place)
+    assert "never deploy the shop on a friday" in shown.context
+    assert "only with her ok" not in shown.context
+    assert shown.notice.startswith("memfs: 1 thing that you stated to hold is")
+
+
+def test_a_setting_turns_the_telling_off(place: Place) -> None:
+    remember(place, "one", 1, "never deploy the shop on a friday")
+    configured = Path(place.home.root, CONFIG)
+    configured.write_text("memfs: 1\nhooks: {rules: off}\n", encoding="utf-8")
+    start = brief.start(place)
+    assert (HEAD in start.context, start.notice, len(list_pending(place))) == (False, "", 1)
+
+
 def test_they_take_little_room(place: Place) -> None:
     for day in range(1, 29):
-        text = " ".join(f"{word}{day}" for word in ("touch", "the", "old", "table", "of", "guests"))
-        remember(place, f"s{day}", day, f"never {text} number_{day}_ {'x' * 30}{day}")
+        text = " ".join(f"{word}{day}" for word in ("the", "old", "table", "of", "guests"))
+        remember(place, f"s{day}", day, f"never touch {text} number_{day}_ {'x' * 30}{day}")
     shown = brief.start(place).context
     section = shown[shown.index(HEAD) :]
     assert 1000 < len(section) <= 1500

@@ -75,6 +75,7 @@ def list_(as_json: bool) -> None:
                 "session": rule.session,
                 "text": rule.text,
                 "label": standing_rules.label(rule),
+                "certain": rule.certain,
             }
             for rule in standing_rules.list_pending(place)
         ],
@@ -276,7 +277,8 @@ def _show_reviews(place: Place) -> None:
 
 def _show_rule(rule: StandingRule) -> None:
     label = standing_rules.label(rule)
-    head = f"{rule.id}  {format_day(rule.at)}  you stated, in no block yet (for {label}):"
+    what = "you stated" if rule.certain else "perhaps a rule"
+    head = f"{rule.id}  {format_day(rule.at)}  {what}, in no block yet (for {label}):"
     console.echo(layout.format_head(head))
     console.echo(layout.wrap(rule.text, 4))
 
