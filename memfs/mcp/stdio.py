@@ -51,7 +51,8 @@ def answer_hook(arguments: dict[str, object]) -> str:
     output: list[bytes] = []
     try:
         call = _build_call(arguments)
-        found = client.ask("hook", call.list_words(), call.read(), QUICK, long_lived=True)
+        words, data = call.list_words(), call.read()
+        found = client.ask("hook", words, data, QUICK, call=call, long_lived=True)
         if found is not None:
             return decode_answer(found)
         host_event.run(call, source, output.append, lambda _: None)

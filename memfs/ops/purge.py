@@ -30,6 +30,7 @@ from memfs.store import (
     chunk_log,
     clock,
     commits,
+    dismissals,
     facts,
     git,
     inventory,
@@ -61,6 +62,7 @@ _LOCKS = (
     static.LOCK,
     chunk_log.LOCK,
     session_outcomes.LOCK,
+    dismissals.LOCK,
 )
 
 
