@@ -10,19 +10,21 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import click
 
 from benchmarks import command as runner
-from benchmarks import program, scenarios
+from benchmarks import program, project, scenarios, scratch_store
 from benchmarks.scenarios import Scenario, ScenarioPrompt
 from memfs.cli import console, layout, options, progress
 from memfs.core.brief_layout import units
+from memfs.ipc import service_status
 from memfs.ops.install import commands
 from memfs.recall.index_sources import Stage
+from memfs.store import prompt_log
 
 _OFF = "service:\n  mode: off"
 _ON = "service:\n  mode: auto\n  pause: off"
@@ -32,7 +34,8 @@ _ON = "service:\n  mode: auto\n  pause: off"
 class PromptOutcome:
     """The result of one prompt: `brief` and `reply` in UTF-16 units, `milliseconds` of the hook.
 
-    `answered` and `misled` are as in `scenarios.ScenarioPrompt`; `silent`: the reply is empty.
+    `answered` and `misled` are as in `scenarios.ScenarioPrompt`; `silent`: the reply is empty;
+    `by_words`: it was searched for by words alone. `processor`: milliseconds that the service took.
     """
 
     project: str
@@ -44,11 +47,13 @@ class PromptOutcome:
     brief: int
     reply: int
     milliseconds: float
+    by_words: bool = False
+    processor: float = 0.0
 
 
 @dataclass(frozen=True)
 class RecallRow:
-    """The outcomes of one kind of prompts: counts, mean sizes, and the median time."""
+    """The outcomes of one kind of prompts: counts, mean sizes, the median time, the mean CPU."""
 
     kind: str
     prompts: int
@@ -58,6 +63,8 @@ class RecallRow:
     brief: float
     reply: float
     milliseconds: float
+    by_words: int
+    processor: float
 
 
 def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[PromptOutcome]:
@@ -76,16 +83,31 @@ def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[Prom
 
 def _play(
     scenario: Scenario, path: str, env: dict[str, str], stage: Stage, *, service: bool
-) -> Iterable[PromptOutcome]:
+) -> list[PromptOutcome]:
     ask = partial(_ask, commands.python("claude"), path, env)
     ask("0", "SessionStart", source="startup")
     if service:
         greet = partial(ask, "0", "UserPromptSubmit", prompt="hello there")
         program.await_service(greet, env, path, stage("warming", 0))
     tick = stage(scenario.project, len(scenario.prompts))
-    for number, prompt in enumerate(scenario.prompts, 1):
-        yield _judge_prompt(scenario.project, prompt, partial(ask, f"{number}"))
-        tick(1)
+    found = []
+    with scratch_store.home(env["MEMFS_HOME"]):
+        store, before = project.open_own(path).home, _measure_processor()
+        for number, prompt in enumerate(scenario.prompts, 1):
+            outcome = _judge_prompt(scenario.project, prompt, partial(ask, f"{number}"))
+            after = _measure_processor()
+            log = prompt_log.read(store, 1)  # one by words is there before its hook ends
+            by_words = any(each.by_words for each in log if each.session == f"{number}")
+            found.append(replace(outcome, by_words=by_words, processor=1000 * (after - before)))
+            before = after
+            tick(1)
+    return found
+
+
+def _measure_processor() -> float:
+    """Return the seconds that the service had a processor for; 0 if it does not run."""
+    status = service_status.load_status()
+    return status.processor if status else 0.0
 
 
 def _judge_prompt(
@@ -143,6 +165,8 @@ def _summarize(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
         sum(each.brief for each in outcomes) / most,
         sum(each.reply for each in outcomes) / most,
         times[len(times) // 2],
+        sum(each.by_words for each in outcomes),
+        sum(each.processor for each in outcomes) / most,
     )
 
 
@@ -155,7 +179,9 @@ def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
 
     Each file holds the past sessions of a project and prompts of later sessions, with what must
     reach them (benchmarks/scenarios.py describes the form). The sessions are ingested, and each
-    prompt goes through the hook. BRIEF and REPLY are mean sizes in UTF-16 units.
+    prompt goes through the hook. BRIEF and REPLY are mean sizes in UTF-16 units. WORDS counts the
+    prompts that were searched for by words alone. CPU is the mean processor time of the service for
+    a session's start and its prompt.
     """
     played = [scenarios.read(path) for path in files]
     with progress.show_stages() as stage:
@@ -163,7 +189,7 @@ def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
     if as_json:
         console.as_json([asdict(outcome) for outcome in outcomes])
         return
-    rows = [("KIND", "PROMPTS", "ANSWERED", "MISLED", "SILENT", "BRIEF", "REPLY", "TIME")]
+    rows = [tuple("KIND PROMPTS ANSWERED MISLED SILENT BRIEF REPLY TIME WORDS CPU".split())]
     rows += [
         (
             row.kind,
@@ -174,10 +200,12 @@ def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
             f"{row.brief:,.0f}",
             f"{row.reply:,.0f}",
             f"{row.milliseconds:.1f} ms",
+            str(row.by_words),
+            f"{row.processor:.1f} ms",
         )
         for row in by_kind(outcomes)
     ]
-    console.echo(layout.table(rows, right=tuple(range(1, 8))))
+    console.echo(layout.table(rows, right=tuple(range(1, 10))))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ class Event:
     said last in it, where the host tells ("" for one that does not).
 
     `files` are those that a tool of the host writes; `tools`: the host offers ours (MCP). `local`
-    is the local folder of the store that serves it, once that is found.
+    is the local folder of the store that serves it, once that is found. `late`: the service was
+    asked for the reply, and did not answer in time.
     """
 
     __slots__ = (
@@ -29,6 +30,7 @@ class Event:
         "files",
         "host",
         "kind",
+        "late",
         "local",
         "name",
         "prompt",
@@ -60,7 +62,7 @@ class Event:
         self.prompt = prompt
         self.files = files
         self.tools = False
-        self.again = False
+        self.again = self.late = False
         self.answer = ""
         self.local = ""
 

@@ -29,7 +29,7 @@ def main(call: HookCall) -> int:
             from memfs.ipc import client
 
             call.asked = True
-            if client.ask("hook", call.list_words(), data, deliver=write) is not None:
+            if client.ask("hook", call.list_words(), data, deliver=write, call=call) is not None:
                 return 0
         host_event.run(call, source, write, set_clock)
     except KeyboardInterrupt:

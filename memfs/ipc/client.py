@@ -115,16 +115,16 @@ class Connection:
 class HookCall:
     """A hook call. `data` is its stdin as soon as it was read.
 
-    `asked`: the service was asked already. `began` is the time at which the process started, on
-    the clock of `time.perf_counter`.
+    `asked`: the service was asked already; `late`: it did not answer in time. `began` is the time
+    at which the process started, on the clock of `time.perf_counter`.
     """
 
-    __slots__ = ("asked", "began", "data", "words", "wrong")
+    __slots__ = ("asked", "began", "data", "late", "words", "wrong")
 
     def __init__(self, words: list[str], data: bytes | None = None) -> None:
         # A starting interpreter does not wait: its processor time is the elapsed time.
         self.began = time.perf_counter() - (time.process_time() if data is None else 0)
-        self.asked = False
+        self.asked = self.late = False
         self.words = words or ["claude"]
         self.data = data
         self.wrong: BaseException | None = None
@@ -174,6 +174,7 @@ def ask_hook(call: HookCall) -> bool:
         call.asked = False  # it died just now: there may be another one, or one is to be started
         return False
     except (OSError, ValueError, OutOfTimeError):
+        call.late = True
         return False
     finally:
         if connection is not None:
@@ -233,13 +234,15 @@ def ask(
     body: bytes = b"",
     wait: float = QUICK,
     deliver: "Callable[[bytes], object] | None" = None,
+    call: "HookCall | None" = None,
     *,
     long_lived: bool = False,
 ) -> bytes | None:
     """Ask the service; None if there is none, it is too slow, or it leaves the work to the client.
 
     `deliver` is called with the answer before it is confirmed. A service that died is restarted,
-    but not for `status` or `stop`. `long_lived`: this process does not end soon.
+    but not for `status` or `stop`. `call` is marked if the service is late. `long_lived`: this
+    process does not end soon.
     """
     try:
         connection = connect(wait)
@@ -254,6 +257,8 @@ def ask(
             _revive(words[0] if kind == "hold" and words else "", long_lived=long_lived)
         return None
     except OSError:
+        if call is not None:
+            call.late = True
         return None
 
 

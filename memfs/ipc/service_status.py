@@ -24,12 +24,14 @@ class WorkStatus:
 class ServiceStatus:
     """The service's status. `waits`: why heavy work waits (battery, load); `bytes`: its memory.
 
-    `polling`: the system cannot watch all folders, so some are polled.
+    `processor`: the seconds of processor time in the `seconds` since it began. `polling`: the
+    system cannot watch all folders, so some are polled.
     """
 
     process: int
     version: str
     seconds: int
+    processor: float
     bytes: int
     stores: tuple[str, ...]
     polling: bool

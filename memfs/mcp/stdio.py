@@ -41,7 +41,8 @@ def answer_hook(arguments: "Mapping[str, object]") -> str:
     try:
         payload = {key: value for key, value in arguments.items() if key != HOST}
         call = HookCall([str(arguments.get(HOST, "")), "mcp"], messages.encode(payload))
-        found = client.ask("hook", call.list_words(), call.read(), QUICK, long_lived=True)
+        words, data = call.list_words(), call.read()
+        found = client.ask("hook", words, data, QUICK, call=call, long_lived=True)
         if found is not None:
             return decode_answer(found)
         host_event.run(call, source, output.append, lambda _: None)

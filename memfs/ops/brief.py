@@ -33,6 +33,10 @@ _BEGINNINGS = ("startup", "new")  # start sources of a session that has no brief
 RECALL_AUTO = 5  # most sessions and hits for one prompt
 _AUTO = "auto"
 _RECALL_BUDGET = 3000  # UTF-16 units
+# Why a prompt is searched for by words alone.
+_LATE = "the service did not answer within 0.1 seconds"
+NO_SERVICE = "no service answered"
+LOADING = "the service had not opened the index yet"
 
 
 def run(event: Event) -> Reply:
@@ -44,7 +48,8 @@ def run(event: Event) -> Reply:
     elif place is not None and event.kind == AGENT:
         reply = Reply(_compose(place, event.host, tools=event.tools, note=False)[0])
     elif place is not None and event.kind == PROMPT:
-        reply = prompt(place, event.prompt, host=event.host, tools=event.tools)
+        why = _LATE if event.late else NO_SERVICE
+        reply = prompt(place, event.prompt, host=event.host, tools=event.tools, unserved=why)
     if place is not None and reply.context and event.kind in (START, PROMPT):
         key = f"{event.name} {event.source} {event.prompt} {reply.context}"
         if _is_duplicate(place, key):
@@ -99,8 +104,13 @@ def _compose(
     return session_start.compose_whole(place, host=host, tools=tools, note=note)
 
 
-def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> Reply:
-    """Return the updates since the session was last shown something, and record them as shown."""
+def prompt(
+    place: Place, text: str, *, host: str = "", tools: bool = False, unserved: str = NO_SERVICE
+) -> Reply:
+    """Return the updates since the session was last shown something, and record them as shown.
+
+    `unserved` says why the service does not do this.
+    """
     shown = sessions.load(place.home, place.session)
     if shown is None:  # installed during a session, or its start was missed
         if not sessions.claim_brief(place.home, place.session, PROMPT):
@@ -109,7 +119,7 @@ def prompt(place: Place, text: str, *, host: str = "", tools: bool = False) -> R
         if shown is None:
             return start(place, host=host, tools=tools)
         sessions.release_brief(place.home, place.session)  # the start's hook has sent it meanwhile
-    reply, update = updates_since(place, text, shown, tools=tools)
+    reply, update = updates_since(place, text, shown, tools=tools, unserved=unserved)
     note_shown(place, host, reply, update)
     return reply
 
@@ -147,8 +157,10 @@ def note_shown(place: Place, host: str, reply: Reply, update: BriefUpdate) -> No
             recall.about,
             recall.floor,
             recall.nearest,
-            recall.explain(),
             text,
+            recall.list_items(),
+            recall.by_words,
+            prompt_log.hash_words(recall.query.list_stems()) if recall.query else (),
         )
         try:
             prompt_log.note_prompt(place.home, record)
@@ -164,11 +176,12 @@ def updates_since(
     team: "TeamAsker | None" = None,
     *,
     tools: bool,
+    unserved: str = LOADING,
 ) -> tuple[Reply, BriefUpdate]:
     """Return the updates for a session that was `shown` something, and the state to record.
 
-    Writes nothing. `engines` are the open indexes (see `prompts.recall`). `team` asks the team,
-    where the project has joined one; None: it is not asked.
+    Writes nothing. `engines` are the open indexes (see `prompts.recall`); without any `unserved`
+    says why. `team` asks the team, where the project has joined one; None: it is not asked.
     """
     texts = blocks.read_texts(place)
     # A block that cannot be read now counts as unchanged.
@@ -177,6 +190,8 @@ def updates_since(
         key: shown.blocks.get(key, "") if key in same else raw or "" for key, raw in texts.items()
     }
     result = None if text.startswith(REVIEW) else _recall(place, text, shown, engines, team)
+    if result is not None and not engines:
+        result.by_words = unserved
     recalled = result.found if result else []
     notice = sessions.peek_notice(place.home, place.session)
     if now == shown.blocks and not recalled and not notice:
@@ -225,10 +240,13 @@ def _recall(
     from memfs.recall import prompts
 
     found = prompts.recall(place, engines, text, shown.hits, limit)
+    hidden = found.query.hidden if found.query else frozenset()
     if sourced and len(found.found) < limit and settings.get("hooks.sources") == _AUTO:
         from memfs.recall import source_recall
 
-        found.found += source_recall.recall_sources(place, engines, text, shown.hits)
+        known = [*shown.hits, *hidden]
+        found.found += source_recall.recall_sources(place, engines, text, known)
     if collect is not None:
-        found.found += collect()[: max(0, limit - len(found.found))]
+        answers = [each for each in collect() if hidden.isdisjoint(each.ids)]
+        found.found += answers[: max(0, limit - len(found.found))]
     return found

@@ -39,6 +39,7 @@ def run(
     if found is None:
         return
     host, event = found
+    event.late = call.late
     log_target[:] = [event.cwd or ".", f"{host.NAME} {event.name}"]
     try:
         _answer(host, event, write, clock)

@@ -1,23 +1,45 @@
-"""The recall that assistants were given at their last prompts, why, and its scores."""
+"""What assistants were given at their last prompts, and why; and what a person dismisses of it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from zlib import crc32
 
 from memfs import files
-from memfs.store import prompt_log, recall
+from memfs.core.errors import NotFoundError, RejectedError
+from memfs.store import dismissals, lock, prompt_log, recall
 from memfs.store.blocks import Place
-from memfs.store.prompt_log import PromptRecord
+from memfs.store.dismissals import Dismissal
+from memfs.store.prompt_log import PromptRecord, RecalledItem
+
+_LOGGED = 1000  # prompts of which something can be dismissed
+
+
+@dataclass(frozen=True)
+class BroughtItem:
+    """An item that a prompt was given: an answer of a session, or an entry of memory.
+
+    `source` names where it is from, `why` says what matched. `dismissed`: it does not come for such
+    prompts again.
+    """
+
+    id: str
+    source: str
+    why: str
+    characters: int
+    dismissed: bool
 
 
 @dataclass(frozen=True)
 class RecentPrompt:
     """The reply to one prompt; `prompt` is "" while its session is not in recall.
 
-    `text` is the context the assistant was given, or ""; `why` has a line for each session or entry
-    in it. `about` is the relevance of the best exchange of past sessions, `floor` the least that is
-    shown, `nearest` names that exchange. `at` is UTC in ISO 8601.
+    `text` is the context the assistant was given, or ""; `items` are what was recalled in it.
+    `about` is the relevance of the closest past exchange, `floor` the least that is shown,
+    `nearest` names that exchange. `by_words` says why the search was by words alone, "" if it was
+    by meaning too. `at` is UTC in ISO 8601.
     """
 
     at: str
@@ -25,35 +47,119 @@ class RecentPrompt:
     session: str
     prompt: str
     text: str
-    why: tuple[str, ...]
+    items: tuple[BroughtItem, ...]
     about: float
     floor: float
     nearest: str
+    by_words: str
+
+    @property
+    def lack(self) -> float:
+        """How much the closest past exchange lacks, 0 if nothing."""
+        return max(0.0, self.floor - self.about)
+
+
+@dataclass(frozen=True)
+class DismissedItem:
+    """An item that is not recalled for prompts like `prompt` ("": it is not in recall)."""
+
+    id: str
+    at: str
+    prompt: str
+    source: str
 
 
 def run(place: Place, most: int) -> list[RecentPrompt]:
     """Return the replies to the last prompts here, newest first."""
-    return [_load_prompt(place, each) for each in prompt_log.read(place.home, most)]
+    gone = {each.id for each in dismissals.read(place.home)}
+    return [_load_prompt(place, each, gone) for each in prompt_log.read(place.home, most)]
 
 
-def _load_prompt(place: Place, found: PromptRecord) -> RecentPrompt:
-    at = datetime.fromtimestamp(found.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def dismiss(place: Place, ident: str) -> BroughtItem:
+    """Dismiss an item, by its id, for prompts like the one it came for.
+
+    Raises `NotFoundError`, and `RejectedError` for a prompt without content words.
+    """
+    for record in prompt_log.read(place.home, _LOGGED):
+        for item in record.items:
+            if _make_id(record, item) == ident:
+                _dismiss(place, ident, record, item)
+                return _make_item(record, item, {ident})
+    raise NotFoundError(f"no prompt was given '{ident}'", "memfs last 20 shows ids")
+
+
+def _dismiss(place: Place, ident: str, record: PromptRecord, item: RecalledItem) -> None:
+    if not record.subject:
+        raise RejectedError("not dismissed: the prompt has too few words to know such prompts by")
+    dismissal = Dismissal(
+        id=ident,
+        at=_format_time(record.at),
+        host=record.host,
+        session=record.session,
+        subject=tuple(sorted(record.subject)),
+        source=item.source,
+        source_host=item.host,
+        source_session=item.session,
+        ids=tuple(item.ids),
+    )
+    dismissals.add(place.home, dismissal)
+
+
+def restore(place: Place, ident: str) -> None:
+    """Take a dismissal back. Raises `NotFoundError`."""
+    with lock.hold_lock(place.home, name=lock.KINDS):
+        count = dismissals.remove(place.home, lambda each: each.id == ident)
+    if not count:
+        raise NotFoundError(f"'{ident}' is not dismissed", "memfs last --dismissed lists what is")
+
+
+def list_dismissed(place: Place) -> list[DismissedItem]:
+    """Return what is dismissed here, the latest first."""
+    return [
+        DismissedItem(
+            each.id,
+            each.at,
+            _find_prompt_text(place, each.host, each.session, each.at),
+            each.source,
+        )
+        for each in reversed(dismissals.read(place.home))
+    ]
+
+
+def _load_prompt(place: Place, found: PromptRecord, gone: Iterable[str]) -> RecentPrompt:
+    at = _format_time(found.at)
     return RecentPrompt(
         at,
         found.host,
         found.session,
-        _find_prompt_text(place, found, at),
+        _find_prompt_text(place, found.host, found.session, at),
         found.text,
-        tuple(found.why.splitlines()),
+        tuple(_make_item(found, each, gone) for each in found.items),
         found.about,
         found.floor,
         found.nearest,
+        found.by_words,
     )
 
 
-def _find_prompt_text(place: Place, found: PromptRecord, at: str) -> str:
+def _make_item(record: PromptRecord, item: RecalledItem, gone: Iterable[str]) -> BroughtItem:
+    ident = _make_id(record, item)
+    return BroughtItem(ident, item.source, item.reason, item.characters, ident in gone)
+
+
+def _make_id(record: PromptRecord, item: RecalledItem) -> str:
+    """Return the id of an item of a reply: a checksum."""
+    parts = (_format_time(record.at), record.host, record.session, *item.ids)
+    return f"{crc32(' '.join(parts).encode('utf-8', 'replace')):08x}"
+
+
+def _format_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _find_prompt_text(place: Place, host: str, session: str, at: str) -> str:
     """Return the user's last message in recall up to a time, "" if there is none."""
-    path = recall.get_path(place.home, found.host, found.session)
+    path = recall.get_path(place.home, host, session)
     if not files.is_file(path):
         return ""
     messages = [

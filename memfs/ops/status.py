@@ -28,6 +28,7 @@ from memfs.store import (
     data_sources,
     journal,
     journal_query,
+    prompt_log,
     recall,
     sessions,
     spool,
@@ -35,6 +36,8 @@ from memfs.store import (
     writer,
 )
 from memfs.store.blocks import Place
+
+_PROMPTS = 100  # the last ones that are counted
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,8 @@ class Status:
     and its milliseconds. `contradictions`: (label, value, other value) of lines that disagree.
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
-    how the project's team stands, "" where it has joined none.
+    how the project's team stands, "" where it has joined none. Of the last `prompts` that were
+    searched for, `by_words` were by words alone.
     """
 
     project: str
@@ -94,6 +98,8 @@ class Status:
     refused: tuple[str, ...] = ()
     sources: tuple[SourceStatus, ...] = ()
     team: str = ""
+    prompts: int = 0
+    by_words: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,7 @@ def run(place: Place, home: str) -> Status:
     stores = place.stores()
     states = tuple(_load_block_states(place))
     team = parts.find("team.seam")
+    searched = prompt_log.read(place.home, _PROMPTS)
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and place.project.trusted,
@@ -134,6 +141,8 @@ def run(place: Place, home: str) -> Status:
         refused=(*config.list_refused_kinds(place), *data_sources.refuse_sources(place)),
         sources=tuple(_load_sources(place)),
         team=team.describe_status(place) if team else "",
+        prompts=len(searched),
+        by_words=sum(bool(each.by_words) for each in searched),
     )
 
 

@@ -18,6 +18,7 @@ from memfs.recall.sentence_selection import (
 from memfs.recall.sentences import split_sentences
 from memfs.search.lexical import WantedStems
 from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS
+from memfs.store.prompt_log import RecalledItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,22 +93,32 @@ class PromptRecall:
     """The memory recalled for a prompt, the surest first.
 
     `about` is the relevance of the best exchange of past sessions, and `floor` the least that is
-    needed; `nearest` describes that exchange: its date, its session and its beginning.
+    needed; `nearest` describes that exchange: its date, its session and its beginning. `query`
+    is the subject of the prompt, None if it has none. `by_words` says why the search was by words
+    alone, "" if it was by meaning too.
     """
 
-    __slots__ = ("about", "floor", "found", "nearest")
+    __slots__ = ("about", "by_words", "floor", "found", "nearest", "query")
 
     def __init__(self, about: float = 0.0, floor: float = 0.0, nearest: str = "") -> None:
         self.found: list[Recollection | PromptHit | Hit] = []
         self.about, self.floor, self.nearest = about, floor, nearest
+        self.query: PromptQuery | None = None
+        self.by_words = ""
 
-    def explain(self) -> str:
-        """Return the reason for each recalled item, a line for each."""
-        lines = []
-        for each in self.found:
-            why = each.reason if isinstance(each, Recollection) else "; ".join(each.why)
-            lines.append(f"{each.at[:10]} {each.role or each.kind}: {why}")
-        return "\n".join(lines)
+    def list_items(self) -> list[RecalledItem]:
+        """Return for each recalled item where it is from, and why it came."""
+        return [
+            RecalledItem(
+                f"{each.at[:10]} {each.role or each.kind}".strip(),
+                each.reason if isinstance(each, Recollection) else "; ".join(each.why),
+                len(each.snippet),
+                each.host,
+                each.session,
+                [*each.ids],
+            )
+            for each in self.found
+        ]
 
 
 def find_answers(
@@ -139,8 +150,9 @@ def find_answers(
         is_certain = about >= (_CERTAIN + grown) * scale
         seen = set(shown)
         fresh = [each for each in candidates if each.exchange.id not in seen]
-        rated = rate_sentences(fresh, set(split_words(query.prompt)))
-        chosen = choose_sentences(rated, CERTAIN_ROOM if is_certain else LIKELY_ROOM)
+        known = set(split_words(query.prompt))
+        room = CERTAIN_ROOM if is_certain else LIKELY_ROOM
+        chosen = choose_sentences(rate_sentences(fresh, known), known, room)
         recall.found += _build_recollections(query, text, chosen, candidates, limit)
     return recall
 
@@ -175,6 +187,11 @@ def find_candidates(
     """
     first = _select_anchors(anchors, session)
     sessions = [read_around(text, each.session, each.host, each.number) for each in first]
+    if query.hidden:
+        sessions = [
+            [each for each in exchanges if query.hidden.isdisjoint(turn.id for turn in each.turns)]
+            for exchanges in sessions
+        ]
     sessions = [exchanges for exchanges in sessions if exchanges]
     near: dict[int, float] = {}
     if cosines:

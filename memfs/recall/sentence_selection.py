@@ -12,7 +12,7 @@ import math
 from memfs.core.snippet import EDGES, split_words
 from memfs.recall.own_words import own_words
 from memfs.recall.rule_recognition import is_rule
-from memfs.recall.sentences import count_specifics, split_sentences
+from memfs.recall.sentences import count_specifics, is_specific, split_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,8 +115,8 @@ class Sentence:
 def rate_sentences(candidates: "Sequence[ExchangeCandidate]", known: "set[str]") -> list[Sentence]:
     """Return the sentences of exchanges that may be shown, each with its score.
 
-    `known` are the words of the prompt: a sentence of hardly any others is left out. Exchanges
-    whose sentences cannot come near the best one so far are skipped, and all but the best.
+    `known` are the words of the prompt. Exchanges whose sentences cannot come near the best one so
+    far are skipped, and all but the best.
     """
     bases = [BASE + weigh(each.describe()) for each in candidates]
     best = 0.0
@@ -128,26 +128,33 @@ def rate_sentences(candidates: "Sequence[ExchangeCandidate]", known: "set[str]")
         for turn in candidates[at].exchange.turns:
             sentences = split_sentences(turn.text)
             for place, text in enumerate(sentences):
-                if _is_repetition(split_words(text), known):
-                    continue
                 weighed = describe(text, turn, known, len(sentences))
                 likely = _compute_probability(bases[at] + weigh(weighed))
                 found.append(Sentence(candidates[at], turn, place, text, likely))
-        best = max(best, *(each.likely for each in found)) if found else best
+        best = max(best, _find_best(found, known))
     return [each for at in sorted(rated) for each in rated[at]]
 
 
-def _is_repetition(words: "list[str]", known: "set[str]") -> bool:
+def _find_best(sentences: "Sequence[Sentence]", known: "set[str]") -> float:
+    """Return the probability of the likeliest sentence that is no repetition, else 0."""
+    ranked = sorted(sentences, key=lambda each: -each.likely)
+    return next((each.likely for each in ranked if not _is_repetition(each.text, known)), 0.0)
+
+
+def _is_repetition(text: str, known: "set[str]") -> bool:
     """Tell whether a sentence adds hardly a word to the prompt, and no exact name."""
+    words = split_words(text)
     new = [word for word in words if word not in known]
     return len(new) < _NEW * max(1, len(words)) and not count_specifics(" ".join(new))
 
 
 def describe(text: str, turn: "SessionTurn", known: "set[str]", sentences: int) -> dict[str, float]:
     """Return what is weighed (see `WEIGHTS`) of a sentence of a turn that has so many."""
-    new = " ".join(word for word in text.split() if word.lower().strip(EDGES) not in known)
+    names = [
+        word for word in filter(is_specific, text.split()) if word.lower().strip(EDGES) not in known
+    ]
     found: dict[str, float] = {
-        "specific": min(_MOST_SPECIFIC, count_specifics(new)) / _MOST_SPECIFIC,
+        "specific": min(_MOST_SPECIFIC, len(names)) / _MOST_SPECIFIC,
         "code": "`" in text,
         "length": min(1.0, len(text) / _LONG),
     }
@@ -168,17 +175,19 @@ def _compute_probability(score: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 
-def choose_sentences(sentences: "Sequence[Sentence]", room: int) -> list[Sentence]:
+def choose_sentences(
+    sentences: "Sequence[Sentence]", known: "set[str]", room: int
+) -> list[Sentence]:
     """Return the best sentences within `room` characters, in their original order.
 
-    The heads of sessions and lines count, too. Duplicates are left out, and sentences far less
-    likely than the best, even where there is room.
+    The heads of sessions and lines count, too. Duplicates are left out, repetitions of the prompt,
+    whose words are `known`, and sentences far less likely than the best, even where there is room.
     """
     ranked = sorted(
         range(len(sentences)),
         key=lambda at: -sentences[at].likely / max(_LEAST, len(sentences[at].text)) ** 0.5,
     )
-    least = _SHARE * max((each.likely for each in sentences), default=0.0)
+    least = _SHARE * _find_best(sentences, known)
     taken = []
     sessions: set[str] = set()
     led: set[ExchangeCandidate] = set()
@@ -190,6 +199,8 @@ def choose_sentences(sentences: "Sequence[Sentence]", room: int) -> list[Sentenc
             size += min(LEAD, len(each.candidate.exchange.question)) + _LINE
         folded = each.text.lower()
         if size > room or len(each.text) > _LONGEST or each.likely < least or folded in seen:
+            continue
+        if _is_repetition(each.text, known):
             continue
         seen.add(folded)
         sessions.add(each.turn.session)

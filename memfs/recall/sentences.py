@@ -6,6 +6,7 @@ _SHORTEST = 25  # characters; a shorter sentence goes with the one before it
 _LONGEST = 220  # characters; a longer one is cut at its commas
 _CLAUSE = 160  # characters that clauses may have together
 _EDGES = ".,;:!?()\"'`"
+_MOST_WORDS = 4096  # of which it is remembered whether they are exact names
 _DIGITS = frozenset("0123456789")
 _INSIDE = frozenset("_./:-#@=")  # signs inside names, paths, times and flags
 
@@ -56,7 +57,7 @@ def count_specifics(sentence: str) -> int:
 
     Those are words with digits, code, names with a sign or a capital letter inside.
     """
-    return sum(map(_is_specific, sentence.split()))
+    return sum(map(is_specific, sentence.split()))
 
 
 def _is_specific(word: str) -> bool:
@@ -70,3 +71,16 @@ def _is_specific(word: str) -> bool:
         or not _INSIDE.isdisjoint(inner[:-1])
         or not _DIGITS.isdisjoint(bare)
     )
+
+
+class _WordMemo(dict[str, bool]):
+    """Whether words are exact names; the same few thousand make up most texts."""
+
+    def __missing__(self, word: str) -> bool:
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        found = self[word] = _is_specific(word)
+        return found
+
+
+is_specific = _WordMemo().__getitem__

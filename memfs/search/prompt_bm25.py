@@ -84,6 +84,8 @@ class PromptHit:
 
     __slots__ = ("at", "host", "id", "kind", "role", "snippet", "text", "why")
 
+    session = ""  # what is dismissed of it is not of a session
+
     def __init__(self, document: "Document") -> None:
         self.id = get_field(document, "id")
         self.kind = get_field(document, "kind")

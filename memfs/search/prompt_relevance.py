@@ -84,10 +84,11 @@ _STEMS: set[str] = set()  # their stems, filled on first use
 class PromptQuery:
     """The subject of a prompt: its content words, its CJK pairs, and their total idf.
 
-    `terms` are all its words (see `TextIndex.parse_terms`).
+    `terms` are all its words (see `TextIndex.parse_terms`). `hidden` are the ids of what is not to
+    be recalled for it.
     """
 
-    __slots__ = ("pairs", "prompt", "terms", "wanted", "weight", "words")
+    __slots__ = ("hidden", "pairs", "prompt", "terms", "wanted", "weight", "words")
 
     def __init__(
         self, prompt: str, terms: "list[Term]", words: "list[Term]", pairs: "list[Term]"
@@ -97,7 +98,12 @@ class PromptQuery:
         self.words = words
         self.wanted = WantedStems(words)
         self.pairs = pairs
+        self.hidden: frozenset[str] = frozenset()
         self.weight = sum(term.idf for term in [*words, *pairs])
+
+    def list_stems(self) -> list[str]:
+        """Return the stems of the content words, and the CJK pairs."""
+        return [term.stem for term in (*self.words, *self.pairs)]
 
 
 def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery | None":

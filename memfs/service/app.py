@@ -83,6 +83,7 @@ class Service:
             "process": os.getpid(),
             "version": VERSION,
             "bytes": _measure_memory(),
+            "processor": round(time.process_time(), 3),
             "seconds": round(time.time() - self._began),
             "stores": sorted(store.place.home.root for store in self.stores.list_stores()),
             "polling": self._watch.polling,

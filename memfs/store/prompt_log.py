@@ -2,32 +2,59 @@
 
 A record each in `local/given.log`, the newest last: a line of fields, then the text as it is, so
 that a secret in it is found like any other. Of what grows large the older half goes. The prompt
-itself is not kept here: recall has it, and without its secrets.
+itself is not kept here, only hashes of its words: recall has it, and without its secrets.
 """
 
+import json
 import os
+from zlib import crc32
 
 from memfs import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memfs.store.store_paths import Store
 
 _NAME = "given.log"
 _LARGEST = 1 << 18  # bytes
-_FIELDS = 7
-_BEGIN, _BREAK = "\x1d", "\x1f"  # of a record, of a line in a field; no text of ours has them
+_FIELDS = 9
+_BEGIN = "\x1d"  # of a record; no text of ours has it
+
+
+class RecalledItem:
+    """An item of a reply: `source` names where it is from, `reason` says what matched.
+
+    `host` and `session` are those of its exchanges ("": it is none), whose ids are `ids`.
+    """
+
+    __slots__ = ("characters", "host", "ids", "reason", "session", "source")
+
+    def __init__(
+        self, source: str, reason: str, characters: int, host: str, session: str, ids: list[str]
+    ) -> None:
+        self.source, self.reason, self.characters = source, reason, characters
+        self.host, self.session, self.ids = host, session, ids
+
+    def list_fields(self) -> list[object]:
+        """Return the arguments that make this item."""
+        return [self.source, self.reason, self.characters, self.host, self.session, self.ids]
 
 
 class PromptRecord:
     """What a prompt was answered with: `text`, "" for nothing.
 
     `about` is how much the best exchange of past sessions is about the prompt, `floor` what it
-    needs to be shown; `nearest` names it (date, session and its beginning), `why` says for each
-    session that was shown what matched. `at` is in seconds since 1970.
+    needs to be shown; `nearest` names it (date, session and its beginning). `by_words` says why the
+    search was by words alone, "" if it was by meaning too. `subject` are the hashes of the prompt's
+    content words (see `hash_words`). `at` is in seconds since 1970.
     """
 
-    __slots__ = ("about", "at", "floor", "host", "nearest", "session", "text", "why")
+    __slots__ = (
+        "about", "at", "by_words", "floor", "host", "items", "nearest", "session", "subject",
+        "text",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -37,18 +64,28 @@ class PromptRecord:
         about: float,
         floor: float,
         nearest: str,
-        why: str,
         text: str,
+        items: "Iterable[RecalledItem]" = (),
+        by_words: str = "",
+        subject: "Iterable[int]" = (),
     ) -> None:
         self.at, self.host, self.session = at, host, session
-        self.about, self.floor = about, floor
-        self.nearest, self.why, self.text = nearest, why, text
+        self.about, self.floor, self.nearest = about, floor, nearest
+        self.text, self.items = text, tuple(items)
+        self.by_words, self.subject = by_words, frozenset(subject)
+
+
+def hash_words(words: "Iterable[str]") -> list[int]:
+    """Return the hash of each word: enough to know a similar prompt by, and not its text."""
+    return [crc32(word.encode("utf-8", "replace")) for word in words]
 
 
 def note_prompt(store: "Store", what: PromptRecord) -> None:
     """Note what a prompt was given. Raises `OSError`."""
     numbers = (f"{what.at:.0f}", what.host, what.session, f"{what.about:.2f}", f"{what.floor:.2f}")
-    head = "\t".join(map(_flatten, (*numbers, what.nearest, what.why)))
+    items = json.dumps([each.list_fields() for each in what.items])
+    subject = " ".join(f"{each:08x}" for each in what.subject)
+    head = "\t".join(map(_flatten, (*numbers, what.nearest, items, what.by_words, subject)))
     record = f"{_BEGIN}{head}\n{what.text.replace(_BEGIN, ' ')}\n"
     path = f"{store.local}/{_NAME}"
     if files.get_size(path) > _LARGEST:
@@ -84,7 +121,7 @@ def _halve(path: str) -> None:
 
 
 def _flatten(text: str) -> str:
-    return text.replace("\n", _BREAK).replace("\t", " ").replace(_BEGIN, " ")
+    return text.replace("\n", " ").replace("\t", " ").replace(_BEGIN, " ")
 
 
 def _parse_record(record: str) -> PromptRecord | None:
@@ -92,7 +129,7 @@ def _parse_record(record: str) -> PromptRecord | None:
     fields = head.split("\t")
     if len(fields) != _FIELDS:
         return None
-    at, host, session, about, floor, nearest, why = fields
+    at, host, session, about, floor, nearest, items, by_words, subject = fields
     try:
         return PromptRecord(
             float(at),
@@ -101,8 +138,10 @@ def _parse_record(record: str) -> PromptRecord | None:
             float(about),
             float(floor),
             nearest,
-            why.replace(_BREAK, "\n"),
             text.removesuffix("\n"),
+            [RecalledItem(*each) for each in json.loads(items)],
+            by_words,
+            [int(each, 16) for each in subject.split()],
         )
-    except ValueError:
+    except (ValueError, TypeError):
         return None

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from memfs.core.privacy import storable
 from memfs.core.records import ACCEPTED, Fact
 from memfs.files.logs import JsonLog
-from memfs.store import clock, facts, lock, prompt_log, sessions, standing_rules
+from memfs.store import clock, dismissals, facts, lock, prompt_log, sessions, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
@@ -60,7 +60,7 @@ _LOG = JsonLog(lambda each: (json.dumps(asdict(each)) + "\n").encode(), _decode_
 
 
 def remove_traces(place: Place, store: Store, host: str, session: str) -> int:
-    """Remove outcomes, rules, answers to prompts and facts of a session of a store.
+    """Remove outcomes, rules, answers to prompts, dismissals and facts of a session of a store.
 
     Returns the number of facts. Those that a person accepted stay. The caller holds the lock of
     kinds in all stores of the place.
@@ -69,6 +69,11 @@ def remove_traces(place: Place, store: Store, host: str, session: str) -> int:
     remove_session(store, session)
     sessions.forget_shown(store, session)
     prompt_log.remove(store)  # it quotes what was found in sessions
+    both = (host, session)
+    dismissals.remove(
+        store,
+        lambda each: both in ((each.host, each.session), (each.source_host, each.source_session)),
+    )
     rules = [rule for rule in standing_rules.read(store) if rule.session != session]
     standing_rules.write(store, rules)
     return gone

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NAME = ".agent-memory"
 CONFIG = "config.yaml"
+DISMISSED = "dismissed.jsonl"  # in a local folder: what is not to be recalled (see `dismissals`)
 LOCAL = "local"  # the part of a store that is never committed; of a second home: local-2
 TOKEN = "token"  # noqa: S105 - a file of a local folder that memfs made
 MADE = "local/made"  # in the user's store: a file for each token, with the folder that holds it

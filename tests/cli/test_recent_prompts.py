@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from memfs.core.records import Identity, Message, Transcript
-from memfs.ops import brief, recent_prompts
+from memfs.core.records import Identity, Message, Origin, Transcript
+from memfs.ops import brief, recent_prompts, sessions
 from memfs.recall import index_sources
-from memfs.store import prompt_log, recall
+from memfs.store import dismissals, prompt_log, recall
 from memfs.store.blocks import Place
 from memfs.store.prompt_log import PromptRecord
 from tests.cli.conftest import Run
@@ -19,13 +21,17 @@ PROMPT = "how did we do backoff in the payments client?"
 
 
 @pytest.fixture
-def asked(place: Place) -> Callable[[str], str]:
-    """A project in which backoff was spoken of, and what asks for a prompt in a later session."""
+def asked(place: Place) -> Callable[..., str]:
+    """A project in which backoff was spoken of, and what asks for a prompt in a session."""
     say(place, "old", "2026-04-01T09:00:00Z", "the payments client needs exponential backoff")
     index_sources.sync(place, embed=False)
-    later = Place(place.project, place.user, "later")
-    brief.start(later)
-    return lambda prompt: brief.prompt(later, prompt, host="claude").context
+
+    def ask(prompt: str, session: str = "later") -> str:
+        later = Place(place.project, place.user, session)
+        brief.start(later)
+        return brief.prompt(later, prompt, host="claude").context
+
+    return ask
 
 
 def say(place: Place, session: str, at: str, text: str) -> None:
@@ -34,31 +40,37 @@ def say(place: Place, session: str, at: str, text: str) -> None:
     log.replace(None, f"/{session}.jsonl", Transcript([said], 0, 0, 0), "")
 
 
-def test_what_was_given_and_why(place: Place, asked: Callable[[str], str], memfs: Run) -> None:
+def test_what_was_given_and_why(place: Place, asked: Callable[..., str], memfs: Run) -> None:
     assert asked(PROMPT)
     say(place, "later", "2026-05-03T10:00:00Z", PROMPT)
     done = memfs("last")
     assert f"prompt: {PROMPT}\n" in done.out
     assert "  > user: the payments client needs exponential backoff\n" in done.out
-    assert "because of 2026-04-01 session old: words: backoff, payments, client\n" in done.out
+    item = "2026-04-01 session old, 51 characters, words: backoff, payments, client\n"
+    assert f"  {item}" in done.out
+    assert "searched by words alone: no service answered\n" in done.out
+    assert "\nclosest past exchange: 1.25, needed: 0.42: 2026-04-01, claude, ses" in done.out
 
 
 def test_where_nothing_was_given_the_nearest_is_named(
-    asked: Callable[[str], str], memfs: Run
+    asked: Callable[..., str], memfs: Run
 ) -> None:
     assert asked("which colour has the backoff of the harbour lamps at night?") == ""
     done = memfs("last")
     assert "prompt: (its session is not in recall yet)\n" in done.out
     assert "given: nothing\n" in done.out
+    assert re.search(
+        r"\nclosest past exchange: 0\.\d\d, needed: 0\.42 \(0\.\d\d short\): ", done.out
+    )
 
 
-def test_the_newest_is_first_and_json_says_all(asked: Callable[[str], str], memfs: Run) -> None:
+def test_the_newest_is_first_and_json_says_all(asked: Callable[..., str], memfs: Run) -> None:
     asked("which colour has the backoff of the harbour lamps at night?")
     asked(PROMPT)
     found = json.loads(memfs("last", "2", "--json").out)
     assert [bool(each["text"]) for each in found] == [True, False]
     assert found[0]["about"] >= found[0]["floor"] > 0
-    assert found[0]["why"] == ["2026-04-01 session old: words: backoff, payments, client"]
+    assert [each["why"] for each in found[0]["items"]] == ["words: backoff, payments, client"]
 
 
 def test_before_the_first_prompt_there_is_nothing(place: Place, memfs: Run) -> None:
@@ -68,9 +80,7 @@ def test_before_the_first_prompt_there_is_nothing(place: Place, memfs: Run) -> N
 
 def test_what_was_given_is_read_as_it_was_written(place: Place) -> None:
     text = "a\tb\\n\nc\\\\ \r d"
-    prompt_log.note_prompt(
-        place.home, PromptRecord(1.0, "claude", "s", 0.5, 0.7, "near\tby", "why", text)
-    )
+    prompt_log.note_prompt(place.home, PromptRecord(1.0, "claude", "s", 0.5, 0.7, "near\tby", text))
     [found] = recent_prompts.run(place, 5)
     assert (found.text, found.nearest) == (text, "near by")
     assert found.at == "1970-01-01T00:00:01Z"
@@ -79,8 +89,49 @@ def test_what_was_given_is_read_as_it_was_written(place: Place) -> None:
 def test_what_grows_large_loses_its_older_half(place: Place) -> None:
     for number in range(400):
         prompt_log.note_prompt(
-            place.home, PromptRecord(number, "claude", "s", 0.5, 0.7, "", "", "x" * 1500)
+            place.home, PromptRecord(number, "claude", "s", 0.5, 0.7, "", "x" * 1500)
         )
     found = prompt_log.read(place.home, 1000)
     assert found[0].at == 399
     assert 100 < len(found) < 400
+
+
+def test_what_is_wrong_does_not_come_for_such_prompts_until_that_is_taken_back(
+    place: Place, asked: Callable[..., str], memfs: Run
+) -> None:
+    assert "exponential" in asked(PROMPT)
+    (item,) = recent_prompts.run(place, 1)[0].items
+    done = memfs("last", "--wrong", item.id)
+    assert "dismissed for such prompts: 2026-04-01 session old\n" in done.err
+    assert asked("the backoff of the payments client, how was it done?", "s2") == ""
+    assert recent_prompts.run(place, 1)[0].about < 0.5, "it counts for nothing"
+    assert "exponential" in asked("exponential or linear for the client's retries?", "s3")
+    assert f"{item.id}  2026-04-01 session old" in memfs("last", "3").out
+    assert memfs("last", "--dismissed").out.startswith(f"{item.id}  ")
+    assert "payments" not in Path(place.home.local, "dismissed.jsonl").read_text()
+    assert f"{item.id} is brought again\n" in memfs("last", "--right", item.id).err
+    assert memfs("last", "--right", item.id).code == 1
+    assert memfs("last", "--dismissed").out == ""
+    assert "exponential" in asked(PROMPT, "s4")
+
+
+@pytest.mark.parametrize("session", ["old", "later"])
+def test_a_forgotten_session_takes_its_dismissals_along(
+    place: Place, asked: Callable[..., str], session: str
+) -> None:
+    asked(PROMPT)
+    say(place, "later", "2026-05-03T10:00:00Z", PROMPT)
+    recent_prompts.dismiss(place, recent_prompts.run(place, 1)[0].items[0].id)
+    assert recent_prompts.list_dismissed(place)[0].prompt == PROMPT
+    sessions.forget_session(place, session, Origin())
+    assert dismissals.read(place.home) == []
+
+
+def test_what_no_prompt_was_given_cannot_be_dismissed(place: Place, memfs: Run) -> None:
+    done = memfs("last", "--wrong", "0badcafe")
+    assert (done.code, done.err) == (
+        1,
+        "error: no prompt was given '0badcafe'\nhint: memfs last 20 shows ids\n",
+    )
+    assert memfs("last", "--wrong", "0badcafe", "--dismissed").code == 2
+    assert not Path(place.home.local, "dismissed.jsonl").exists()

@@ -21,6 +21,13 @@ from tests.importers import samples
 DEMO = TOP / "templates/demo/session.jsonl"
 ASSISTANTS = "mkdir -p ~/.claude ~/.gemini ~/.copilot ~/.config/opencode ~/.cursor\n"
 TOLD = f"memfs -q ingest {DEMO}\n"
+ASKED = f"""{TOLD}memfs -q search retry > /dev/null
+for kind in SessionStart UserPromptSubmit; do
+  printf '{{"session_id":"n","cwd":"%s","hook_event_name":"%s","prompt":"%s","source":"startup"}}' \
+    "$PWD" $kind 'do we retry a 429 rate limit of the payments API?' | memfs hook claude > /dev/null
+done
+"""
+BROUGHT = "$(memfs last | grep -oE '^[0-9a-f]{8}')"
 IMPORTED = "$(memfs import --list | awk 'NR == 2 { print $1 }')"
 
 # Pages that begin with nothing but a project in git.
@@ -49,7 +56,7 @@ WALKS = {
     "pipelines.md": Walk("", {"$MEMORY_DIGEST": "$(memfs trust --digest)"}),
     "page.md": Walk("for each in api shop; do mkdir ../$each; (cd ../$each; memfs -q init); done"),
     "privacy.md": Walk(TOLD),
-    "recall.md": Walk(TOLD),
+    "recall.md": Walk(ASKED, {"3f2a91bc": BROUGHT}),
     "sources.md": Walk("mkdir -p docs handbook ~/notes"),
     "troubleshooting.md": Walk(TOLD),
     "undo.md": Walk("for each in Ana Bob Eve; do memfs -q edit human --append $each; done"),

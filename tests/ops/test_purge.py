@@ -175,7 +175,7 @@ def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
 
 def test_what_assistants_were_given_is_redacted_too(place: Place) -> None:
     text = f"# Core memory changed\nthe key\n{SECRET}\nends"
-    prompt_log.note_prompt(place.home, PromptRecord(1.0, "claude", "s", 0.5, 0.7, "", "", text))
+    prompt_log.note_prompt(place.home, PromptRecord(1.0, "claude", "s", 0.5, 0.7, "", text))
     standing_rules.write(
         place.home, [StandingRule("2026-04-01", "claude", "s", "m", f"always send {SECRET}")]
     )

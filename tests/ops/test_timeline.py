@@ -34,7 +34,7 @@ def test_days_have_their_messages_and_edits(place: Place) -> None:
 
 def test_costs_are_told_by_session(place: Place) -> None:
     for session, text in (("a", "four words of text"), ("b", ""), ("b", "two words")):
-        record = PromptRecord(1e9, "claude", session, 0.5, 0.4, "", "", text)
+        record = PromptRecord(1e9, "claude", session, 0.5, 0.4, "", text)
         prompt_log.note_prompt(place.home, record)
     found = timeline.run(OpenStore(place)).costs
     assert [(each.session, each.prompts) for each in found] == [("b", 2), ("a", 1)]

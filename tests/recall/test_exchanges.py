@@ -8,10 +8,13 @@ import pytest
 import tantivy
 
 from memfs.recall import prompts
-from memfs.recall.answers import CERTAIN_ROOM, Recollection
+from memfs.recall.answers import CERTAIN_ROOM, PromptRecall, Recollection
 from memfs.recall.exchanges import SessionTurn
 from memfs.recall.sentence_selection import describe, weigh
 from memfs.recall.sentences import count_specifics, split_sentences
+from memfs.search.engine import Engine
+from memfs.store.dismissals import Dismissal
+from memfs.store.prompt_log import hash_words
 from tests.search.stores import Corpus, document
 
 Said = list[tuple[str, str]]
@@ -152,6 +155,31 @@ def test_what_was_shown_does_not_come_again(corpus: Corpus) -> None:
     assert shown
     again = prompts.recall_warm(corpus.engine(), prompt, "now", shown, 5).found
     assert not set(shown) & {ident for hit in again for ident in hit.ids}
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+def test_what_is_dismissed_does_not_come_for_such_prompts_alone(
+    corpus: Corpus, vectors: bool
+) -> None:
+    engine = corpus.engine() if vectors else Engine(corpus.engine().text, None)
+
+    def recall(prompt: str, *dismissed: Dismissal) -> PromptRecall:
+        return prompts.recall_warm(engine, prompt, "now", [], 5, dismissed)
+
+    for prompt, like, other in [
+        ("document the rate limit of the public search API", "the search API rate limit, document it",
+         "is the rate limit of 100 requests per minute for each key?"),
+        ("登录会话多久过期?", "登录会话过期?", "7 天的 SESSION_TTL_DAYS 够吗?"),
+    ]:  # fmt: skip
+        first = recall(prompt)
+        assert first.query
+        ids = tuple(ident for hit in first.found for ident in hit.ids)
+        assert ids
+        subject = tuple(hash_words(first.query.list_stems()))
+        dismissed = Dismissal("1", "", "", "", subject, "", "", "", ids)
+        assert not set(ids) & {i for hit in recall(like, dismissed).found for i in hit.ids}
+        assert set(ids) & {i for hit in recall(like).found for i in hit.ids}
+        assert set(ids) & {i for hit in recall(other, dismissed).found for i in hit.ids}
 
 
 def test_a_reply_has_its_room(tmp_path: Path) -> None:

@@ -128,7 +128,10 @@ def test_a_prompt_is_answered_below_a_heading_of_its_own(sourced: Place) -> None
     assert re.search(r"source guide, docs/guide\.md:\d, Ledger export \(words: ledger", source)
     assert all(line.startswith("> ") for line in quoted)
     (last,) = recent_prompts.run(sourced, 1)
-    assert re.search(r"source guide, docs/guide\.md:\d, Ledger export: words: ", last.why[0])
+    (item,) = last.items
+    assert re.search(r"source guide, docs/guide\.md:\d, Ledger export", item.source)
+    assert item.why.startswith("words: ledger")
+    assert item.characters == len("\n".join(line.removeprefix("> ") for line in quoted))
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,10 @@ import pytest
 from memfs.ipc import client, service_status
 from memfs.ipc.client import HookCall
 from memfs.ipc.service_status import ServiceStatus
+from memfs.ops import status
 from memfs.ops.install import commands
-from memfs.store import spool, trust
+from memfs.recall import index_sources
+from memfs.store import prompt_log, spool, trust
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
 from tests.service import running
@@ -157,6 +159,7 @@ def test_a_service_that_dies_over_a_question_is_there_again(
 def test_a_service_that_hangs_costs_a_prompt_a_moment(
     by: Command, warm: ServiceStatus, place: Place, repo: Path
 ) -> None:
+    index_sources.sync(place, embed=False)
     hook(payload(repo, "SessionStart"))
     changed(place, "Timeouts are 5 seconds.")
     running.suspend(warm.process)
@@ -165,6 +168,10 @@ def test_a_service_that_hangs_costs_a_prompt_a_moment(
         assert "Timeouts" in running.process(prompt, by=by)
     finally:
         os.kill(warm.process, signal.SIGCONT)
+    (record,) = prompt_log.read(place.home, 5)
+    assert record.by_words == "the service did not answer within 0.1 seconds"
+    found = status.run(place, "/")
+    assert (found.by_words, found.prompts) == (1, 1)
     # What it does now, with a question that nobody waits for, changes nothing.
     assert asked(prompt) == ""
     changed(place, "Another rule.")

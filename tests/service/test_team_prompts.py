@@ -112,8 +112,9 @@ def test_a_prompt_is_told_what_others_solved_and_only_once(
     assert LINE in told
     assert "Renew the lease inside the lock." in told
     until(lambda: not asked(payload(repo, "UserPromptSubmit", PROMPT)) and is_told(theirs))
-    whys = [why for entry in recent_prompts.run(joined, 50) for why in entry.why]
-    assert any(why.partition("ana in shop")[2].endswith("words: StaleLeaseError") for why in whys)
+    items = [item for entry in recent_prompts.run(joined, 50) for item in entry.items]
+    assert any("ana in shop" in item.source for item in items)
+    assert any(item.why.endswith("words: StaleLeaseError") for item in items)
 
 
 def test_without_the_service_nobody_is_asked(joined: Place, repo: Path, theirs: Team) -> None:

@@ -39,7 +39,7 @@ def test_each_change_is_one_of_its_sections(place: Place) -> None:
 
     assert changed(lambda: None) == set()
     assert changed(lambda: say(place, "Hello.")) == {"sessions", "timeline"}
-    record = PromptRecord(1e9, "claude", "s", 0.5, 0.4, "", "", "text")
+    record = PromptRecord(1e9, "claude", "s", 0.5, 0.4, "", "text")
     assert changed(lambda: prompt_log.note_prompt(place.home, record)) == {"brief"}
 
     def keep() -> None:

@@ -11,21 +11,45 @@ from memfs.cli.pager import paged
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.formats import format_time
 from memfs.ops import recent_prompts as op
-from memfs.ops.recent_prompts import RecentPrompt
+from memfs.ops.recent_prompts import BroughtItem, RecentPrompt
+from memfs.store.blocks import Place
 
 _PROMPT = 200  # characters of a prompt that are shown
+_UNKNOWN = "(its session is not in recall yet)"
 
 
 @click.command("last")
 @click.argument("number", type=click.IntRange(1), default=1, required=False)
+@click.option("--wrong", metavar="ID", help="Do not bring this item for such prompts again.")
+@click.option("--right", metavar="ID", help="Take that back.")
+@click.option("--dismissed", is_flag=True, help="List what is not brought again.")
 @options.json_option
 @paged
-def command(number: int, as_json: bool) -> None:
-    """Show what the assistant was given at the last NUMBER prompts, and why.
+def command(number: int, wrong: str, right: str, dismissed: bool, as_json: bool) -> None:
+    """Show what the assistant was given at the last NUMBER prompts, from where, and why.
 
-    Where it was given nothing, the nearest of past sessions is named, with what it lacked.
+    The closest past exchange is named with its relevance, and with what it needs to be given.
+
+    Such prompts are those that share half of their words, apart from words such as "fix" or "the".
     """
-    found = op.run(options.place(), number)
+    if sum(map(bool, (wrong, right, dismissed))) > 1:
+        raise click.UsageError("use one of --wrong, --right and --dismissed")
+    place = options.place()
+    if wrong:
+        item = op.dismiss(place, wrong)
+        console.print_done(f"dismissed for such prompts: {flatten_text(item.source)}")
+        console.talk(f"memfs last --right {item.id} takes that back")
+    elif right:
+        op.restore(place, right)
+        console.print_done(f"{right} is brought again")
+    elif dismissed:
+        _list_dismissed(place, as_json=as_json)
+    else:
+        _list_prompts(place, number, as_json=as_json)
+
+
+def _list_prompts(place: Place, number: int, *, as_json: bool) -> None:
+    found = op.run(place, number)
     if as_json:
         console.as_json([asdict(each) for each in found])
         return
@@ -33,22 +57,46 @@ def command(number: int, as_json: bool) -> None:
         console.talk("no prompt was answered here yet; see: memfs doctor")
     for each in found:
         _show(each)
+    if any(each.items for each in found):
+        console.talk("memfs last --wrong ID: it is not brought for such prompts again")
+
+
+def _list_dismissed(place: Place, *, as_json: bool) -> None:
+    found = op.list_dismissed(place)
+    if as_json:
+        console.as_json([asdict(each) for each in found])
+        return
+    if not found:
+        console.talk("nothing is dismissed here")
+    for each in found:
+        head = f"{each.id}  {format_time(each.at)}  {flatten_text(each.source)}"
+        console.echo(layout.format_head(head))
+        console.echo(f"not for prompts like: {_format_prompt(each.prompt)}")
 
 
 def _show(found: RecentPrompt) -> None:
     head = f"{format_time(found.at)}  {found.host}  session {found.session}"
     console.echo(layout.format_head(head))
-    prompt = flatten_text(found.prompt)[:_PROMPT] or "(its session is not in recall yet)"
-    console.echo(f"prompt: {prompt}")
+    console.echo(f"prompt: {_format_prompt(found.prompt)}")
+    if found.by_words:
+        console.echo(f"searched by words alone: {found.by_words}")
     if found.text:
         console.echo(f"given, {len(found.text):,} characters:")
         console.echo("\n".join(f"  {line}" for line in make_plain(found.text).rstrip().split("\n")))
-        for reason in found.why:
-            console.echo(f"because of {flatten_text(reason)}")
+        for item in found.items:
+            console.echo(_format_item(item))
     else:
         console.echo("given: nothing")
     if found.nearest:
-        measure = f"{found.about:.2f} of {found.floor:.2f} that are needed"
-        console.echo(
-            console.style(f"nearest: {flatten_text(found.nearest)} ({measure})", "bright_black")
-        )
+        short = f" ({found.lack:.2f} short)" if found.lack >= 0.005 else ""
+        measure = f"closest past exchange: {found.about:.2f}, needed: {found.floor:.2f}{short}"
+        console.echo(console.style(f"{measure}: {flatten_text(found.nearest)}", "bright_black"))
+
+
+def _format_item(item: BroughtItem) -> str:
+    why = f"{item.source}, {item.characters:,} characters, {item.why}"
+    return f"{item.id}  {flatten_text(why)}{' (dismissed)' if item.dismissed else ''}"
+
+
+def _format_prompt(prompt: str) -> str:
+    return flatten_text(prompt)[:_PROMPT] or _UNKNOWN

@@ -72,6 +72,9 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     ]
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
+    if found.by_words:
+        of = f"{found.by_words} of the last {format_count(found.prompts, 'prompt')}"
+        facts.append(("prompts", f"{of} searched by words alone; memfs last says why"))
     facts += [("team", found.team)] if found.team else []
     facts += [("service", line) for line in of_service(found.service)]
     agent = parts.find("agent.configured_model") if config.names_model() else None

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from memfs import hosts
 from memfs.context import window_usage
 from memfs.ops import recent_prompts, show
-from memfs.web.rendering import Visit, get
+from memfs.web.rendering import Visit, get, post
 
 _PROMPTS = 50  # the last ones that are listed
 
@@ -30,9 +30,27 @@ def show_brief(visit: Visit) -> Response:
 
 
 def list_prompts(visit: Visit) -> Response:
-    """Show what the last prompts brought, why, and what stayed below the floor."""
+    """Show what the last prompts brought, why, what fell short, and what is dismissed."""
     found = recent_prompts.run(visit.place, _PROMPTS)
-    return visit.render("prompts.html", "brief", "What prompts brought", prompts=found)
+    dismissed = recent_prompts.list_dismissed(visit.place)
+    title = "What prompts brought"
+    return visit.render("prompts.html", "brief", title, prompts=found, dismissed=dismissed)
 
 
-ROUTES = [get("/brief", show_brief), get("/prompts", list_prompts)]
+def decide_item(visit: Visit) -> Response:
+    """Dismiss an item that a prompt brought, or take that back."""
+    ident = visit.path["ident"]
+    if visit.form.get("to") == "right":
+        recent_prompts.restore(visit.place, ident)
+        visit.say("it is brought again")
+    else:
+        item = recent_prompts.dismiss(visit.place, ident)
+        visit.say(f"dismissed for such prompts: {item.source}")
+    return visit.redirect("prompts")
+
+
+ROUTES = [
+    get("/brief", show_brief),
+    get("/prompts", list_prompts),
+    post("/prompts/{ident}", decide_item),
+]
