@@ -310,7 +310,7 @@ def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
             "hint: pass pinned: false, add to a block there is, or use archival_memory_insert"
         )
     )
-    assert "hint: call memory_page_in with a question" in asked[8].results[-1]
+    assert "hint: memory_search looks in the archive" in asked[8].results[-1]
 
 
 def test_what_comes_after_a_review_is_reviewed_at_the_end(
