@@ -142,7 +142,7 @@ class _Server:
     def _answer_hook(self, message: Message) -> bool:
         """Answer a hook call, if the service answers at once; return whether it did."""
         given = message.params.get("arguments")
-        if message.method != "tools/call" or message.params.get("name") != stdio.TOOL:
+        if not _is_hook(message):
             return False
 
         def deliver(answer: bytes) -> None:
@@ -190,7 +190,8 @@ class _Server:
         handler = (self._stateless_methods if stateless else self._methods).get(message.method)
         if handler is None:
             raise ProtocolError(messages.METHOD_NOT_FOUND, "Method not found", message.method)
-        if not (stateless or self._greeted or message.method == "initialize"):
+        knows_client = stateless or self._greeted or message.method == "initialize"
+        if not (knows_client or _is_hook(message)):
             hint = f"initialize first, or name the {VERSION_KEY} in params._meta"
             raise ProtocolError(INVALID_PARAMS, f"{message.method}: {hint}")
         message.get_object("_meta")
@@ -360,6 +361,11 @@ class _Server:
                 return  # calls report what is wrong with the store
 
         threading.Thread(target=wake, daemon=True).start()
+
+
+def _is_hook(message: Message) -> bool:
+    """Tell whether a host calls a hook, whose answer is the same for every client."""
+    return message.method == "tools/call" and message.params.get("name") == stdio.TOOL
 
 
 def _is_stateless(message: Message) -> bool:

@@ -287,7 +287,7 @@ def test_tools_are_taken_away_and_said_otherwise(talk: Talk, place: Place, memfs
     about = {each["function"]["name"]: each["function"]["description"] for each in offered}
     assert about["memory_page_out"] == "Tidy up."
     assert not {"memory_page_in", "memory_undo"} & set(about)
-    assert memfs("tools").err == ""
+    assert "there is no tool" not in memfs("tools").err
 
 
 def review_by(mode: str) -> str:

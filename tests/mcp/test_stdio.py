@@ -95,7 +95,6 @@ def test_a_hook_is_answered_before_a_client_has_introduced_itself(
     [
         call("core_memory_append", {"label": "human", "content": '"memory_hook"'}),
         {**call(stdio.TOOL, {}), "method": "prompts/get"},
-        {**call(stdio.TOOL, {}), "params": {"name": stdio.TOOL}},
     ],
 )
 def test_what_only_looks_like_one_is_answered_as_what_it_is(
