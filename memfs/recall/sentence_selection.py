@@ -168,7 +168,7 @@ def describe(text: str, turn: "SessionTurn", known: "set[str]", sentences: int) 
 
 def weigh(found: dict[str, float]) -> float:
     """Return the weighted sum of what was found of an exchange or a sentence."""
-    return sum(WEIGHTS[name] * value for name, value in found.items())
+    return sum([WEIGHTS[name] * value for name, value in found.items()])
 
 
 def _compute_probability(score: float) -> float:
@@ -183,11 +183,11 @@ def choose_sentences(
     The heads of sessions and lines count, too. Duplicates are left out, repetitions of the prompt,
     whose words are `known`, and sentences far less likely than the best, even where there is room.
     """
+    least = _SHARE * _find_best(sentences, known)
     ranked = sorted(
-        range(len(sentences)),
+        [at for at, each in enumerate(sentences) if each.likely >= least],
         key=lambda at: -sentences[at].likely / max(_LEAST, len(sentences[at].text)) ** 0.5,
     )
-    least = _SHARE * _find_best(sentences, known)
     taken = []
     sessions: set[str] = set()
     led: set[ExchangeCandidate] = set()
@@ -198,7 +198,7 @@ def choose_sentences(
         if each.candidate not in led and each.turn.role != "user":
             size += min(LEAD, len(each.candidate.exchange.question)) + _LINE
         folded = each.text.lower()
-        if size > room or len(each.text) > _LONGEST or each.likely < least or folded in seen:
+        if size > room or len(each.text) > _LONGEST or folded in seen:
             continue
         if _is_repetition(each.text, known):
             continue

@@ -1,12 +1,13 @@
 """Splitting text into sentences, and counting their exact names, without a model. Hot path."""
 
 _ENDS = ".!?:;。！？"  # noqa: RUF001 - of Chinese and Japanese, too
+_LAST = frozenset(_ENDS + ")\"'*`")  # the last characters that a sentence can have
 _CLOSE = "。！？"  # noqa: RUF001 - no space follows these
 _SHORTEST = 25  # characters; a shorter sentence goes with the one before it
 _LONGEST = 220  # characters; a longer one is cut at its commas
 _CLAUSE = 160  # characters that clauses may have together
 _EDGES = ".,;:!?()\"'`"
-_MOST_WORDS = 4096  # of which it is remembered whether they are exact names
+_MOST_WORDS = 1 << 14  # of which it is remembered whether they are exact names
 _DIGITS = frozenset("0123456789")
 _INSIDE = frozenset("_./:-#@=")  # signs inside names, paths, times and flags
 
@@ -32,8 +33,9 @@ def split_line(words: list[str]) -> list[str]:
     """Return the sentences in the words of a line."""
     found = []
     start = 0
-    for at, word in enumerate(words, 1):
-        if word[-1] in _ENDS or (word[-1] in ")\"'*`" and word[-2:-1] in _ENDS and len(word) > 1):
+    for at in [at for at, word in enumerate(words, 1) if word[-1] in _LAST]:
+        word = words[at - 1]
+        if word[-1] in _ENDS or (len(word) > 1 and word[-2] in _ENDS):
             found.append(" ".join(words[start:at]))
             start = at
     if start < len(words):
@@ -79,7 +81,9 @@ class _WordMemo(dict[str, bool]):
     def __missing__(self, word: str) -> bool:
         if len(self) >= _MOST_WORDS:
             self.clear()
-        found = self[word] = _is_specific(word)
+        found = _is_specific(word)
+        if len(word) <= _CLAUSE:
+            self[word] = found
         return found
 
 
