@@ -121,7 +121,7 @@ def read_sources(place: Place) -> bool:
 
     Raises `StoppedError` once another job waits: the next one continues.
     """
-    sources = data_sources.list_sources(place)
+    sources = data_sources.list_searched(place)
     if sources:
         from memfs.recall import source_index  # with what cuts documents
     for source in sources:
@@ -133,7 +133,7 @@ def read_sources(place: Place) -> bool:
 
 def finish_sources(place: Place, wait: Callable[[], object]) -> None:
     """Make the missing vectors of the data sources, and the graphs of large ones."""
-    sources = data_sources.list_sources(place)
+    sources = data_sources.list_searched(place)
     if sources:
         from memfs.recall import source_index  # with what cuts documents
     for source in sources:
