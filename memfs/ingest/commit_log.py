@@ -29,11 +29,9 @@ _BOT = re.compile(
     r"\[bot\]|\bbot\b|^(?:dependabot|renovate|greenkeeper|github-actions|pre-commit-ci)\b",
     re.IGNORECASE,
 )
-# Lines at the end that are for programs, or names a person; the last one is of our own commits.
-_TRAILER = re.compile(
-    r"^(?:[A-Za-z-]+-[Bb]y|Change-Id|git-svn-id|Memfs-[A-Z][a-z]+): .*$", re.MULTILINE
-)
-_OWN = re.compile(r"^Memfs-Op: ", re.MULTILINE)
+# Lines that are for programs, or name a person.
+_TRAILER = re.compile(r"^(?:[A-Za-z-]+-[Bb]y|Change-Id|git-svn-id): .*$", re.MULTILINE)
+_OWN = re.compile(r"^Memfs-Op: ", re.MULTILINE)  # of commits of memory itself
 
 
 class LoggedCommit(NamedTuple):

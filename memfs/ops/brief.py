@@ -228,7 +228,8 @@ def _recall(
     if sourced and len(found.found) < limit and settings.get("hooks.sources") == _AUTO:
         from memfs.recall import source_recall
 
-        more = source_recall.recall_sources(place, engines, text, shown.hits)
+        used = sum(len(hit.snippet) for hit in found.found)
+        more = source_recall.recall_sources(place, engines, text, shown.hits, used)
         found.found += more[: limit - len(found.found)]
     if collect is not None:
         found.found += collect()[: max(0, limit - len(found.found))]

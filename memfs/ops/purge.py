@@ -21,7 +21,7 @@ from memfs.core.records import Origin
 from memfs.files import atomic, logs
 from memfs.ingest import transcripts as ingest_transcripts
 from memfs.knowledge.session_graph import database as session_graph
-from memfs.recall import index_sources
+from memfs.recall import index_sources, source_index
 from memfs.recall.index_sources import Stage
 from memfs.secrets import redact
 from memfs.store import (
@@ -41,6 +41,7 @@ from memfs.store import (
     writer,
 )
 from memfs.store.blocks import Place
+from memfs.store.data_sources import HISTORY
 from memfs.store.inventory import StoreFile
 from memfs.store.store_paths import Store
 from memfs.store.writer import Change
@@ -173,6 +174,9 @@ def _purge_store(store: Store, place: Place) -> None:
     if not leaking:
         return
     inventory.remove_indexes(store)
+    for tree in worktrees:
+        if any(files.is_below(each.path, tree.sources) for each in leaking):
+            source_index.remove(tree, HISTORY)  # git has them, and they are redacted once more
     for each in leaking:
         if each.kind == "derived":
             files.remove(each.path)

@@ -45,6 +45,8 @@ _WIDTH = 600  # characters that are shown
 _OF_RARE, _COMMIT_FLOOR, _COMMIT_LEAST_WORDS = 0.015, 0.5, 0.4
 _MOST_COMMITS = 2
 _CERTAIN, _CERTAIN_WIDTH = 0.25, 1000  # beyond the floor, and characters of such a commit
+_ROOM, _LEAST_ROOM = 1700, 400  # characters for sessions and commits; what commits have in any case
+_SECOND = 200  # characters that are left for a second one, or it does not come
 
 
 class SourceMatch:
@@ -57,17 +59,18 @@ class SourceMatch:
 
 
 def recall_sources(
-    place: "Place", engines: "Sequence[Engine]", prompt: str, shown: "Sequence[str]"
+    place: "Place", engines: "Sequence[Engine]", prompt: str, shown: "Sequence[str]", used: int = 0
 ) -> list[PromptHit]:
     """Return the chunk of a place's sources that a prompt is about, and the commits; or [].
 
     `engines` are the open indexes (see `prompts.recall`); without any they are found by words.
+    `used` are the characters that past sessions take.
     """
     found: list[SourceMatch] = []
     for engine in engines[1:]:
         found += _match_warm(engine, prompt, shown)
     if engines:
-        return _choose(found)
+        return _choose(found, used)
     for source in data_sources.list_searched(place):
         try:
             index = TextIndex.open(source.index)
@@ -75,7 +78,7 @@ def recall_sources(
         except BaseException as error:
             if not is_damage(error):  # the next search rebuilds it
                 raise
-    return _choose(found)
+    return _choose(found, used)
 
 
 def _match_by_words(index: TextIndex, prompt: str, shown: "Sequence[str]") -> list[SourceMatch]:
@@ -163,12 +166,16 @@ def _quotes(text: TextIndex, prompt: str, content: str) -> bool:
     return len(stems & text.stems(prompt)) >= _REPEATED * max(1, len(stems))
 
 
-def _choose(found: list[SourceMatch]) -> list[PromptHit]:
-    """Return the hits of the best commits, and of the best chunk below them."""
+def _choose(found: list[SourceMatch], used: int) -> list[PromptHit]:
+    """Return the hits of the best commits that there is room for, and of the best chunk."""
     found.sort(key=lambda each: -each.margin)  # of equal ones the first ranks best
-    commits = [each for each in found if _is_commit(each.document)][:_MOST_COMMITS]
-    chunks = [each for each in found if not _is_commit(each.document)][:1]
-    return [*map(_build_commit, commits), *map(_build_chunk, chunks)]
+    hits: list[PromptHit] = []
+    room = max(_LEAST_ROOM, _ROOM - used)
+    for match in [each for each in found if _is_commit(each.document)][:_MOST_COMMITS]:
+        if not hits or room >= _SECOND:
+            hits.append(_build_commit(match, room))
+            room -= len(hits[-1].snippet)
+    return hits + [_build_chunk(each) for each in found if not _is_commit(each.document)][:1]
 
 
 def _build_chunk(match: SourceMatch) -> PromptHit:
@@ -180,11 +187,11 @@ def _build_chunk(match: SourceMatch) -> PromptHit:
     return hit
 
 
-def _build_commit(match: SourceMatch) -> PromptHit:
+def _build_commit(match: SourceMatch, room: int) -> PromptHit:
     hit, meta = _build_hit(match)
     hit.role = f"commit {get_field(match.document, 'label')} by {meta.get('author')}"
     width = _CERTAIN_WIDTH if match.margin >= _CERTAIN else _WIDTH
-    hit.snippet = snippet(hit.text, match.words, width)
+    hit.snippet = snippet(hit.text, match.words, min(width, room))
     return hit
 
 

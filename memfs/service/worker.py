@@ -121,9 +121,10 @@ def read_sources(place: Place) -> bool:
 
     Raises `StoppedError` once another job waits: the next one continues.
     """
+    from memfs.recall import source_index  # with what cuts documents
+
+    source_index.remove_unused_history(place)
     sources = data_sources.list_searched(place)
-    if sources:
-        from memfs.recall import source_index  # with what cuts documents
     for source in sources:
         done = source_index.sync(place, source, embed=False, wait=PATIENCE, stage=_report_or_stop)
         if done is None:
