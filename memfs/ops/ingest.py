@@ -16,7 +16,7 @@ from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest.routing import StoreBatch, UnroutedSession
 from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
-from memfs.recall import index_sources, model_config, source_index
+from memfs.recall import index_sources, model_config
 from memfs.recall.index_sources import Stage
 from memfs.store import blocks, data_sources, lock, recall, spool
 from memfs.store.blocks import Place
@@ -109,6 +109,8 @@ def run(place: Place, planned: IngestPlan, stage: Stage, tally: Tally | None = N
 
 def _read_history(place: Place, stage: Stage) -> int:
     """Read the commits of a project, and index them; return how many there are."""
+    from memfs.recall import source_index  # with what cuts documents
+
     source_index.remove_unused_history(place)
     source = data_sources.find_history(place)
     state = source and source_index.sync(place, source, embed=True, stage=stage)

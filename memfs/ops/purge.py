@@ -178,7 +178,7 @@ def _purge_store(store: Store, place: Place) -> None:
         if any(files.is_below(each.path, tree.sources) for each in leaking):
             source_index.remove(tree, HISTORY)  # git has them, and they are redacted once more
     for each in leaking:
-        if each.kind == "derived":
+        if each.kind == "derived" and files.is_file(each.path):
             files.remove(each.path)
             files.sync_folder(os.path.dirname(each.path))
     sessions = sorted({"", *(each.session for each in leaking if each.kind == "block")})

@@ -26,6 +26,7 @@ from memfs.store import (
     clock,
     config,
     data_sources,
+    git,
     journal,
     journal_query,
     recall,
@@ -145,6 +146,8 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
     for source in data_sources.list_searched(place):
         from memfs.recall import source_index  # with what cuts documents
 
+        if source.kind == data_sources.COMMITS and not git.get_head_commit(source.top):
+            continue  # there is no commit yet
         state, current = source_index.load_state(source), source_index.is_current(source)
         files, chunks = (state.files, state.chunks) if state else (0, 0)
         yield SourceStatus(source.name, source.tier, files, chunks, current, source.kind)

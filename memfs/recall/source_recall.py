@@ -43,6 +43,7 @@ _REPEATED = 0.8  # share of a chunk's words that the prompt has: it quotes the c
 _WIDTH = 600  # characters that are shown
 # The same of commits: the cosine, plus so much for each unit of idf of the words in common.
 _OF_RARE, _COMMIT_FLOOR, _COMMIT_LEAST_WORDS = 0.015, 0.5, 0.4
+_FEWEST_NEW = 4  # words of a commit that the prompt has not: "fix typo" helps nobody
 _MOST_COMMITS = 2
 _CERTAIN, _CERTAIN_WIDTH = 0.25, 1000  # beyond the floor, and characters of such a commit
 _ROOM, _LEAST_ROOM = 1700, 400  # characters for sessions and commits; what commits have in any case
@@ -127,7 +128,7 @@ def _match(
         if (
             margin >= 0
             and files.is_file(get_field(document, "source"))
-            and not _quotes(text, query.prompt, content)
+            and not _repeats(text, query.prompt, document)
         ):
             found.append(SourceMatch(document, margin, [term.word for term in words]))
     return found
@@ -160,10 +161,12 @@ def _is_commit(document: "Document") -> bool:
     return get_field(document, "kind") == data_sources.COMMITS
 
 
-def _quotes(text: TextIndex, prompt: str, content: str) -> bool:
-    """Tell whether a prompt quotes a chunk."""
-    stems = text.stems(content)
-    return len(stems & text.stems(prompt)) >= _REPEATED * max(1, len(stems))
+def _repeats(text: TextIndex, prompt: str, document: "Document") -> bool:
+    """Tell whether a prompt says a chunk or commit already, or nearly so."""
+    stems = text.stems(get_field(document, "text"))
+    new = len(stems - text.stems(prompt))
+    is_little = _is_commit(document) and new < _FEWEST_NEW
+    return is_little or new <= (1 - _REPEATED) * max(1, len(stems))
 
 
 def _choose(found: list[SourceMatch], used: int) -> list[PromptHit]:
