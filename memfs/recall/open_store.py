@@ -364,7 +364,7 @@ class OpenStore:
                 notes.append(each.note and f"'{each.source.name}' is {each.note}")
             notes += [_BUSY.format(each.source.name) for each in wanted if each.busy]
             self.source_note = "; ".join(dict.fromkeys(filter(None, notes)))
-            return [each.engine for each in wanted if each.engine]
+            return [each.engine for each in wanted if each.engine and each.engine.text.documents]
 
     def _sync_source(self, each: _SourceIndex, mode: Mode) -> None:
         from memfs.recall import source_index  # with what cuts documents

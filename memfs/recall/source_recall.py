@@ -128,7 +128,7 @@ def _match(
         if (
             margin >= 0
             and files.is_file(get_field(document, "source"))
-            and not _repeats(text, query.prompt, document)
+            and not _is_repetition(text, query.prompt, document)
         ):
             found.append(SourceMatch(document, margin, [term.word for term in words]))
     return found
@@ -161,7 +161,7 @@ def _is_commit(document: "Document") -> bool:
     return get_field(document, "kind") == data_sources.COMMITS
 
 
-def _repeats(text: TextIndex, prompt: str, document: "Document") -> bool:
+def _is_repetition(text: TextIndex, prompt: str, document: "Document") -> bool:
     """Tell whether a prompt says a chunk or commit already, or nearly so."""
     stems = text.stems(get_field(document, "text"))
     new = len(stems - text.stems(prompt))
