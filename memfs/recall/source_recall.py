@@ -45,9 +45,9 @@ _WIDTH = 600  # characters that are shown
 _OF_RARE, _COMMIT_FLOOR, _COMMIT_LEAST_WORDS = 0.015, 0.5, 0.4
 _FEWEST_NEW = 4  # words of a commit that the prompt has not: "fix typo" helps nobody
 _MOST_COMMITS = 2
-_CERTAIN, _CERTAIN_WIDTH = 0.25, 1000  # beyond the floor, and characters of such a commit
-_ROOM, _LEAST_ROOM = 1700, 400  # characters for sessions and commits; what commits have in any case
-_SECOND = 200  # characters that are left for a second one, or it does not come
+_CERTAIN, _CERTAIN_WIDTH = 0.25, 1300  # beyond the floor, and characters of such a commit
+_ROOM, _LEAST_ROOM = 1480, 400  # characters for sessions and commits; what commits have in any case
+_HEAD, _SECOND = 130, 200  # that the first one's head takes, and that a second one needs
 
 
 class SourceMatch:
@@ -122,9 +122,8 @@ def _match(
         stems = text.match_stems(query.wanted, content)
         words = [term for term in query.words if term.stem in stems]
         words += [pair for pair in query.pairs if pair.word in content]
-        rarity = sum(term.idf for term in words)
-        measure = _measure_commit if _is_commit(document) else _measure_chunk
-        margin = measure(rarity, len(words), query.weight, cosine, text.documents)
+        weights = [term.idf for term in words]
+        margin = _measure_margin(weights, query.weight, cosine, text, _is_commit(document))
         if (
             margin >= 0
             and files.is_file(get_field(document, "source"))
@@ -134,27 +133,22 @@ def _match(
     return found
 
 
-def _measure_chunk(
-    rarity: float, count: int, weight: float, cosine: float | None, documents: int
+def _measure_margin(
+    weights: list[float], most: float, cosine: float | None, text: TextIndex, is_commit: bool
 ) -> float:
-    """Return how far a chunk is above the floor, by its `count` of words in common, and cosine."""
-    floor = _FLOOR + _grow(documents)
-    floor *= _LEAST_WORDS if cosine is None else 1
-    if count < _FEWEST:
+    """Return how far a chunk or commit is above its floor, by the words in common and its cosine.
+
+    `weights` are those of the words in common, `most` that of all words of the prompt.
+    """
+    near, by_words = cosine or 0.0, cosine is None
+    grown = _TENFOLD * math.log10(max(1.0, text.documents / _SMALL))
+    if is_commit:
+        floor = _COMMIT_FLOOR * (_COMMIT_LEAST_WORDS if by_words else 1)
+        return _OF_RARE * sum(weights) + near - floor - grown
+    floor = (_FLOOR + grown) * (_LEAST_WORDS if by_words else 1)
+    if len(weights) < _FEWEST:
         return -floor
-    return rarity / weight + (cosine or 0.0) - floor - (_FEWER if count < _FEW else 0.0)
-
-
-def _measure_commit(
-    rarity: float, _count: int, _weight: float, cosine: float | None, documents: int
-) -> float:
-    """Return how far a commit is above the floor."""
-    least = _COMMIT_FLOOR * (_COMMIT_LEAST_WORDS if cosine is None else 1)
-    return _OF_RARE * rarity + (cosine or 0.0) - least - _grow(documents)
-
-
-def _grow(documents: int) -> float:
-    return _TENFOLD * math.log10(max(1.0, documents / _SMALL))
+    return sum(weights) / most + near - floor - (_FEWER if len(weights) < _FEW else 0.0)
 
 
 def _is_commit(document: "Document") -> bool:
@@ -164,9 +158,9 @@ def _is_commit(document: "Document") -> bool:
 def _is_repetition(text: TextIndex, prompt: str, document: "Document") -> bool:
     """Tell whether a prompt says a chunk or commit already, or nearly so."""
     stems = text.stems(get_field(document, "text"))
-    new = len(stems - text.stems(prompt))
-    is_little = _is_commit(document) and new < _FEWEST_NEW
-    return is_little or new <= (1 - _REPEATED) * max(1, len(stems))
+    known = len(stems & text.stems(prompt))
+    is_little = _is_commit(document) and len(stems) - known < _FEWEST_NEW
+    return is_little or known >= _REPEATED * max(1, len(stems))
 
 
 def _choose(found: list[SourceMatch], used: int) -> list[PromptHit]:
@@ -177,7 +171,7 @@ def _choose(found: list[SourceMatch], used: int) -> list[PromptHit]:
     for match in [each for each in found if _is_commit(each.document)][:_MOST_COMMITS]:
         if not hits or room >= _SECOND:
             hits.append(_build_commit(match, room))
-            room -= len(hits[-1].snippet)
+            room -= len(hits[-1].snippet) + _HEAD
     return hits + [_build_chunk(each) for each in found if not _is_commit(each.document)][:1]
 
 

@@ -199,7 +199,7 @@ def test_two_commits_share_the_room_that_sessions_leave(committed: Place) -> Non
     )
     sync(committed)
     first, second = recall(committed, REPORT, warm=True)
-    assert 1000 < len(first.snippet) + len(second.snippet) <= 1710
+    assert 1000 < len(first.snippet) + len(second.snippet) <= 1360
     engines = open_engines(committed)
     (one,) = source_recall.recall_sources(committed, engines, REPORT, (), used=1500)
     assert len(one.snippet) <= 410
