@@ -23,6 +23,7 @@ KINDS = {
     "facts": "fact",
     "static": "static",
     "sources": "source",
+    "commits": "commit",
 }
 SENTIMENTS = ("positive", "neutral", "negative")
 _SHOWN = 60  # characters of a text in a representation
@@ -174,11 +175,12 @@ class Origin:
 class Hit:
     """One search result.
 
-    `kind` is message, passage, fact, static, block or source; `why` says in words what matched;
+    `kind` is message, passage, fact, static, block, source or commit; `why` says what matched;
     `score` is the fused score (0 to 1, comparable within one index only). `before` and `after` are
     the turns beside a message, shortened; `alike` counts hits that say the same and are not shown.
     `speaker` is the name of who said a message; `metadata` is what was stored with a window of a
-    conversation, and of a data source (its name is the `label`) the file, heading, line and end.
+    conversation, of a data source (its name is the `label`) the file, heading, line and end, and
+    of a commit its whole id and its author; the short id is its `label`.
     """
 
     id: str

@@ -18,7 +18,8 @@ DEFAULTS: dict[str, object] = {
     # The tools that a model is given, small or full, and changes to them.
     "tools": {"profile": "small", "remove": [], "describe": {}, "add": {}},
     "trust": {"pulled": NAME},  # changes by others: name them to the user, or hold them back
-    "git": {"commit": "off", "protected": ["main", "master"]},  # off, edit or session
+    # Commits of memory: off, edit or session; whether the project's commits are read: auto or off.
+    "git": {"commit": "off", "protected": ["main", "master"], "history": "auto"},
     "sync": {"on_edit": False},  # renew our sections in AGENTS.md and the like
     # Tokens of a model's window, of which some are kept free; 0 messages: as many as fit.
     "context": {

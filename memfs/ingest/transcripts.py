@@ -35,6 +35,7 @@ class Tally:
     """What an ingestion did. `skipped` gives (path, reason) of files that were not read.
 
     `unplaced` are files with sessions that name no folder, and so are the user's own.
+    `commits` are those that are in the memory now, if they were read, too.
     `logs` are the recall files of the transcripts that were looked at, also if nothing was new.
     """
 
@@ -43,6 +44,7 @@ class Tally:
     messages: int = 0
     malformed: int = 0
     left_out: int = 0
+    commits: int = 0
     skipped: list[tuple[str, str]] | None = None
     unplaced: list[str] = field(default_factory=list)
     logs: set[str] = field(default_factory=set, repr=False)

@@ -245,7 +245,9 @@ def _recall(
         from memfs.recall import source_recall
 
         known = [*shown.hits, *hidden]
-        found.found += source_recall.recall_sources(place, engines, text, known)
+        used = sum(len(hit.snippet) for hit in found.found)
+        more = source_recall.recall_sources(place, engines, text, known, used)
+        found.found += more[: limit - len(found.found)]
     if collect is not None:
         answers = [each for each in collect() if hidden.isdisjoint(each.ids)]
         found.found += answers[: max(0, limit - len(found.found))]

@@ -18,7 +18,7 @@ from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.transcripts import Tally
 from memfs.recall import index_sources, model_config
 from memfs.recall.index_sources import Stage
-from memfs.store import blocks, lock, recall, spool
+from memfs.store import blocks, data_sources, lock, recall, spool
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
@@ -85,9 +85,9 @@ def plan(place: Place, paths: list[str], home: str) -> IngestPlan:
 def run(place: Place, planned: IngestPlan, stage: Stage, tally: Tally | None = None) -> Tally:
     """Read transcripts, index them, and compute their vectors; count in `tally` what is done.
 
-    Sessions that name no folder go into the user's store. `stage` is called with the name of a
-    stage and its size (bytes to read, documents; 0: not known), and returns the callback for
-    progress.
+    With all sessions of a project its commits are read, too. Sessions that name no folder go into
+    the user's store. `stage` is called with the name of a stage and its size (bytes to read,
+    documents; 0: not known), and returns the callback for progress.
     """
     store = place.home
     tally = Tally() if tally is None else tally
@@ -97,12 +97,24 @@ def run(place: Place, planned: IngestPlan, stage: Stage, tally: Tally | None = N
     except DamagedError:  # the sync below indexes what this leaves out
         _read(place, planned, tally, stage)
     index_sources.sync(place, embed=True, stage=stage)
+    if planned.own is not None:
+        tally.commits = _read_history(place, stage)
     for path, reason in planned.others:
         tally.files += 1
         tally.skip(path, reason)
     if planned.unplaced:
         _read_unplaced(place, planned.unplaced, tally)
     return tally
+
+
+def _read_history(place: Place, stage: Stage) -> int:
+    """Read the commits of a project, and index them; return how many there are."""
+    from memfs.recall import source_index  # with what cuts documents
+
+    source_index.remove_unused_history(place)
+    source = data_sources.find_history(place)
+    state = source and source_index.sync(place, source, embed=True, stage=stage)
+    return state.chunks if state else 0
 
 
 def _read_unplaced(

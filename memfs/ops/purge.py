@@ -18,6 +18,7 @@ from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.files import atomic, logs
+from memfs.recall import source_index
 from memfs.recall.index_sources import Stage
 from memfs.secrets import redact
 from memfs.store import (
@@ -33,6 +34,7 @@ from memfs.store import (
     writer,
 )
 from memfs.store.blocks import Place
+from memfs.store.data_sources import HISTORY
 from memfs.store.inventory import StoreFile
 from memfs.store.store_paths import Store
 from memfs.store.writer import Change
@@ -154,8 +156,11 @@ def _purge_store(store: Store, place: Place) -> None:
     if not leaking:
         return
     inventory.remove_indexes(store)
+    for tree in worktrees:
+        if any(files.is_below(each.path, tree.sources) for each in leaking):
+            source_index.remove(tree, HISTORY)  # git has them, and they are redacted once more
     for each in leaking:
-        if each.kind == "derived":
+        if each.kind == "derived" and files.is_file(each.path):
             files.remove(each.path)
             files.sync_folder(os.path.dirname(each.path))
     sessions = sorted({"", *(each.session for each in leaking if each.kind == "block")})

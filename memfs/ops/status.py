@@ -26,6 +26,7 @@ from memfs.store import (
     clock,
     config,
     data_sources,
+    git,
     journal,
     journal_query,
     prompt_log,
@@ -57,13 +58,17 @@ class BlockState:
 
 @dataclass(frozen=True)
 class SourceStatus:
-    """What the index of a data source holds; `current`: no file has changed since."""
+    """What the index of a data source holds; `current`: nothing of it has changed since.
+
+    `kind` is source or commit; `chunks` counts commits then.
+    """
 
     name: str
     tier: str
     files: int
     chunks: int
     current: bool
+    kind: str = data_sources.FILES
 
 
 @dataclass(frozen=True)
@@ -147,12 +152,14 @@ def run(place: Place, home: str) -> Status:
 
 
 def _load_sources(place: Place) -> Iterator[SourceStatus]:
-    for source in data_sources.list_sources(place):
+    for source in data_sources.list_searched(place):
         from memfs.recall import source_index  # with what cuts documents
 
+        if source.kind == data_sources.COMMITS and not git.get_head_commit(source.top):
+            continue  # there is no commit yet
         state, current = source_index.load_state(source), source_index.is_current(source)
         files, chunks = (state.files, state.chunks) if state else (0, 0)
-        yield SourceStatus(source.name, source.tier, files, chunks, current)
+        yield SourceStatus(source.name, source.tier, files, chunks, current, source.kind)
 
 
 def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) -> PromptUsage:

@@ -24,7 +24,7 @@ from memfs.recall.model_config import WantedModel
 from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.search import active_model
 from memfs.search.engine import Engine
-from memfs.search.federated_search import MESSAGE, IndexSearch, accepts_sources
+from memfs.search.federated_search import MESSAGE, IndexSearch, list_source_kinds
 from memfs.search.model_files import ModelFiles
 from memfs.search.request import Filter, Mode
 from memfs.store import data_sources, lock, spool
@@ -298,10 +298,11 @@ class OpenStore:
         """Return what else is to be searched: sources, as their files are now, and chats."""
         self.source_note, found = "", []
         configured = self._load_configured()
-        if configured.sources and accepts_sources(only):
+        kinds = list_source_kinds(only)
+        if any(source.kind in kinds for source in configured.sources):
             dated = only.since is not None or only.until is not None
             days = Filter(since=only.since, until=only.until) if dated else None
-            found += [IndexSearch(engine, days) for engine in self._update_sources(mode)]
+            found += [IndexSearch(engine, days) for engine in self._update_sources(mode, kinds)]
         chats = tuple(host for host in configured.chats if host in (only.hosts or hosts.CHATS))
         if chats and MESSAGE in (only.kinds or (MESSAGE,)):
             self._chats = self._chats or OpenStore(Place(None, self.place.user), self._stage)
@@ -334,7 +335,7 @@ class OpenStore:
 
     def _load_configured(self) -> _Configured:
         if time.monotonic() >= self._configured.expiry:
-            sources, expiry = data_sources.list_sources(self.place), time.monotonic() + _LISTED
+            sources, expiry = data_sources.list_searched(self.place), time.monotonic() + _LISTED
             self._configured = _Configured(expiry, sources, _list_chats(self.place))
         return self._configured
 
@@ -349,20 +350,21 @@ class OpenStore:
             found.source = source
             self._sources[source.index] = found
 
-    def _update_sources(self, mode: Mode) -> list[Engine]:
+    def _update_sources(self, mode: Mode, kinds: tuple[str, ...]) -> list[Engine]:
         with self._sources_lock:
             self._select_sources()
             notes = []
-            for each in self._sources.values():
+            wanted = [each for each in self._sources.values() if each.source.kind in kinds]
+            for each in wanted:
                 if not self.watched and time.monotonic() >= each.expiry:
                     self._sync_source(each, mode)
                 if not self._open_source(each, mode) and not self.watched:  # it was damaged
                     self._sync_source(each, mode)
                     self._open_source(each, mode)
                 notes.append(each.note and f"'{each.source.name}' is {each.note}")
-            notes += [_BUSY.format(s.source.name) for s in self._sources.values() if s.busy]
+            notes += [_BUSY.format(each.source.name) for each in wanted if each.busy]
             self.source_note = "; ".join(dict.fromkeys(filter(None, notes)))
-            return [each.engine for each in self._sources.values() if each.engine]
+            return [each.engine for each in wanted if each.engine and each.engine.text.documents]
 
     def _sync_source(self, each: _SourceIndex, mode: Mode) -> None:
         from memfs.recall import source_index  # with what cuts documents

@@ -1,4 +1,4 @@
-"""The index of a data source: brought in line with its files, and opened for searching."""
+"""The index of a data source: brought in line with its files (or with git), and opened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import UNREADABLE, DamagedError, LockedError, StoreError
 from memfs.files import atomic, trees
-from memfs.ingest import cutting
+from memfs.ingest import commit_log, cutting
 from memfs.ingest.cutting import NEEDS_PDF
 from memfs.ingest.source_files import FolderListing, SourceWalk
 from memfs.recall import index_sources, model_config
@@ -23,16 +23,17 @@ from memfs.recall.index_sources import Stage
 from memfs.recall.model_config import WantedModel
 from memfs.search import catalog, indexer, vector_layout
 from memfs.search.catalog import IndexSource
+from memfs.search.doc_json import epoch
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexer
 from memfs.search.lexical import FOLDER
 from memfs.search.model_files import ModelFiles
 from memfs.store import clock, lock
 from memfs.store.blocks import Place
-from memfs.store.data_sources import DataSource
+from memfs.store.commits import SHORT
+from memfs.store.data_sources import COMMITS, HISTORY, DataSource, find_history
 from memfs.store.store_paths import Store
 
-KIND = "source"
 _WEIGHT = 100  # percent of the weight of a user's message
 _FORM = 1  # changes with what chunks are made of
 _COMMIT = 20_000  # documents: what a killed run loses at most
@@ -99,6 +100,8 @@ def sync(
 def is_current(source: DataSource) -> bool:
     """Tell whether no file of a source has changed since its index was brought in line."""
     state = load_state(source)
+    if source.kind == COMMITS and not commit_log.is_current(source.top, source.paths[0]):
+        return False
     return state is not None and SourceWalk(source, _load_listings(source)).stamp == state.stamp
 
 
@@ -119,6 +122,13 @@ def open_engine(place: Place, source: DataSource, model: ModelFiles | None) -> E
     Raises `StoreError` for a model that cannot be used.
     """
     return index_sources.open_engine(_get_store(place, source), source.index, model)
+
+
+def remove_unused_history(place: Place) -> None:
+    """Remove the project's commits if they are not to be read any more. Raises `LockedError`."""
+    store = place.project
+    if store and files.is_folder(f"{store.sources}/{HISTORY}") and not find_history(place):
+        remove(store, HISTORY)
 
 
 def remove(store: Store, name: str) -> None:
@@ -143,6 +153,8 @@ def _sync(
     known = _load_listings(source)
     if stage:
         stage("looking", 0)
+    if source.kind == COMMITS:
+        commit_log.update(source.top, source.paths[0], stage)
     walk = SourceWalk(source, known)
     model = _load_model(place, source) if embed else None
     files.make_folder(source.index, private=True)
@@ -169,17 +181,19 @@ def _update(
     unread: dict[str, str] = {}
     tick = stage("indexing", max(0, len(walk.files) - writer.count_sources())) if stage else None
 
-    def read(file: IndexSource, _start: int) -> Iterator[dict[str, object]]:
+    def read(file: IndexSource, start: int) -> Iterator[dict[str, object]]:
         if tick:
             tick(1)
         try:
-            yield from _read_documents(source, file)
+            is_log = source.kind == COMMITS
+            yield from _read_commits(file, start) if is_log else _read_documents(source, file)
         except OSError as error:
             unread[file.path] = f"cannot be read: {error.strerror}"
             raise
 
+    grows = source.kind == COMMITS
     listed = (
-        IndexSource(each.path, KIND, False, source.tier, source.name, each.signature)
+        IndexSource(each.path, source.kind, grows, source.tier, source.name, each.signature)
         for each in walk.files
     )
     writer.update(listed, read)
@@ -215,13 +229,28 @@ def _read_documents(source: DataSource, file: IndexSource) -> Iterator[dict[str,
         }
         yield {
             "id": f"{source.name}/{name}#{chunk.first}{again}",
-            "kind": KIND,
+            "kind": source.kind,
             "label": source.name,
             "text": f"{heading}\n\n{chunk.text}" if heading else chunk.text,
             "weight": _WEIGHT,
             "at": at,
             "time": datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "meta": json.dumps(place),
+        }
+
+
+def _read_commits(file: IndexSource, start: int) -> Iterator[dict[str, object]]:
+    """Yield a document for each commit in a file of the log from byte `start` on."""
+    for each in commit_log.read(file.path, start):
+        yield {
+            "id": f"commit/{each.id}",
+            "kind": file.kind,
+            "label": each.id[:SHORT],
+            "text": each.text,
+            "weight": _WEIGHT,
+            "at": epoch(each.at) or 0,
+            "time": each.at,
+            "meta": json.dumps({"commit": each.id, "author": each.author}),
         }
 
 

@@ -18,8 +18,8 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 class IndexSource(NamedTuple):
     """A file that is indexed.
 
-    `kind` is message, passage, window, fact, static, block or source. `grows`: only appended to, so
-    its new tail is enough. `signature` is that of the file, if it is known already.
+    `kind` is window or one of `records.KINDS`. `grows`: only appended to, so that its new tail is
+    enough. `signature` is that of the file, if it is known already.
     """
 
     path: str

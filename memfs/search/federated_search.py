@@ -20,7 +20,8 @@ from memfs.search.engine import TURNS, Engine, build_session_hit, convert_damage
 from memfs.search.hit_builder import HitBuilder
 from memfs.search.request import Filter, HitPage, Mode
 
-SOURCE, MESSAGE = "source", "message"  # kinds of documents
+MESSAGE = "message"  # a kind of documents
+_OF_SOURCES = ("source", "commit")  # those that have indexes of their own
 # The fields of a filter that no document of a source has.
 _NOT_OF_SOURCES = (
     "roles",
@@ -135,15 +136,14 @@ def _summarize(lists: Sequence[_RankedList]) -> tuple[int, bool]:
     return total, sure or not total
 
 
-def accepts_sources(only: Filter) -> bool:
-    """Tell whether a filter passes documents of sources."""
-    others = any(getattr(only, name) for name in _NOT_OF_SOURCES)
-    return not others and SOURCE in (only.kinds or (SOURCE,))
+def list_source_kinds(only: Filter) -> tuple[str, ...]:
+    """Return the kinds of documents of sources that a filter passes."""
+    if any(getattr(only, name) for name in _NOT_OF_SOURCES):
+        return ()
+    return tuple(kind for kind in _OF_SOURCES if kind in (only.kinds or _OF_SOURCES))
 
 
 def drop_sources(only: Filter) -> Filter | None:
     """Return a filter for an index without sources; None if nothing is left to search there."""
-    if SOURCE not in only.kinds:
-        return only
-    kinds = tuple(kind for kind in only.kinds if kind != SOURCE)
-    return replace(only, kinds=kinds) if kinds else None
+    kinds = tuple(kind for kind in only.kinds if kind not in _OF_SOURCES)
+    return replace(only, kinds=kinds) if kinds or not only.kinds else None

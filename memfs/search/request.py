@@ -19,8 +19,8 @@ class Filter:
     """Which documents to search. Empty fields do not filter; times are epoch seconds, inclusive.
 
     `tags` are all required, of `any_tags` one. `kinds` is any of message, passage, fact, static,
-    block, source; `importance` the least of a passage. `speakers` are names, or roles; what is in
-    `but_sessions` is left out.
+    block, source, commit; `importance` the least of a passage. `speakers` are names, or roles; what
+    is in `but_sessions` is left out.
     """
 
     kinds: tuple[str, ...] = ()

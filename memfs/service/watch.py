@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memfs import files
 from memfs.files import signatures
 from memfs.service import job_queue
-from memfs.store import data_sources
+from memfs.store import data_sources, worktrees
 from memfs.store.data_sources import DataSource
 
 if TYPE_CHECKING:
@@ -301,10 +301,11 @@ class SourceWatch:
 
     def update(self, store: OpenStore) -> None:
         """Watch the sources that a store has now, and index what is not watched if it changed."""
-        sources = data_sources.list_sources(store.place)
+        sources = data_sources.list_searched(store.place)
         folders = {source: _list_folders(source) for source in sources}
         self._set_keys(store, {WatchedSource(s.index, each) for s, each in folders.items() if each})
-        single = {path for s, found in folders.items() for path in s.paths if path not in found}
+        named = [s for s in sources if s.kind == data_sources.FILES]
+        single = {path for s in named for path in s.paths if path not in folders[s]}
         signed = {path: signatures.sign_file(path) for path in single}
         changed = any(self._files.get(path) != sign for path, sign in signed.items())
         self._files |= signed
@@ -338,7 +339,9 @@ class SourceWatch:
 
 
 def _list_folders(source: DataSource) -> tuple[str, ...]:
-    """Return the paths of a source that are folders, or may become some."""
+    """Return the paths of a source that are folders, or may become some; of commits, git's logs."""
+    if source.kind == data_sources.COMMITS:
+        return (f"{worktrees.git_dir(source.top)}/logs",)
     return tuple(path for path in source.paths if os.path.isdir(path) or not os.path.exists(path))
 
 

@@ -120,9 +120,10 @@ def read_sources(place: Place) -> bool:
 
     Raises `StoppedError` once another job waits: the next one continues.
     """
-    sources = data_sources.list_sources(place)
-    if sources:
-        from memfs.recall import source_index  # with what cuts documents
+    from memfs.recall import source_index  # with what cuts documents
+
+    source_index.remove_unused_history(place)
+    sources = data_sources.list_searched(place)
     for source in sources:
         done = source_index.sync(place, source, embed=False, wait=PATIENCE, stage=_report_or_stop)
         if done is None:
@@ -132,7 +133,7 @@ def read_sources(place: Place) -> bool:
 
 def finish_sources(place: Place, wait: Callable[[], object]) -> None:
     """Make the missing vectors of the data sources, and the graphs of large ones."""
-    sources = data_sources.list_sources(place)
+    sources = data_sources.list_searched(place)
     if sources:
         from memfs.recall import source_index  # with what cuts documents
     for source in sources:

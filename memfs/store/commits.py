@@ -1,4 +1,4 @@
-"""Commits that touched memory files: who made them, and the texts they left."""
+"""Commits: what they say, which touched memory files, who made them, the texts they left."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from memfs import files
 from memfs.store import git
 
+SHORT = 7  # digits of an id, as git shows it
 _PATIENCE = 2  # seconds; somebody waits for an edit
 _WRITERS = "%x01%an <%ae>%x02%cn <%ce>"
 _FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%s"
+_MESSAGE = ("%H", "%aI", "%an", "%ae", "%B")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,51 @@ class Commit:
     @property
     def short(self) -> str:
         """The beginning of the id, as git shows it."""
-        return self.id[:7]
+        return self.id[:SHORT]
+
+
+class CommitMessage(NamedTuple):
+    """What one commit says. `at` is when it was written, "" where that is no date."""
+
+    id: str
+    at: str
+    author: str
+    mail: str
+    text: str
+
+
+def list_ids(folder: str, most: int, seconds: float = 60) -> list[str] | None:
+    """List the newest commits up to HEAD, at most `most`, without merges; None if git fails.
+
+    Raises `TimeoutError` after `seconds`.
+    """
+    words = ("rev-list", "--no-merges", f"--max-count={most}", "HEAD")
+    listed = _run_git(folder, words, [], b"", time.monotonic() + seconds)
+    return None if listed is None else listed.decode("ascii").split()
+
+
+def read_messages(folder: str, ids: Sequence[str], seconds: float = 60) -> list[CommitMessage]:
+    """Return what commits say, as UTF-8; those with a message of megabytes are left out.
+
+    Raises `TimeoutError` after `seconds`.
+    """
+    small = _filter_by_size(folder, ids, "commit")
+    form = "".join(f"%x00{each}" for each in _MESSAGE)
+    words = (
+        "rev-list",
+        "--no-walk=unsorted",
+        "--stdin",
+        "--encoding=UTF-8",
+        f"--format={form}%x00",
+    )
+    data = "".join(f"{ident}\n" for ident in small).encode()
+    out = _run_git(folder, words, [], data, time.monotonic() + seconds) if small else b""
+    fields = (out or b"").decode("utf-8", "replace").split("\0")
+    step = len(_MESSAGE) + 1  # before each stands a line of git's own
+    found = (fields[at + 1 : at + step] for at in range(0, len(fields) - step, step))
+    return [
+        CommitMessage(ident, _to_utc(at), who, mail, text) for ident, at, who, mail, text in found
+    ]
 
 
 def list_touching(
@@ -191,18 +238,18 @@ def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _filter_by_size(folder: str, blobs: Sequence[str]) -> list[str]:
-    """Return the ids whose texts are within the limits, each and all together."""
-    if not blobs:
+def _filter_by_size(folder: str, ids: Sequence[str], wanted: str = "blob") -> list[str]:
+    """Return the ids whose objects are of a kind and within the limits, each and all together."""
+    if not ids:
         return []
-    request = "\n".join(blobs).encode() + b"\n"
+    request = "\n".join(ids).encode() + b"\n"
     done = git.start(folder, "cat-file", "--batch-check", data=request)
     found, left = [], git.LARGEST_OUTPUT
     for line in done.stdout.decode().splitlines() if done else ():
-        blob, kind, size = (*line.split(" "), "")[:3]
-        cost = int(size) + len(line) + 2 if kind == "blob" else left + 1
+        ident, kind, size = (*line.split(" "), "")[:3]
+        cost = int(size) + len(line) + 2 if kind == wanted else left + 1
         if int(size or 0) <= files.READ_CAP and cost <= left:
-            found.append(blob)
+            found.append(ident)
             left -= cost
     return found
 

@@ -32,6 +32,7 @@ _CHOICES = {  # as told to a person, and as values
     "service.mode": ("auto or off", ("auto", "off", False)),
     "service.pause": ("auto or off", ("auto", "off", False)),
     "git.commit": ("off, edit or session", ("off", "edit", "session", False)),
+    "git.history": ("auto or off", ("auto", "off", False)),
     "orchestrator.compression": ("smart or aggressive", ("smart", "aggressive")),
     "tools.profile": ("small or full", ("small", settings.FULL)),
     "review.mode": (

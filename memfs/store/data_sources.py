@@ -9,7 +9,7 @@ import os
 from memfs import files
 from memfs.core import label as labels
 from memfs.core import settings
-from memfs.store import blocks, config
+from memfs.store import blocks, config, worktrees
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from memfs.store.store_paths import Store
 
 SECTION = "sources"
+FILES, COMMITS = "source", "commit"  # kinds of what is found in a source
+HISTORY = "commits"  # the source of the project's commits
 MOST = 100  # sources of a store, paths or patterns of a source
 SMALLEST, LARGEST = 200, 20_000  # characters of a chunk
 _LONGEST = 4096  # characters of a path
@@ -27,7 +29,8 @@ class DataSource:
 
     `globs` and `excludes` are patterns as in `.gitignore`; no globs: all files. `chunk_size` is the
     most characters of a chunk, `overlap` what it repeats of the one before. `top` is the folder
-    that names of files are relative to, `shown` what stands before them when they are shown.
+    that names of files are relative to, `shown` what stands before them when they are shown. `kind`
+    is `COMMITS` for the project's history, whose files memfs writes itself (see `commit_log`).
     """
 
     __slots__ = (
@@ -35,6 +38,7 @@ class DataSource:
         "excludes",
         "globs",
         "index",
+        "kind",
         "name",
         "overlap",
         "paths",
@@ -55,7 +59,9 @@ class DataSource:
         index: str,
         top: str,
         shown: str,
+        kind: str = FILES,
     ) -> None:
+        self.kind = kind
         self.name = name
         self.tier = tier
         self.paths = paths
@@ -66,6 +72,24 @@ class DataSource:
         self.index = index
         self.top = top
         self.shown = shown
+
+
+def list_searched(place: "Place") -> list[DataSource]:
+    """List what is searched beside memory: the project's commits, then what is configured."""
+    history = find_history(place)
+    return [*([history] if history else []), *list_sources(place)]
+
+
+def find_history(place: "Place") -> DataSource | None:
+    """Return the commits of a trusted project as a source; None outside git, or if turned off."""
+    store = place.project
+    if store is None or not store.trusted or not worktrees.git_dir(store.root):
+        return None
+    if config.load(place).get("git.history") != "auto":
+        return None
+    index = f"{store.sources}/{HISTORY}"
+    logs = (f"{index}/log",)
+    return DataSource(HISTORY, store.tier, logs, (), (), LARGEST, 0, index, store.top, "", COMMITS)
 
 
 def list_sources(place: "Place") -> list[DataSource]:
@@ -144,6 +168,8 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
 
 def check_name(name: str) -> str:
     """Return the rule that the name of a source breaks, "" if it breaks none."""
+    if name == HISTORY:
+        return "it is the name of the project's own commits"
     return labels.problem(name) or ("a name has no /" if "/" in name else "")
 
 

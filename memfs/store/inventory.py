@@ -21,6 +21,7 @@ _OURS = ("archive/", "facts/", "static/", "prompts/", "config.yaml")
 _BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
 _COUNTING = (".state.json", message_records.SUFFIX, "lock")
 _NOT_USED = ("index", "sources", "aside/")  # indexes, and what version 0.2 put aside
+_LOG = "/commits/log/"  # in the folder of indexes of sources: what commits say
 _MOST_LEVELS = 3  # folders of blocks
 
 
@@ -97,6 +98,8 @@ def _classify_committed(path: str, name: str) -> StoreFile | None:
 
 def _classify_local(path: str, name: str) -> StoreFile | None:
     base = os.path.basename(name)
+    if name.startswith("sources") and _LOG in name and base.endswith(".jsonl"):
+        return StoreFile(path, "derived", "lines")
     if (
         base in _BOOKKEEPING
         or base.endswith((".state.json", message_records.SUFFIX, "lock"))

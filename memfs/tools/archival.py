@@ -64,10 +64,10 @@ def search_scope(context: ToolContext, arguments: Arguments) -> str:
 
 
 def search(context: ToolContext, arguments: Arguments) -> str:
-    """Return a page of passages, and of chunks of data sources."""
+    """Return a page of passages, of chunks of data sources, and of commits."""
     sources = arguments.get("sources")
     kinds = [] if sources is True else ["passage"]
-    kinds += [] if sources is False else ["source"]
+    kinds += [] if sources is False else ["source", "commit"]
     return formatting.search_hits(context, arguments, kinds=tuple(kinds))
 
 

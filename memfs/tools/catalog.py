@@ -23,6 +23,7 @@ SCOPES = {  # of `memory_search`: the kinds of documents
     "sessions": ("message",),
     "archive": ("passage",),
     "sources": ("source",),
+    "commits": ("commit",),
     "blocks": ("block",),
     "facts": ("fact", "static"),
     TEAM: ("message",),

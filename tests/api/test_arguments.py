@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("place")
         ({"only": {}, "since": "7d"}, "only is {}, expected a Filter"),
         (
             {"only": Filter(kinds=("recall",))},
-            "kinds has 'recall', expected message, passage, block, fact, static or source",
+            "kinds has 'recall', expected message, passage, block, fact, static, source or commit",
         ),
         ({"only": Filter(roles=("me",))}, "roles has 'me', expected user, assistant or tool"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,17 @@ def test_a_hit_is_headed_by_its_place(memfs: Run) -> None:
     assert re.fullmatch(r"  1  docs/kettles\.md:\d+  source guide  Kettles.*", head)
     assert "A kettle is descaled with vinegar" in text
     assert "words: " in why
+
+
+def test_a_commit_is_headed_by_its_id_day_and_author(memfs: Run) -> None:
+    message = "Descale kettles weekly\n\nThe water of the new office is hard."
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", message], check=True)
+    shown = memfs("search", "why descale weekly", "--in", "commits", "-n", "1")
+    head, text, why = shown.out.splitlines()
+    assert re.fullmatch(r"  1  commit [0-9a-f]{7}  2026-05-03  Tester", head)
+    assert text == "     Descale kettles weekly The water of the new office is hard."
+    assert "words: " in why
+    assert memfs("search", "why descale weekly", "--open", "1").out.strip() == message
 
 
 def test_a_search_can_be_for_sources_alone(memfs: Run) -> None:

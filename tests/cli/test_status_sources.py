@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,28 @@ def test_sources_are_counted_and_stale_ones_named(memfs: Run, docs: Path) -> Non
     assert "1 file, 1 chunk; out of date: the next search reads what changed" in line(memfs)
     found = json.loads(memfs("status", "--json").out)["sources"]
     assert found == [
-        {"name": "guide", "tier": "project", "files": 1, "chunks": 1, "current": False}
+        {
+            "name": "guide",
+            "tier": "project",
+            "files": 1,
+            "chunks": 1,
+            "current": False,
+            "kind": "source",
+        }
     ]
 
 
 def test_refused_sources_are_named(memfs: Run, docs: Path) -> None:
     assert docs.exists()
     assert "sources.bad is not used: ../x" in " ".join(memfs("status").out.split())
+
+
+def test_commits_are_counted(memfs: Run, docs: Path) -> None:
+    assert docs.exists()
+    assert "history" not in memfs("status").out
+    words = ["git", "commit", "-q", "--allow-empty", "-m", "Cap the retries"]
+    subprocess.run(words, check=True)
+    lines = [line for line in memfs("status").out.splitlines() if line.startswith("history")]
+    assert lines == ["history        0 commits; out of date: the next search reads what changed"]
+    assert "1 commit of this project" in memfs("ingest").err
+    assert "history        1 commit\n" in memfs("status").out

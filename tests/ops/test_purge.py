@@ -15,14 +15,15 @@ from memfs.core import events
 from memfs.core.body_edits import Append, Remove
 from memfs.core.events import Event
 from memfs.core.records import Origin
-from memfs.ingest import transcripts
+from memfs.ingest import commit_log, transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge.session_graph import builder, database
 from memfs.ops import archive, brief, edit, history, install, purge, trust, undo
 from memfs.ops.doctor.fix import stores_of
-from memfs.recall import index_sources
+from memfs.recall import index_sources, source_index
 from memfs.store import (
     blocks,
+    data_sources,
     journal,
     lock,
     prompt_log,
@@ -184,6 +185,21 @@ def test_what_assistants_were_given_is_redacted_too(place: Place) -> None:
     assert holding(place.home.local) == []
     [found] = prompt_log.read(place.home, 5)
     assert found.text == text.replace(SECRET, MARK)
+
+
+def test_what_commits_say_is_redacted_too(place: Place, home: Path) -> None:
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "cap the retries"], check=True)
+    history = data_sources.find_history(place)
+    assert history
+    source_index.sync(place, history, embed=False)
+    (log,) = Path(history.paths[0]).glob("*.jsonl")
+    log.write_text(log.read_text().replace("cap", SECRET))  # as if it had not been known
+    source_index.sync(place, history, embed=False)
+    assert [each.path for each in purge.find(place, str(home)).found] == [str(log)]
+    purge.run(place)
+    assert holding(place.home.root) == []
+    assert source_index.sync(place, history, embed=False)
+    assert [each.text for each in commit_log.read(str(log))] == ["cap the retries"]
 
 
 def test_no_undo_brings_it_back_and_every_version_is_kept(place: Place) -> None:

@@ -65,6 +65,24 @@ def test_sources_are_found_beside_the_rest(sourced: Place) -> None:
     assert found(sourced, Filter(kinds=("passage", "source"))) == [ARCHIVED, SOURCED]
 
 
+def test_commits_are_found_beside_the_rest(sourced: Place, repo: Path) -> None:
+    words = ["git", "commit", "-q", "--allow-empty", "-m", "Descale the kettle at night"]
+    subprocess.run(words, check=True)
+    commit = "commit: Descale the kettle at night"
+    assert found(sourced) == [commit, ARCHIVED, SOURCED]
+    assert found(sourced, Filter(kinds=("commit",))) == [commit]
+    assert found(sourced, Filter(kinds=("commit", "passage"))) == [commit, ARCHIVED]
+    assert found(sourced, Filter(kinds=("source",))) == [SOURCED]
+    assert found(sourced, Filter(kinds=("commit",), tags=("t",))) == []
+    only = Filter(kinds=("commit",))
+    (hit,) = search.run(OpenStore(sourced), "kettle", mode=None, only=only, limit=1, page=1).hits
+    ident = str(hit.metadata["commit"])
+    assert (hit.id, hit.label) == (f"commit/{ident}", ident[:7])
+    assert (hit.metadata["author"], len(ident)) == ("Tester", 40)
+    (repo / ".agent-memory/config.yaml").write_text("memfs: 1\ngit: {history: off}\n")
+    assert found(sourced) == [ARCHIVED]
+
+
 def test_a_hit_says_where_it_stands(sourced: Place) -> None:
     only = Filter(kinds=("source",))
     page = search.run(OpenStore(sourced), "kettle", mode=None, only=only, limit=9, page=1)
@@ -142,6 +160,7 @@ def test_a_source_that_another_process_indexes_is_searched_as_it_is(sourced: Pla
 
 def test_without_sources_nothing_of_them_is_imported(place: Place, repo: Path) -> None:
     archive.run(place, "The kettle is blue.", importance=5, tags=(), origin=Origin())
+    (repo / ".agent-memory/config.yaml").write_text("memfs: 1\ngit: {history: off}\n")
     program = (
         "import sys, memfs\n"
         f"memory = memfs.open({str(repo)!r})\n"

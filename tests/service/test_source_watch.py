@@ -33,7 +33,8 @@ class Watching:
 
 
 @pytest.fixture
-def watching() -> Iterator[Watching]:
+def watching(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
+    monkeypatch.setenv("MEMFS_GIT_HISTORY", "off")  # commits are a source, too
     found = Watching()
     yield found
     found.folders.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,22 @@ def test_a_source_that_comes_is_watched_and_one_that_goes_is_dropped(
     configure(repo, "")
     assert [source.name for source in data_sources.list_sources(held)] == ["notes"]
     until(lambda: "reconciles" not in prompt(f"s{next(sessions)}"))
+
+
+def test_commits_are_found_without_anybody_who_asks(held: Place) -> None:
+    def list_commits(word: str) -> list[str]:
+        index = OpenStore(held)
+        index.watched = True
+        engines = [e for source, e in index.list_sources("text") if source.name == "commits"]
+        return [hit.text for each in engines for hit in each.search(word, mode="text").hits]
+
+    def commit(*words: str) -> None:
+        subprocess.run(["git", "commit", "-q", "--allow-empty", *words], check=True)
+
+    commit("-m", "Cap the retries at seven")
+    assert until(lambda: list_commits("retries")) == ["Cap the retries at seven"]
+    commit("--amend", "-m", "Cap the attempts at seven")
+    until(lambda: list_commits("attempts") and not list_commits("retries"))
 
 
 def test_hidden_files_make_no_work(held: Place, repo: Path) -> None:

@@ -56,6 +56,25 @@ def test_those_of_a_project_count_where_it_is_trusted(place: Place) -> None:
     assert reasons(place) == ["its sources are not used: you have not trusted the store"]
 
 
+def test_the_history_of_a_trusted_project_is_searched(linked: Place, tmp_path: Path) -> None:
+    history = data_sources.find_history(linked)
+    assert history
+    assert history.index.endswith("/.agent-memory/local/sources-linked/commits")
+    assert data_sources.list_sources(linked) == []
+    assert data_sources.find_history(Place(None, linked.user)) is None
+    assert linked.project
+    trust.revoke_trust(linked.project)
+    assert data_sources.find_history(blocks.find_place(linked.project.top)) is None
+
+
+def test_the_name_of_the_history_is_taken(place: Place) -> None:
+    configure(place, "sources:\n  commits:\n    paths: [docs]\n")
+    assert data_sources.list_sources(place) == []
+    assert reasons(place) == [
+        "sources.commits is not used: it is the name of the project's own commits"
+    ]
+
+
 def test_without_sources_nothing_is_listed(place: Place) -> None:
     assert data_sources.list_sources(place) == []
     assert data_sources.list_sources(Place(None, place.user)) == []

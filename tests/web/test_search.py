@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 from memfs.core.records import Message
 from memfs.ops import archive
@@ -45,6 +46,16 @@ def test_filters_stand_in_the_address(page: Client, place: Place) -> None:
     assert "Nothing was found" in page.get("search?q=gateway&until=2026-03-01&in=recall").words
     refused = page.get("search?q=gateway&since=soon")
     assert "not a date" in refused.words
+
+
+def test_a_commit_is_shown_without_a_page_of_its_own(page: Client, place: Place) -> None:
+    words = ["git", "commit", "-q", "--allow-empty", "-m", "Cap <b>retries</b> at the gateway"]
+    subprocess.run([*words, "--author=Rita&Ann <r@x.example>"], cwd=place.home.top, check=True)
+    answer = page.get("search?q=gateway+retries&in=commits")
+    assert re.search(r"commit [0-9a-f]{7}, 2026-05-03", answer.words)
+    assert "<b>" not in answer.text
+    assert "Rita&amp;Ann" in answer.text
+    assert re.search(r"commits\s+1", answer.words)
 
 
 def test_without_a_question_it_is_said_what_is_searched(page: Client) -> None:

@@ -32,8 +32,9 @@ _MAX_NAMED = 5  # skipped files, and folders without a store, are named up to so
 def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Read transcripts into recall: files, folders, or (with no PATHS) all of this project.
 
-    Only what is new is read, exactly once: stop it at any time, and run it again. Formats are told
-    by content, not by name. With --all, sessions of folders that have no store go into your own.
+    Without PATHS the commits of the project are read, too. Only what is new is read, exactly once:
+    stop it at any time, and run it again. Formats are told by content, not by name. With --all,
+    sessions of folders that have no store go into your own.
     """
     if everything and paths:
         raise UsageError(
@@ -52,6 +53,8 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     if as_json:
         console.as_json(_build_record(tally))
         return
+    if tally.commits:
+        console.print_done(f"{format_count(tally.commits, 'commit')} of this project")
     if not tally.files and not tally.messages:
         where = "in these folders" if paths else f"of {_shorten_path(place.home.top)}"
         console.talk(f"There are no transcripts {where}.")

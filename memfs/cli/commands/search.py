@@ -40,7 +40,7 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
     "places",
     multiple=True,
     type=click.Choice(sorted(KINDS)),
-    help="Only in recall (past sessions), the archive, data sources, and so on.",
+    help="Only in recall (past sessions), the archive, commits, and so on.",
 )
 @click.option(
     "--role",
@@ -102,7 +102,7 @@ def command(
     opened: int | None,
     as_json: bool,
 ) -> None:
-    """Search past sessions, the archive, blocks, facts, static entries and data sources."""
+    """Search past sessions, the archive, blocks, facts, static entries, sources and commits."""
     from memfs.ops import search as op  # which --help needs not
     from memfs.search.request import Filter  # likewise
 
@@ -259,6 +259,8 @@ def _list_head(hit: Hit) -> list[str]:
     """Return what is told of a hit before its text."""
     if hit.location:
         return [hit.location, f"source {hit.label}", str(hit.metadata.get("heading") or "")]
+    if hit.kind == "commit":
+        return [f"commit {hit.label}", format_day(hit.at), str(hit.metadata.get("author") or "")]
     who = {"message": f"{hit.host} {hit.who}", "passage": "archive"}.get(hit.kind, hit.kind)
     where = f"session {hit.session}" if hit.kind == "message" else hit.label or hit.id
     where = hit.sharer or where

@@ -17,7 +17,7 @@ from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import status
 from memfs.ops.status import SourceStatus, Status
-from memfs.store import config
+from memfs.store import config, data_sources
 from memfs.store.blocks import Place
 
 _VALUES = 15  # cells before a value
@@ -68,7 +68,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         ("archive", format_count(found.passages, "passage")),
         ("index", format_size(found.index_bytes)),
         ("embedding", found.embedding),
-        *(("data source", _format_source(each)) for each in found.sources),
+        *(_describe_source(each) for each in found.sources),
     ]
     if found.waiting:
         facts.append(("waiting", f"{found.waiting} transcripts for the next search or ingest"))
@@ -125,10 +125,13 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
         console.talk(f"! an assistant's hooks take less than this: '{name}' is cut there")
 
 
-def _format_source(found: SourceStatus) -> str:
-    files, chunks = format_count(found.files, "file"), format_count(found.chunks, "chunk")
+def _describe_source(found: SourceStatus) -> tuple[str, str]:
+    """Return the name and the value of the line about a source, or about the commits."""
     stale = "" if found.current else "; out of date: the next search reads what changed"
-    return f"{found.name}: {files}, {chunks}{stale}"
+    if found.kind == data_sources.COMMITS:
+        return "history", f"{format_count(found.chunks, 'commit')}{stale}"
+    files, chunks = format_count(found.files, "file"), format_count(found.chunks, "chunk")
+    return "data source", f"{found.name}: {files}, {chunks}{stale}"
 
 
 def _format_share(place: Place, found: Status) -> str:

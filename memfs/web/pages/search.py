@@ -77,7 +77,7 @@ def _find(visit: Visit, query: str) -> tuple[HitPage[Hit] | None, str]:
 class HitPlace(NamedTuple):
     """Where a hit is: the path of its page, a name for it, and what it is from ("": nothing).
 
-    What others shared has no page.
+    What others shared has no page, nor has a commit.
     """
 
     path: str
@@ -102,6 +102,8 @@ def locate_hit(hit: Hit) -> HitPlace:
         file, heading = (str(hit.metadata.get(key) or "") for key in ("file", "heading"))
         line = hit.metadata.get("line")
         return HitPlace(f"sources/{quote(hit.label)}", f"{file}:{line}" if line else file, heading)
+    if hit.kind == "commit":
+        return HitPlace("", f"commit {hit.label}", str(hit.metadata.get("author") or ""))
     if hit.kind == "static":
         return HitPlace(f"archive/static/{quote(hit.label)}", hit.label)
     source = str(hit.metadata.get("source") or "")
