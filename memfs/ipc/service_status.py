@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memfs.ipc import client
 
@@ -11,8 +11,7 @@ LOG = "service.log"
 ASKED = 2.0  # seconds for an answer
 
 
-@dataclass(frozen=True)
-class WorkStatus:
+class WorkStatus(NamedTuple):
     """The progress of work for a store: `stage` is reading, indexing, embedding or graph."""
 
     store: str
@@ -21,8 +20,7 @@ class WorkStatus:
     total: int = 0
 
 
-@dataclass(frozen=True)
-class ServiceStatus:
+class ServiceStatus(NamedTuple):
     """The service's status. `waits`: why heavy work waits (battery, load); `bytes`: its memory.
 
     `polling`: the system cannot watch all folders, so some are polled.
@@ -36,6 +34,10 @@ class ServiceStatus:
     polling: bool
     waits: str
     work: tuple[WorkStatus, ...]
+
+    def build_record(self) -> dict[str, object]:
+        """Return the status as a value for JSON."""
+        return {**self._asdict(), "work": [each._asdict() for each in self.work]}
 
 
 def load_status() -> ServiceStatus | None:

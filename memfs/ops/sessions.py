@@ -11,8 +11,6 @@ from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageEr
 from memfs.core.records import Message, Origin
 from memfs.core.snippet import snippet
 from memfs.files import trees
-from memfs.ingest import transcripts
-from memfs.recall import index_sources
 from memfs.store import inventory, lock, recall, session_outcomes, spool, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -139,8 +137,11 @@ def number_turns(messages: list[Message]) -> list[SessionMessage]:
 
 def _load_sessions(place: Place, prefix: str = "") -> list[tuple[RecordedSession, str]]:
     """Return the sessions whose ids have a prefix, each with its file; new messages are read."""
-    with suppress(LockedError):  # another process ingests
-        transcripts.drain(place.home, transcripts.Tally())
+    if spool.list_notes(place.home):
+        from memfs.ingest import transcripts  # with what reads every assistant's files
+
+        with suppress(LockedError):  # another process ingests
+            transcripts.drain(place.home, transcripts.Tally())
     said = _load_outcomes(place)
     found = []
     for path in recall.sources(place.home):
@@ -213,6 +214,9 @@ def forget_session(place: Place, ident: str, origin: Origin) -> ForgottenSession
     """
     if origin.actor == "agent":
         raise RejectedError("a session is forgotten by a person", "ask the user to do it")
+    from memfs.ingest import transcripts  # with what reads and indexes, which a list needs not
+    from memfs.recall import index_sources  # likewise
+
     found, path = find_session(place, ident)
     store = place.home
     with lock.hold_lock(store, name=transcripts.LOCK):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memfs.context import brief_contents
@@ -58,7 +58,7 @@ class ToolContext:
 
     def with_reason(self, reason: object) -> Origin:
         """Return the origin, with a reason if one is given."""
-        return replace(self.origin, reason=str(reason)) if reason else self.origin
+        return self.origin._replace(reason=str(reason)) if reason else self.origin
 
     def index(self) -> OpenStore:
         """Return the index of the place, opened once."""
