@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, assert_never
@@ -119,7 +118,7 @@ class BlockEdits:
         ).entries
 
     def _make_origin(self, reason: str) -> Origin:
-        return replace(self._origin, reason=reason)
+        return self._origin._replace(reason=reason)
 
 
 class SourceMethods(BlockEdits):

@@ -7,8 +7,8 @@ of blocks, 3,000 of messages (a summary of the former ones among them), 2,000 fr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from memfs.core.errors import UsageError
 from memfs.core.escaping import quote_turn
@@ -25,8 +25,7 @@ SHARES = {"tools": 0.2, "blocks": 0.33, "summary": 0.1}
 LEAST = 1024  # tokens of a window that can be used
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """Tokens of a window. `response` and `tools` are kept free, for the answer and its calls."""
 
     window: int
@@ -96,12 +95,11 @@ def format_transcript(messages: Sequence[Message], room: int) -> str:
     return "\n\n".join(reversed(lines))
 
 
-@dataclass(frozen=True)
-class TokenCounter:
+class TokenCounter(NamedTuple):
     """Counts the tokens of a text; `exact`: it is a tokenizer, and no estimate."""
 
     name: str
-    count: Callable[[str], int]
+    measure: Callable[[str], int]
     exact: bool = False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memfs.context import brief_contents, window_budget
 from memfs.context.window_budget import Budget
@@ -11,8 +11,7 @@ from memfs.store import blocks, config, prompts
 from memfs.store.blocks import Place
 
 
-@dataclass(frozen=True)
-class WindowSection:
+class WindowSection(NamedTuple):
     """One section: its tokens in full, and how many of them fit."""
 
     name: str
@@ -24,8 +23,7 @@ class WindowSection:
         return self.tokens - self.shown
 
 
-@dataclass(frozen=True)
-class WindowUsage:
+class WindowUsage(NamedTuple):
     """A window and its sections. `left` is for messages, summary and hits.
 
     `counter` names the token counter: tiktoken, or our estimate. `host` names the blocks that
@@ -56,16 +54,16 @@ def measure_window(place: Place, window: int = 0, host: str = "") -> WindowUsage
     brief = brief_contents.compose_within(place, budget.get_share("blocks"), host=host)
     usual = brief_contents.compose_brief(place, host=host)[0]
     pinned = brief_layout.sort_blocks([block for block in blocks.load(place) if block.pinned])
-    guidance = counter.count(prompts.read(place, "guidance", host))
+    guidance = counter.measure(prompts.read(place, "guidance", host))
     sections = [WindowSection("instructions", guidance, guidance)]
     cut = []
     for block in pinned:
         text = brief_layout.section(block)
-        tokens = counter.count(text)
-        sections.append(WindowSection(block.label, tokens, counter.count(_clip(text, brief))))
+        tokens = counter.measure(text)
+        sections.append(WindowSection(block.label, tokens, counter.measure(_clip(text, brief))))
         if text not in usual:
             cut.append(block.label)
-    rest = counter.count(brief) - sum(section.shown for section in sections)
+    rest = counter.measure(brief) - sum(section.shown for section in sections)
     sections.append(WindowSection("names of other blocks and tools", max(0, rest), max(0, rest)))
     return WindowUsage(budget, tuple(sections), counter.name, tuple(cut))
 

@@ -161,8 +161,7 @@ class JournalEntry:
         return f"<JournalEntry {self.tier}:{self.label} version {self.version}: {what}{reason}>"
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """The author of an edit, and the reason for it."""
 
     actor: str = "user"

@@ -9,7 +9,6 @@ import json
 import math
 import re
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -225,6 +224,8 @@ class _Writer:
 
     def _change_array(self, node: _Node, target: list[object]) -> None:
         """Keep the items that stay, so that only others are written."""
+        from difflib import SequenceMatcher  # to change a list, which a reader does not
+
         old, new = [_dump(item.node.value) for item in node.items], [_dump(one) for one in target]
         kept: list[_Item] = []
         added: dict[int, list[tuple[str, object]]] = {}

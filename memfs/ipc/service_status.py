@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memfs.ipc import client
 
 LOG = "service.log"
 
 
-@dataclass(frozen=True)
-class WorkStatus:
+class WorkStatus(NamedTuple):
     """The progress of work for a store: `stage` is reading, indexing, embedding or graph."""
 
     store: str
@@ -20,8 +19,7 @@ class WorkStatus:
     total: int = 0
 
 
-@dataclass(frozen=True)
-class ServiceStatus:
+class ServiceStatus(NamedTuple):
     """The service's status. `waits`: why heavy work waits (battery, load); `bytes`: its memory.
 
     `processor`: the seconds of processor time in the `seconds` since it began. `polling`: the
@@ -37,6 +35,10 @@ class ServiceStatus:
     polling: bool
     waits: str
     work: tuple[WorkStatus, ...]
+
+    def build_record(self) -> dict[str, object]:
+        """Return the status as a value for JSON."""
+        return {**self._asdict(), "work": [each._asdict() for each in self.work]}
 
 
 def load_status() -> ServiceStatus | None:

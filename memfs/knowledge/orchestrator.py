@@ -160,7 +160,7 @@ class Orchestrator:
         # Without an exact counter, a part of the limit stays unused.
         room = limit if counter.exact else int(limit * _SURE)
         made = assembling.assemble(
-            pieces, weights, room, counter.count, compression or self._compression
+            pieces, weights, room, counter.measure, compression or self._compression
         )
         taken = {(piece.kind, piece.id): piece for piece in made.pieces}
         return Context(

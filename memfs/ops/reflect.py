@@ -28,11 +28,6 @@ class AcceptedProposal:
     note: str = ""
 
 
-def list_pending(place: Place) -> list[Proposal]:
-    """List the proposals without a decision."""
-    return proposals.list_pending(place.home)
-
-
 def accept(place: Place, ident: str, origin: Origin) -> AcceptedProposal:
     """Apply a proposal to the blocks: all of it, or none.
 
@@ -71,7 +66,7 @@ def reject(place: Place, ident: str) -> Proposal:
 
 def _find_proposal(place: Place, ident: str) -> Proposal:
     """Return the only proposal whose id has this prefix. Raises `NotFoundError`."""
-    found = list_pending(place)
+    found = proposals.list_pending(place.home)
     some = [each for each in found if each.id.startswith(ident)]
     if len(some) == 1:
         return some[0]

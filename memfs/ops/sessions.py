@@ -11,7 +11,6 @@ from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageEr
 from memfs.core.records import Message, Origin
 from memfs.core.snippet import snippet
 from memfs.files import trees
-from memfs.ingest import transcripts
 from memfs.store import inventory, lock, recall, session_outcomes, spool, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -138,8 +137,11 @@ def number_turns(messages: list[Message]) -> list[SessionMessage]:
 
 def _load_sessions(place: Place, prefix: str = "") -> list[tuple[RecordedSession, str]]:
     """Return the sessions whose ids have a prefix, each with its file; new messages are read."""
-    with suppress(LockedError):  # another process ingests
-        transcripts.drain(place.home, transcripts.Tally())
+    if spool.list_notes(place.home):
+        from memfs.ingest import transcripts  # with what reads every assistant's files
+
+        with suppress(LockedError):  # another process ingests
+            transcripts.drain(place.home, transcripts.Tally())
     said = _load_outcomes(place)
     found = []
     for path in recall.sources(place.home):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from memfs.core.body_edits import Append
+from typing import TYPE_CHECKING
+
 from memfs.store import blocks, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.standing_rules import StandingRule
+
+if TYPE_CHECKING:
+    from memfs.core.body_edits import Append
 
 _MINE = frozenset(("i", "i'm", "i've", "me", "my", "mine"))
 
@@ -27,6 +31,8 @@ def make_edit(rule: StandingRule, text: str = "") -> tuple[Append, str]:
 
     The second is the reason of the edit.
     """
+    from memfs.core.body_edits import Append  # with what edits, which a list needs not
+
     day = f"stated on {rule.at[:10]}" if rule.at else "stated in a past session"
     return Append(label(rule), f"- {text or rule.text}"), day
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memfs import files, hosts
 from memfs.context import window_usage
@@ -34,15 +34,13 @@ from memfs.store import (
     sessions,
     spool,
     tracked_files,
-    writer,
 )
 from memfs.store.blocks import Place
 
 _PROMPTS = 100  # the last ones that are counted
 
 
-@dataclass(frozen=True)
-class BlockState:
+class BlockState(NamedTuple):
     """A block with its three states.
 
     `sync`: clean, or dirty where the last commit has another text; outside git, where the journal
@@ -56,8 +54,7 @@ class BlockState:
     sync: str
 
 
-@dataclass(frozen=True)
-class SourceStatus:
+class SourceStatus(NamedTuple):
     """What the index of a data source holds; `current`: nothing of it has changed since.
 
     `kind` is source or commit; `chunks` counts commits then.
@@ -71,8 +68,7 @@ class SourceStatus:
     kind: str = data_sources.FILES
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(NamedTuple):
     """The data of `memfs status`. Sizes are bytes.
 
     `trusted`: hooks use the project's store. `embedding`: how much of the index has vectors of
@@ -107,8 +103,7 @@ class Status:
     by_words: int = 0
 
 
-@dataclass(frozen=True)
-class PromptUsage:
+class PromptUsage(NamedTuple):
     """How much of a window the brief takes, and whose it is ("": of no assistant)."""
 
     host: str
@@ -203,7 +198,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
         behind = head is not None and journal.digest(block.raw) != head.digest
         in_git = None if block.tier == labels.SESSION else changed[store.root]
         dirty = behind if in_git is None else os.path.realpath(block.path) in in_git
-        operation = writer.ADOPT if behind else last.get(key, "")
+        operation = journal.ADOPT if behind else last.get(key, "")
         found.append(
             BlockState(
                 block,

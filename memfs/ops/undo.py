@@ -106,7 +106,7 @@ def _find_undoable(entries: list[JournalEntry]) -> JournalEntry | None:
             skip -= 1
         else:
             by_init = entry.op == "create" and entry.actor == "system"
-            adopted = entry is entries[0] and entry.op == writer.ADOPT and entry.actor != "agent"
+            adopted = entry is entries[0] and entry.op == journal.ADOPT and entry.actor != "agent"
             return None if by_init or (adopted and entry.before is None) else entry
     return None
 

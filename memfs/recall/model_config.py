@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from memfs.core import settings
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import outside, signatures
-from memfs.search import active_model, catalog, model_files, vector_layout
-from memfs.search.lexical import TextIndex
+from memfs.search import active_model, catalog, model_files, segments, vector_layout
 from memfs.search.model_files import ModelFiles
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
@@ -94,8 +92,7 @@ def is_model_change(index: str, files: ModelFiles) -> bool:
     return now is not None and now.model != files.name
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(NamedTuple):
     """The state of an embedding model.
 
     `said` is the setting that names it ("": the default), `source` its folder, `share` the share of
@@ -148,18 +145,13 @@ def load_status(place: Place) -> Coverage:
         source=model.folder if model else "",
         dimensions=model.dims if model else 0,
         vocabulary=model.size if model else 0,
-        documents=_count_documents(index),
+        documents=segments.count_documents(index),
         share=_compute_share(index, wanted),
         bytes=active_model.measure_size(index),
         former=former,
         problem=wanted.problem.message if wanted.problem else "",
         hint=wanted.problem.hint if wanted.problem else "",
     )
-
-
-def _count_documents(index: str) -> int:
-    text = TextIndex.open(index)
-    return text.searcher.num_docs if text else 0
 
 
 def _compute_share(index: str, wanted: WantedModel) -> float:

@@ -21,12 +21,11 @@ from memfs.ingest.source_files import FolderListing, SourceWalk
 from memfs.recall import index_sources, model_config
 from memfs.recall.index_sources import Stage
 from memfs.recall.model_config import WantedModel
-from memfs.search import catalog, indexer, vector_layout
+from memfs.search import TEXT, catalog, indexer, vector_layout
 from memfs.search.catalog import IndexSource
 from memfs.search.doc_json import epoch
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexer
-from memfs.search.lexical import FOLDER
 from memfs.search.model_files import ModelFiles
 from memfs.store import clock, lock
 from memfs.store.blocks import Place
@@ -279,7 +278,7 @@ def _count_missing(source: DataSource, model: ModelFiles) -> int:
 def _compute_form(source: DataSource) -> str:
     """Return a text that changes with what the chunks of a source are made of."""
     parts = (
-        *(_FORM, FOLDER, source.name, source.top, source.shown, source.globs, source.excludes),
+        *(_FORM, TEXT, source.name, source.top, source.shown, source.globs, source.excludes),
         *(source.chunk_size, source.overlap),
     )
     return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()

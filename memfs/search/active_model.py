@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from memfs import files
 from memfs.files import atomic, signatures, trees
-from memfs.search.lexical import FOLDER as TEXT
+from memfs.search import TEXT
 from memfs.search.vector_layout import FOLDER, POINTER, ROWS, load_active_extent, path
 
 GRAPH = "graph.json"  # in the folder of a model's vectors: the stamp of their graph

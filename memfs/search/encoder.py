@@ -1,7 +1,8 @@
 """Static embeddings: a text's vector is the mean of its tokens' vectors. No network, ever.
 
-Any model2vec model is read, from its files directly: `model2vec` itself costs 110 ms to import, and
-its loader asks a hub when a path is wrong.
+A model2vec model is read from its files. The package `model2vec` gives the same vectors, but takes
+half a second of CPU to load, and 50 MB more in the service. It does not read bfloat16, and its
+`encode` returns no token ids: each text would be tokenised twice.
 """
 
 from __future__ import annotations

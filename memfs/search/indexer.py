@@ -17,10 +17,9 @@ from memfs import files
 from memfs.core.errors import DamagedError, StoppedError, find_refusal, is_damage
 from memfs.files import signatures, trees
 from memfs.files.signatures import Signature
-from memfs.search import active_model, catalog, doc_json, segments, vector_layout
+from memfs.search import TEXT, active_model, catalog, doc_json, segments, vector_layout
 from memfs.search.catalog import Catalog, IndexSource, KnownSource, LeftOutError
 from memfs.search.lexical import CHECKED, Query, TextIndex, list_files_to_check
-from memfs.search.lexical import FOLDER as TEXT
 
 if TYPE_CHECKING:
     from memfs.search.model_files import ModelFiles

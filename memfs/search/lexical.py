@@ -14,7 +14,7 @@ from tantivy import FieldType, Filter, Occur, Query, TextAnalyzerBuilder, Tokeni
 from memfs import files
 from memfs.core.errors import DamagedError, find_refusal, is_damage
 from memfs.files import signatures
-from memfs.search import stopwords
+from memfs.search import TEXT, stopwords
 
 __all__ = ["Occur", "Query", "Term", "TextIndex", "WantedStems"]
 
@@ -22,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDER = "v5/text"  # the number changes with the schema
 CHECKED = "v5/checked.json"
 EXACT = tuple("kind role host session project branch label source tag speaker".split())
 MOST_TERMS = 32
@@ -90,7 +89,7 @@ class TextIndex:
     @classmethod
     def open(cls, folder: str) -> "TextIndex | None":
         """Open an index; None if `folder` has none, or one of another version."""
-        path = f"{folder}/{FOLDER}"
+        path = f"{folder}/{TEXT}"
         looks = signatures.sign_files(path) or {}
         if "meta.json" not in looks:
             return None
@@ -130,7 +129,7 @@ class TextIndex:
         found = cls.open(folder)
         if found is not None:
             return found
-        path = f"{folder}/{FOLDER}"
+        path = f"{folder}/{TEXT}"
         files.make_folder(path, private=True, durable=False)
         from memfs.search.doc_json import schema
 
@@ -377,7 +376,7 @@ def list_files_to_check(folder: str, looks: dict[str, str]) -> list[str]:
 
     Files that are being written are left out. Raises `OSError`, `ValueError`.
     """
-    meta = json.loads(files.read(f"{folder}/{FOLDER}/meta.json") or "")
+    meta = json.loads(files.read(f"{folder}/{TEXT}/meta.json") or "")
     used: dict[str, str] = {}
     for each in meta["segments"] if isinstance(meta, dict) else ():
         deleted = (each.get("deletes") or {}).get("opstamp", "")

@@ -1,8 +1,9 @@
-"""Verifies the checksums of the full-text index's files before the library opens them.
+"""The files of the full-text index, without the library: how much is in it, and checksums.
 
-The library trusts the sizes that files declare: a damaged one may make it allocate more memory than
-there is, which ends the process. Files never change once written, so each is read once;
-`lexical.CHECKED` holds the signatures of those that are intact.
+Checksums are verified before the library opens the files. It trusts the sizes that they declare: a
+damaged one may make it allocate more memory than there is, which ends the process. Files never
+change once written, so each is read once; `lexical.CHECKED` holds the signatures of those that are
+intact.
 """
 
 import json
@@ -11,11 +12,23 @@ import os
 import zlib
 
 from memfs import files
+from memfs.core.errors import UNREADABLE
 from memfs.files import atomic
+from memfs.search import TEXT
 
 _TAIL = 8  # bytes: the footer's length, and a magic number
 _SIGN = 1337
 _LONGEST = 1 << 16  # bytes of a footer
+
+
+def count_documents(index: str) -> int:
+    """Return the number of documents in the full-text index; 0 if that cannot be read."""
+    try:
+        found = json.loads(files.read(f"{index}/{TEXT}/meta.json") or "")["segments"]
+        gone = [each["deletes"]["num_deleted_docs"] for each in found if each["deletes"]]
+        return max(0, int(sum(each["max_doc"] for each in found) - sum(gone)))
+    except (OSError, *UNREADABLE):
+        return 0
 
 
 def are_whole(top: str, names: list[str]) -> bool:

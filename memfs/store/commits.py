@@ -6,7 +6,6 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -20,8 +19,7 @@ _FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%s"
 _MESSAGE = ("%H", "%aI", "%an", "%ae", "%B")
 
 
-@dataclass(frozen=True)
-class Commit:
+class Commit(NamedTuple):
     """What one commit did to one file.
 
     `at` is when it was written (UTC, ISO 8601), `author` "Name <mail>", `path` relative to the
@@ -135,7 +133,7 @@ def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> I
     out = _run_git(folder, words, [path], listed, until) if listed else b""
     before = git.prefix(folder)
     for commit in _parse((out or b"").decode("utf-8", "surrogateescape")):
-        yield replace(commit, path=commit.path.removeprefix(before))
+        yield commit._replace(path=commit.path.removeprefix(before))
 
 
 def _run_git(

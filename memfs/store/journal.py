@@ -6,8 +6,9 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from functools import partial
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core import label as labels
@@ -17,14 +18,14 @@ from memfs.files import atomic, logs
 from memfs.files.logs import JsonLog
 from memfs.store.store_paths import Store
 
+ADOPT = "adopt"  # what was written outside memfs is journalled
 _FIELDS = tuple(field.name for field in fields(JournalEntry))
 _TEXTS = tuple("id at actor host session tier label op reason tree commit digest".split())
 _LARGEST = 1 << 62  # of a version, and of a place in a file
 _OPTIONAL = {"tree": "", "group": None, "tied": (), "commit": "", "digest": ""}
 
 
-@dataclass(frozen=True)
-class JournalHead:
+class JournalHead(NamedTuple):
     """The newest journalled state of one block; `digest` is "" where the block was deleted."""
 
     id: str
@@ -33,8 +34,7 @@ class JournalHead:
     offset: int
 
 
-@dataclass(frozen=True)
-class JournalHeads:
+class JournalHeads(NamedTuple):
     """The newest state of every block, and up to which byte the files agree with the journal."""
 
     offset: int

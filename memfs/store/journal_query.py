@@ -11,7 +11,7 @@ from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.records import JournalEntry, block_key
-from memfs.store import blocks, journal, writer
+from memfs.store import blocks, journal
 from memfs.store.blocks import Place
 from memfs.store.journal import JournalHead
 from memfs.store.store_paths import Store
@@ -89,6 +89,8 @@ def get_head(place: Place, tier: str, label: str) -> JournalHead | None:
 
 def adopt(place: Place) -> None:
     """Journal the edits made outside memfs in every block that the journal has."""
+    from memfs.store import writer  # with locks and the detector, which a query needs not
+
     place = blocks.without_quarantine(place)
     listed = blocks.paths(place)
     for store in place.stores():

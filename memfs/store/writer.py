@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from memfs import files
 from memfs.core import label as labels
@@ -15,14 +15,11 @@ from memfs.files import atomic
 from memfs.secrets import redact
 from memfs.store import blocks, clean_texts, clock, commits, journal, lock, quarantine, store_paths
 from memfs.store.blocks import Place
-from memfs.store.journal import JournalHead, JournalHeads
+from memfs.store.journal import ADOPT, JournalHead, JournalHeads
 from memfs.store.store_paths import Store
 
-ADOPT = "adopt"
 
-
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """One file to be written; `after` None removes it. `version` is the block's afterwards."""
 
     tier: str

@@ -76,9 +76,7 @@ class ToolContext:
 
     def with_reason(self, reason: object) -> "Origin":
         """Return the origin, with a reason if one is given."""
-        from dataclasses import replace  # of an edit
-
-        return replace(self.origin, reason=str(reason)) if reason else self.origin
+        return self.origin._replace(reason=str(reason)) if reason else self.origin
 
     def index(self) -> "OpenStore":
         """Return the index of the place, opened once."""

@@ -82,12 +82,12 @@ def test_tiktoken_counts_where_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
     window_budget.load_counter.cache_clear()
     try:
         found = window_budget.load_counter()
-        assert (found.name, found.count("one two")) == ("tiktoken (o200k_base)", 2)
+        assert (found.name, found.measure("one two")) == ("tiktoken (o200k_base)", 2)
         with pytest.raises(OSError, match="is not in the cache"):
             load.__dict__["read_file"]("https://example.invalid/o200k")
         module.__dict__.update(get_encoding=SimpleNamespace())
         window_budget.load_counter.cache_clear()
-        assert window_budget.load_counter().count is estimate
+        assert window_budget.load_counter().measure is estimate
     finally:
         window_budget.load_counter.cache_clear()
 

@@ -23,6 +23,11 @@ from tests.hosts.transcript_lines import conversation
 from tests.search.small_models import make
 
 HEAVY = ("numpy", "usearch", "numkong", "tokenizers", "huggingface_hub")
+UNUSED = (  # by commands that list what is stored
+    *(*HEAVY, "tantivy", "ruamel.yaml", "msgspec", "model2vec", "importlib.metadata"),
+    *("memfs.core.body_edits", "memfs.ingest.transcripts", "memfs.knowledge.kinds.registry"),
+    *("memfs.ops.edit", "memfs.recall.index_sources"),
+)
 
 
 @pytest.fixture
@@ -170,9 +175,11 @@ def test_a_repository_that_reaches_out_is_named_when_it_is_looked_at(place: Plac
     assert model.load_status(place).model == "bundled"
 
 
-def imported(repo: Path, home: Path, code: str, stdin: str = "") -> set[str]:
-    """Return which heavy packages are imported after some code."""
-    after = f"import sys\n{code}\nprint('|', *(n for n in {HEAVY} if n in sys.modules))"
+def imported(
+    repo: Path, home: Path, code: str, stdin: str = "", listed: tuple[str, ...] = HEAVY
+) -> set[str]:
+    """Return which of the listed packages are imported after some code."""
+    after = f"import sys\n{code}\nprint('|', *(n for n in {listed} if n in sys.modules))"
     env = {"HOME": str(home), "PATH": os.environ["PATH"], "MEMFS_SERVICE_MODE": "off"}
     done = subprocess.run(
         [sys.executable, "-c", after],
@@ -225,3 +232,24 @@ def test_by_words_alone_numpy_is_not_needed_with_a_model_either(
 ) -> None:
     run = "sys.argv[1:] = ['search', '--mode', 'text', 'oven']\nfrom memfs.cli.main import main\nmain()"
     assert imported(repo, home, run) == set()
+
+
+@pytest.mark.parametrize(
+    "words", ["status", "show", "show human", "last", "session list", "search --help"]
+)
+def test_a_command_imports_only_what_it_uses(
+    kept: OpenStore, repo: Path, home: Path, words: str
+) -> None:
+    assert find(kept)
+    run = f"sys.argv[1:] = {words.split()}\nfrom memfs.cli.main import main\nassert main() == 0"
+    assert imported(repo, home, run, listed=UNUSED) == set()
+
+
+@pytest.mark.parametrize("words", ["log", "review list"])
+def test_a_command_that_reads_edits_makes_none(
+    kept: OpenStore, repo: Path, home: Path, words: str
+) -> None:
+    assert find(kept)
+    run = f"sys.argv[1:] = {words.split()}\nfrom memfs.cli.main import main\nassert main() == 0"
+    unused = tuple(each for each in UNUSED if each != "memfs.core.body_edits")  # commits are read
+    assert imported(repo, home, run, listed=unused) == set()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memfs.search import encoder, semantic, vector_layout
+from memfs.search import encoder, segments, semantic, vector_layout
 from memfs.search.catalog import Catalog, IndexSource
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
@@ -201,6 +201,20 @@ def test_large_sources_are_committed_in_batches(
     assert corpus.update() == Indexed(1, 1)
 
 
+def test_documents_are_counted_without_opening_the_index(corpus: Corpus) -> None:
+    assert segments.count_documents(corpus.index) == 0
+    corpus.update()
+    assert segments.count_documents(corpus.index) == len(corpus.ids()) == 4
+    index = TextIndex.open(corpus.index)
+    assert index
+    index.delete("id", "m1")
+    index.commit()
+    assert segments.count_documents(corpus.index) == index.searcher.num_docs == 3
+    for damaged in ("", "[]", '{"segments": [{"max_doc": "x", "deletes": null}]}'):
+        Path(corpus.index, "v5/text/meta.json").write_text(damaged)
+        assert segments.count_documents(corpus.index) == 0
+
+
 def test_a_source_that_cannot_be_read_is_tried_again(corpus: Corpus) -> None:
     corpus.update()
     corpus.append("log.jsonl", *said(3, 4))
@@ -242,7 +256,7 @@ def test_an_index_of_another_version_is_rebuilt(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus.update(embed=True)
-    monkeypatch.setattr("memfs.search.lexical.FOLDER", "v6/text")
+    monkeypatch.setattr("memfs.search.lexical.TEXT", "v6/text")
     assert TextIndex.open(corpus.index) is None
     assert corpus.update(embed=True) == Indexed(4, 2)
     assert corpus.ids() == ["m0", "m1", "m2", "p1"]

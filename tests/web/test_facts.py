@@ -7,7 +7,7 @@ import re
 
 from memfs.core.body_edits import Append, Delete, Describe, Replace
 from memfs.core.records import Fact, Origin
-from memfs.ops import archive, edit, facts, history, reflect, show, standing_rules
+from memfs.ops import archive, edit, facts, history, show, standing_rules
 from memfs.store import facts as stored
 from memfs.store import proposals
 from memfs.store import standing_rules as rules_store
@@ -152,7 +152,7 @@ def test_a_proposal_is_refused_or_dropped(page: Client, place: Place) -> None:
     assert answer.status == 400
     assert "was deleted or renamed since" in answer.words
     assert "the proposal is dropped" in page.do(f"proposals/{ident}", {"to": "reject"}).words
-    assert not reflect.list_pending(place)
+    assert not proposals.list_pending(place.home)
 
 
 def test_what_a_block_refuses_is_told_and_stays(page: Client, place: Place) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
 from memfs.cli import console, options, progress
@@ -30,7 +28,7 @@ def command(called: click.Context, as_json: bool) -> None:
         return
     found = op.load_status(options.place())
     if as_json:
-        console.as_json(asdict(found))
+        console.as_json(found._asdict())
         return
     for name, value in _list_facts(found):
         console.echo(f"{console.style(f'{name:<10}', 'bright_black')} {flatten_text(value)}")

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options, progress
-from memfs.cli.edit_input import open_editor
 from memfs.cli.edit_output import format_entry, format_remainder, report
 from memfs.cli.group import CommandGroup
 from memfs.cli.layout import print_diff as show
 from memfs.core import changes, parts
-from memfs.core.body_edits import Append
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.formats import format_count, format_day, format_time
 from memfs.core.records import ACCEPTED, REJECTED
-from memfs.ops import edit, facts, standing_rules
-from memfs.ops import reflect as op
-from memfs.ops.facts import FactOffer
+from memfs.ops import standing_rules
 from memfs.store import config, proposals
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal
 from memfs.store.standing_rules import StandingRule
+
+if TYPE_CHECKING:
+    from memfs.ops.facts import FactOffer
 
 _KEYS = {
     "y": "take it",
@@ -66,7 +66,7 @@ def list_(as_json: bool) -> None:
         return
     found = {
         "reviews": [asdict(each) for each in proposals.list_reviews(place.home)],
-        "proposals": [asdict(each) for each in op.list_pending(place)],
+        "proposals": [asdict(each) for each in proposals.list_pending(place.home)],
         "standing": [
             {
                 "id": rule.id,
@@ -147,7 +147,9 @@ def reflect(most: int, again: bool, applied: bool) -> None:
         return
     show_proposal(found)
     if applied or config.load(place).get("review.apply") is True:
-        done = op.accept(place, found.id, reviewer.get_origin())
+        from memfs.ops import reflect  # with YAML and what edits, which a list needs not
+
+        done = reflect.accept(place, found.id, reviewer.get_origin())
         changed = format_count(len(done.entries), "block")
         console.print_done(f"taken: {changed}, {format_count(done.passages, 'passage')}")
         return
@@ -181,6 +183,8 @@ def _find_rule(place: Place, ident: str) -> StandingRule | None:
 
 def _accept_rule(place: Place, rule: StandingRule, text: str) -> None:
     """Append a rule to its block, in the words of its user."""
+    from memfs.ops import edit  # with what edits, which a list needs not
+
     append, reason = standing_rules.make_edit(rule, text)
     report(edit.run(place, [append], options.get_origin(reason)))
 
@@ -191,7 +195,9 @@ def _reject_rule(place: Place, rule: StandingRule) -> None:
 
 
 def _accept_proposal(place: Place, ident: str) -> None:
-    done = op.accept(place, ident, options.get_origin("reflect"))
+    from memfs.ops import reflect  # likewise
+
+    done = reflect.accept(place, ident, options.get_origin("reflect"))
     for entry in done.entries:
         console.print_done(format_entry(entry))
     if done.passages:
@@ -204,18 +210,25 @@ def _accept_shown(place: Place, proposal: Proposal, _text: str) -> None:
 
 
 def _reject_proposal(place: Place, ident: str) -> None:
-    dropped = op.reject(place, ident)
+    from memfs.ops import reflect  # likewise
+
+    dropped = reflect.reject(place, ident)
     console.print_done(f"dropped the proposal {dropped.id}")
 
 
 def _accept_fact(place: Place, offer: FactOffer, text: str) -> None:
     """Append a fact to the block that it is offered for, and note that it is right."""
+    from memfs.core.body_edits import Append  # likewise
+    from memfs.ops import edit, facts  # likewise
+
     report(edit.run(place, [Append(offer.label, text)], options.get_origin("a stated fact")))
     facts.decide(place, offer.fact.id, ACCEPTED)
 
 
 def _review(place: Place) -> None:
     """Ask about all that is proposed."""
+    from memfs.ops import facts  # with the patterns of facts, which a list needs not
+
     items = [
         ReviewItem(
             f"Take it into {standing_rules.label(rule)}",
@@ -244,7 +257,7 @@ def _review(place: Place) -> None:
             partial(_accept_shown, place, proposal),
             partial(_reject_proposal, place, proposal.id),
         )
-        for proposal in op.list_pending(place)
+        for proposal in proposals.list_pending(place.home)
     ]
     _show_reviews(place)
     if not items:
@@ -260,7 +273,7 @@ def _list(place: Place) -> None:
     if rules:
         console.talk("memfs review accept ID takes one into its block, reject ID drops it")
     _show_reviews(place)
-    pending = op.list_pending(place)
+    pending = proposals.list_pending(place.home)
     for proposal in pending:
         show_proposal(proposal)
         console.talk(f"memfs review accept {proposal.id} takes it, reject {proposal.id} drops it")
@@ -337,6 +350,8 @@ def _decide(item: ReviewItem, key: str) -> None:
     elif key == "n":
         item.reject()
     elif key == "e":
+        from memfs.cli.edit_input import open_editor  # with what edits, which a list needs not
+
         with open_editor(f"{item.text}\n", "proposal") as text:
             if text.strip():
                 item.accept(text.strip())

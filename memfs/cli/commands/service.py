@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
 from memfs.cli import console, options
@@ -61,7 +59,7 @@ def logs() -> None:
 def _show(*, as_json: bool) -> None:
     found = service.load_status()
     if as_json:
-        console.as_json(asdict(found) if found else {})
+        console.as_json(found.build_record() if found else {})
         return
     for line in of_service(found):
         console.data(line)

@@ -16,7 +16,6 @@ from memfs.cli.pager import paged
 from memfs.cli.session_output import print_messages
 from memfs.core.errors import UsageError
 from memfs.core.formats import format_count, format_day
-from memfs.ops import graph
 from memfs.ops import sessions as op
 
 _SESSION = CompletedType("id", lambda place, _: [each.id for each in op.list_sessions(place)])
@@ -131,5 +130,7 @@ def outcome(id: str, how: str, why: str, turn: int | None) -> None:
     memfs sees that tests passed, a commit was made, or you said thanks; what you say here counts
     more. `memfs graph` shows it, and prompts about the same thing are told what worked.
     """
+    from memfs.ops import graph  # with numpy, which a list needs not
+
     graph.set_outcome(options.place(), id, worked=how == "worked", why=why, turn=turn or 0)
     console.print_done(f"{how}: session {id}" + (f", turn {turn}" if turn else ""))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-
 import click
 
 from memfs import hosts
@@ -40,7 +38,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     found = status.run(place, options.home())
     if options.hides_content(place):
         own = tuple(each for each in found.blocks if each.block.tier == labels.USER)
-        found = replace(found, blocks=own, contradictions=(), refused=(), sources=())
+        found = found._replace(blocks=own, contradictions=(), refused=(), sources=())
     if as_json:
         states = [
             {
@@ -55,7 +53,10 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
             }
             for s in found.blocks
         ]
-        console.as_json({**asdict(found), "blocks": states})
+        sources = [each._asdict() for each in found.sources]
+        service = found.service.build_record() if found.service else None
+        record = found._asdict() | {"blocks": states, "sources": sources, "service": service}
+        console.as_json(record)
         return
     rows = _render_rows(found)
     sessions = format_count(found.sessions, "session")
@@ -103,8 +104,9 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
     usage = status.load_usage(place, status.list_wired_files(place, options.home()), tokens)
     found = usage.window
     if as_json:
-        values = {**asdict(found), "used": found.used, "left": found.left}
-        console.as_json({"host": usage.host, **values})
+        sections = [each._asdict() for each in found.sections]
+        values = found._asdict() | {"budget": found.budget._asdict(), "sections": sections}
+        console.as_json({"host": usage.host, **values, "used": found.used, "left": found.left})
         return
     room = found.budget.room
     rows = [("SECTION", "TOKENS", "", "OF THE ROOM", "CUT")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import replace
 
 import click
 
@@ -61,7 +60,7 @@ def apply_command(atomic: bool, session: str) -> None:
     call was not done.
     """
     written = provider_formats.read(sys.stdin.read())
-    origin = replace(options.get_origin(session=session), actor="agent")  # a model wrote the calls
+    origin = options.get_origin(session=session)._replace(actor="agent")  # a model wrote the calls
     context = ToolContext(os.getcwd(), origin)
     do = batch.run_together if atomic else batch.run_in_order
     results = do(context, registry.offer_tools(context).tools, [each.call for each in written])

@@ -15,6 +15,7 @@ from memfs.core.formats import format_count
 from memfs.core.records import ACCEPTED, REJECTED, STATUSES
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.ops import edit, facts, reflect, standing_rules
+from memfs.store import proposals
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal
 from memfs.store.standing_rules import StandingRule
@@ -64,7 +65,7 @@ def list_facts(visit: Visit) -> Response:
         rules=[(rule, standing_rules.label(rule)) for rule in standing_rules.list_pending(place)],
         offers=offers[-_OFFERED:],
         offered=len(offers),
-        proposals=[(each, _list_diffs(each)) for each in reflect.list_pending(place)],
+        proposals=[(each, _list_diffs(each)) for each in proposals.list_pending(place.home)],
     )
 
 
