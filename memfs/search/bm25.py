@@ -12,8 +12,7 @@ from tantivy import DocAddress
 from memfs.search.lexical import Occur, Query, Term, TextIndex
 from memfs.search.query_dates import Question
 
-_NAMED = 0.3  # boost of a whole identifier: its parts match already
-_MISSED = 0.5  # boost of a word that occurs only inside other words
+_PART = 0.5  # boost of an identifier and of words inside words: most match as words already
 _TYPOS = 3  # unknown words that are corrected
 
 
@@ -30,12 +29,12 @@ def find_matches(
 ) -> Bm25Matches:
     """Return the best documents for a question, among those that `only` matches."""
     unknown = [term for term in terms if not term.frequency]
-    pairs = [part for part in question.parts if not part.isascii()]
+    pairs = question.pairs
     more = [
-        *(text.part_query(name, _NAMED) for name in question.names),
+        *(text.part_query(name, _PART) for name in question.names),
         *_build_hump_queries(text, question, terms),
         *(text.part_query(pair, 1.0) for pair in pairs if len(pair) > 1),
-        *(text.part_query(term.word, _MISSED) for term in unknown),
+        *(text.part_query(term.word, _PART) for term in unknown),
         *(text.phrase_query(phrase) for phrase in question.phrases),
         *(text.fuzzy_query(term) for term in unknown[:_TYPOS]),
     ]
@@ -46,6 +45,12 @@ def find_matches(
     found = [pair for pair in found if pair[0] > 0]
     addresses = [address for _, address in found]
     return Bm25Matches(text.numbers(addresses), [score for score, _ in found], addresses)
+
+
+def weigh_question(text: TextIndex, question: Question, terms: list[Term]) -> float:
+    """Return the weight (idf) of a question's words and pairs that some document has."""
+    pairs = map(text.build_part_term, question.pairs)
+    return sum(term.idf for term in (*terms, *pairs) if term.frequency)
 
 
 def find_phrases(
@@ -67,8 +72,8 @@ def _build_hump_queries(text: TextIndex, question: Question, terms: list[Term]) 
         return []
     known_terms = [term for term in text.parse_terms(" ".join(humps)) if term.frequency]
     return [
-        *(text.part_query(hump, _NAMED) for hump in humps),
-        *(Query.boost_query(text.term_query("text", term.stem), _NAMED) for term in known_terms),
+        *(text.part_query(hump, _PART) for hump in humps),
+        *(Query.boost_query(text.term_query("text", term.stem), _PART) for term in known_terms),
     ]
 
 

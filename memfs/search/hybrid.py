@@ -1,4 +1,10 @@
-"""Ranking by words and meaning: the candidates, their fused scores, their weights and times."""
+"""Ranking by words and meaning: the candidates, the evidence for each, their weights and times.
+
+A score is a weighted sum. Each part has a scale of its own that does not depend on the other
+candidates: words that match poorly count little, however much better they are than the rest.
+`benchmarks/retrieval.py` measures the weights. One row serves all kinds of texts: it was chosen on
+eight groups of questions, and reported on each with the weights that the others chose.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from memfs.search import bm25, fusion, semantic, threads
+from memfs.search import bm25, semantic, threads
 from memfs.search.bm25 import Bm25Matches
-from memfs.search.fusion import RankingEvidence
 from memfs.search.lexical import Query, Term, TextIndex
 from memfs.search.query_dates import Period, Question
 from memfs.search.ranking import IN_TIME, Ranking
@@ -32,6 +37,11 @@ _FADED = _FADE.astype(np.float32)
 _SIDES = np.tile(_FADE, 2)
 _STARS = 5  # of the best by words: the turn after each is a candidate, too
 _WINDOWS = 6  # of a long document, for late interaction
+# The weights of the evidence (see `SearchCandidates`), and of late interaction: with the text of a
+# candidate, and with the turns before it, too, since an answer follows a question.
+_KNOWN = np.array([0.03, 0.02, 0.18, 0.27])
+_ALONE, _FOLLOWING = 0.13, 0.35
+_RERANKED = 60  # candidates for it: all of them give the same first ten
 
 # The least cosine of a document that has no word of the question.
 # A higher floor loses answers (0.2 costs 7 points of recall at 5 on precisionmembench).
@@ -67,10 +77,11 @@ class HybridSearch:
         if nearest is None or (exact and vectors.graph):
             allowed = self._apply_filter(query.vector, exact=exact)
             nearest = vectors.find_nearest(query.vector, POOL, allowed, exact=exact)
-        found = gather(word_candidates, nearest, vectors, query)
-        scores = np.maximum(found.found.cosine, 0.0)
+        weight = bm25.weigh_question(self._text, question, terms)
+        found = gather(word_candidates, weight, nearest, vectors, query)
+        scores = np.maximum(found.known[3], 0.0)
         if by_words:
-            scores = self._fuse(found, query, fusion.RERANKED if reranked is None else reranked)
+            scores = self._fuse(found, query, reranked or _RERANKED)
         ranking = self._build_ranking(found, scores, word_candidates.words, question.period)
         ranking.vector = query.vector
         return ranking
@@ -85,9 +96,9 @@ class HybridSearch:
     def _build_ranking(
         self, found: SearchCandidates, scores: Scores, words: Bm25Matches, period: Period | None
     ) -> Ranking:
-        numbers, evidence = found.numbers, found.found
+        numbers, (lexical, around, _, cosine) = found.numbers, found.known
         times, weights = found.kept[:, AT], found.kept[:, WEIGHT]
-        alive = (weights > 0) | (evidence.lexical > 0)  # new documents have no vectors yet
+        alive = (weights > 0) | (lexical > 0)  # new documents have no vectors yet
         weights = np.where(weights > 0, weights, 100)
         scores = scores * (weights / 100) * self._compute_recency(times)
         in_time = [False] * len(numbers)
@@ -96,17 +107,15 @@ class HybridSearch:
             scores, in_time = scores + IN_TIME * is_timely, is_timely.tolist()
         if self._quoted:
             scores = scores + _QUOTED * np.isin(numbers, self._quoted)
-        ranked = fusion.rank_places(evidence, scores)
-        speaks = (evidence.cosine > FLOOR) | (evidence.around > 0)
-        shown = alive & speaks
-        lexical, around, _, cosine = evidence.known.tolist()
+        ranked = np.argsort(-scores, kind="stable")
+        shown = alive & ((cosine > FLOOR) | (around > 0))
         return Ranking(
             ranked[shown[ranked]].tolist(),
             numbers.tolist(),
             scores.tolist(),
-            lexical,
-            around,
-            cosine,
+            lexical.tolist(),
+            around.tolist(),
+            cosine.tolist(),
             found.near[:, ::BESIDE].tolist(),
             found.kept[:, SAID].tolist(),
             found.kept[:, GROUP].tolist(),
@@ -154,15 +163,10 @@ class HybridSearch:
             limit *= 4
 
     def _fuse(self, found: SearchCandidates, query: QueryVector, reranked: int) -> Scores:
-        """Return the fused scores; the best candidates are ranked again by late interaction."""
-        evidence = found.found
-        scores = fusion.score_first(evidence)
-        ranked = fusion.rank_places(evidence, scores)
-        best, rest = ranked[:reranked], ranked[reranked:]
-        full = rerank(found, best, self._vectors, query)
-        top = float(scores[rest].max(initial=0.0))
-        scores = scores * (float(full.min()) / top if top > 0 else 0.0)
-        scores[best] = full
+        """Return the score of each candidate, with late interaction for the best `reranked`."""
+        scores = np.asarray(_KNOWN @ found.known)
+        best = np.argsort(-scores, kind="stable")[:reranked]
+        scores[best] += interact(found, best, self._vectors, query)
         return scores
 
     def _compute_recency(self, times: NDArray[np.uint32]) -> Scores:
@@ -206,12 +210,14 @@ class WordCandidates:
 class SearchCandidates:
     """n document numbers with their evidence.
 
+    The rows of `known` (4 x n) are BM25, that of a turn with its neighbours, the best of its
+    session (these as shares of the question's weight), and the cosine of the nearest window.
     `near` (n x 2 BESIDE) are the numbers of their neighbours (see `VectorIndex.find_neighbours`),
     `kept` their records in the index (see `vector_layout`), `first` and `counts` their row ranges.
     """
 
     numbers: Numbers
-    found: RankingEvidence
+    known: Scores
     near: Numbers
     kept: NDArray[np.uint32]
     first: NDArray[np.intp]
@@ -229,32 +235,36 @@ def find_by_words(words: Bm25Matches, vectors: VectorIndex, *, filtered: bool) -
 
 
 def gather(
-    by_words: WordCandidates, nearest: Numbers, vectors: VectorIndex, query: QueryVector
+    by_words: WordCandidates,
+    weight: float,
+    nearest: Numbers,
+    vectors: VectorIndex,
+    query: QueryVector,
 ) -> SearchCandidates:
-    """Return the candidates by words and by vectors."""
+    """Return the candidates by words and by vectors; `weight` is that of the question's words."""
     numbers = semantic.drop_repeats(np.concatenate([by_words.matched, nearest, by_words.after]))
     records = vectors.get_records(numbers)
     near = vectors.find_neighbours(numbers, BESIDE, records)
     first, counts = vectors.get_row_ranges(numbers, records)
     scored = by_words.get_scores(np.column_stack([numbers, near]))
+    # Without a weight no word is known as it is written: the best correction counts as all of them.
+    scored /= weight or scored.max(initial=0.0) or 1.0
     known = np.empty((4, len(numbers)))
     known[0] = scored[:, 0]
     known[1] = known[0] + scored[:, 1:] @ _SIDES
     known[2] = _compute_session_scores(records[:, GROUP].tolist(), scored[:, 0].tolist())
-    known[3] = fusion.most(
+    known[3] = semantic.most(
         vectors.get_cosines(query.vector, semantic.flatten_ranges(first, counts)), counts
     )
-    kind = np.where(near.any(axis=1), fusion.TURN, np.where(counts > 1, fusion.LONG, fusion.ALONE))
-    return SearchCandidates(numbers, RankingEvidence(known, kind), near, records, first, counts)
+    return SearchCandidates(numbers, known, near, records, first, counts)
 
 
-def rerank(
+def interact(
     candidates: SearchCandidates, places: NDArray[np.intp], vectors: VectorIndex, query: QueryVector
 ) -> Scores:
-    """Return the full scores, with late interaction, of the candidates at `places`."""
-    evidence = candidates.found.select(places)
+    """Return the weighted late interaction (MaxSim) of the candidates at `places`."""
     if not len(query.tokens):
-        return fusion.score_full(evidence, np.zeros(len(places)))
+        return np.zeros(len(places))
     counts, rows = _select_nearest_windows(
         vectors, query.vector, candidates.first[places], candidates.counts[places]
     )
@@ -265,13 +275,16 @@ def rerank(
     place = {row: at for at, row in enumerate(dict.fromkeys(texts))}  # each row once
     best = _compute_token_maxima(vectors, query.tokens, np.array(list(place), np.intp))
     best = np.take(best, [place[row] for row in texts], axis=0)
-    before_best = fusion.most(best[len(rows) :], of_before)
+    before_best = semantic.most(best[len(rows) :], of_before)
     before_best = before_best.reshape(len(places), BESIDE, len(query.tokens))
     before_best = (before_best * _FADED[:, None]).max(axis=1)
+    own = best[: len(rows)]
+    following = np.maximum(own, np.repeat(before_best, counts, axis=0))
     # Not by `@`: some builds of BLAS warn of an invalid value where every number is a good one.
-    closest = np.maximum(best[: len(rows)], np.repeat(before_best, counts, axis=0)) * query.weights
-    closest = closest.sum(axis=1)
-    return fusion.score_full(evidence, fusion.most(closest, counts))
+    alone, following = ((each * query.weights).sum(axis=1) for each in (own, following))
+    return np.asarray(
+        _ALONE * semantic.most(alone, counts) + _FOLLOWING * semantic.most(following, counts)
+    )
 
 
 def _compute_token_maxima(
@@ -285,7 +298,7 @@ def _compute_token_maxima(
     place = np.empty(len(seen), np.int32)  # only the entries of ids are set and read
     place[ids] = np.arange(len(ids))
     similar = vectors.encoder.compute_cosines(ids, tokens)
-    return fusion.most(similar.take(place[row_tokens], 0, mode="clip"), counts)
+    return semantic.most(similar.take(place[row_tokens], 0, mode="clip"), counts)
 
 
 def _select_nearest_windows(

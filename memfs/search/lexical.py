@@ -180,7 +180,8 @@ class TextIndex:
 
     def build_part_term(self, part: str) -> Term:
         """Return a word part (see `identifiers`) as a term."""
-        return Term(part, part, self.searcher.doc_freq("parts", part), self.documents)
+        count = self.searcher.doc_freq("parts", str(stopwords.replace_surrogates(part)))
+        return Term(part, part, count, self.documents)
 
     def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
         """Return the query for any of `terms` and `more`, among the documents that `only` matches.
@@ -198,8 +199,12 @@ class TextIndex:
         )
 
     def part_query(self, word: str, boost: float) -> Query:
-        """Return the query for a word part: of an identifier, or of a CJK text."""
-        return Query.boost_query(self.term_query("parts", word.lower()), boost)
+        """Return the query for a word part: of an identifier, or of a CJK text.
+
+        It scores as in a text of average length: how many other parts a text has tells nothing.
+        """
+        query = Query.const_score_query(self.term_query("parts", word.lower()), 1.0)
+        return Query.boost_query(query, boost * self.build_part_term(word.lower()).idf)
 
     def character_query(self, character: str) -> Query:
         """Return the query for a single CJK character (see `identifiers`)."""

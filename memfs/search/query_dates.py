@@ -236,6 +236,11 @@ class Question(NamedTuple):
     parts: tuple[str, ...]
     period: Period | None
 
+    @property
+    def pairs(self) -> list[str]:
+        """The pairs of characters, of scripts without spaces between words."""
+        return [part for part in self.parts if not part.isascii()]
+
 
 def parse_question(text: str, now: datetime | None) -> Question:
     """Parse a question; `now` is the local time for "last week" (None: that of the clock)."""

@@ -79,17 +79,21 @@ class Ranking:
 
 
 def by_words(text: TextIndex, question: Question, terms: list[Term], only: Query | None) -> Ranking:
-    """Rank by words alone."""
+    """Rank by words alone: BM25 times the weight of each document."""
     found = bm25.find_matches(text, question, terms, only, POOL)
     count = len(found.numbers)
-    top = max(found.scores, default=1.0)
+    weights = text.numbers(found.addresses, "weight")
+    weighted = [
+        score * (weight or 100) / 100 for score, weight in zip(found.scores, weights, strict=True)
+    ]
+    top = max(weighted, default=1.0)
     in_time = [False] * count
     if question.period:
         since, until, _ = question.period
         in_time = [since <= at <= until for at in text.numbers(found.addresses, "at")]
     scores = [
         score / top + (IN_TIME if timely else 0.0)
-        for score, timely in zip(found.scores, in_time, strict=True)
+        for score, timely in zip(weighted, in_time, strict=True)
     ]
     order = sorted(range(count), key=lambda place: -scores[place])
     return Ranking(

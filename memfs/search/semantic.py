@@ -11,14 +11,14 @@ import io
 import math
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memfs import files
 from memfs.files import atomic, logs, trees
-from memfs.search import exact_search, fusion, vector_layout
+from memfs.search import exact_search, vector_layout
 from memfs.search.vector_layout import (
     AFTER,
     AT,
@@ -37,6 +37,8 @@ from memfs.search.vector_layout import (
 if TYPE_CHECKING:
     from memfs.search.encoder import Encoder, TokenIds
     from memfs.search.hnsw import HnswGraph
+
+Number = TypeVar("Number", np.float32, np.float64)
 
 WINDOW = 150  # words
 OVERLAP = 30
@@ -186,7 +188,7 @@ class VectorIndex:
         def score(numbers: list[int]) -> list[float]:
             documents = np.array(numbers, np.int64)
             first, counts = self.get_row_ranges(documents)
-            found = fusion.most(self.get_cosines(query, flatten_ranges(first, counts)), counts)
+            found = most(self.get_cosines(query, flatten_ranges(first, counts)), counts)
             return [float(each) for each in found]
 
         return score
@@ -367,6 +369,24 @@ def flatten_ranges(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray
     found: NDArray[np.intp] = (first - ends + counts).repeat(counts)
     found += np.arange(len(found))
     return found
+
+
+def most(values: NDArray[Number], counts: NDArray[np.intp]) -> NDArray[Number]:
+    """Return the maximum of each owner's values, 0 for an owner without values.
+
+    `values` (n, or n x m: by column) are grouped by owner, `counts` holds each group's size.
+    """
+    least = counts.min(initial=1)
+    if least and len(values) == len(counts):
+        return values
+    begins = counts.cumsum() - counts
+    if least:
+        return np.asarray(np.maximum.reduceat(values, begins, axis=0))
+    out = np.zeros((len(counts), *values.shape[1:]), values.dtype)
+    some = counts > 0
+    if some.any():
+        out[some] = np.maximum.reduceat(values, begins[some], axis=0)
+    return out
 
 
 def drop_repeats(numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -161,7 +161,7 @@ def test_cosines_of_tokens_are_those_of_their_rows() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
-@pytest.mark.parametrize("module", ["engine", "semantic", "encoder", "fusion"])
+@pytest.mark.parametrize("module", ["engine", "semantic", "encoder", "hybrid"])
 def test_numpy_starts_no_threads_whatever_is_imported_first(module: str) -> None:
     code = f"import memfs.search.{module}, numpy, os; print(len(os.listdir('/proc/self/task')))"
     env = {name: value for name, value in os.environ.items() if "THREADS" not in name}

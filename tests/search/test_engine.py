@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from memfs.core.records import Hit
 from memfs.search.engine import LIMIT, Engine
-from memfs.search.fusion import PIN
 from memfs.search.request import Filter, HitPage, Mode
 from tests.search.stores import Corpus, Document, document
 
@@ -182,30 +181,38 @@ def test_scores_fall(engine: Engine) -> None:
         assert all(0 <= score <= 1 for score in scores)
 
 
-@given(
-    st.lists(
-        st.sampled_from([*" ".join(SUBJECTS).split(), "wiki", "Zurich", "instrument", "7", "42"]),
-        min_size=1,
-        max_size=5,
-    )
-)
-@settings(max_examples=60, deadline=None)
-def test_the_best_hit_by_words_is_among_the_first(engine: Engine, words: list[str]) -> None:
-    query = " ".join(words)
-    best = engine.search(query, mode="text", limit=1).hits
-    if best:
-        first = engine.search(query, limit=PIN).hits
-        top = engine.search(query, mode="text", limit=1000).hits
-        tied = {hit.id for hit in top if hit.score == best[0].score}
-        assert tied & {hit.id for hit in first}
-
-
 def test_a_rare_exact_word_is_never_pushed_out(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     near = [document(f"n{n}", f"the bakery sells bread and rolls, {n}") for n in range(60)]
     corpus.write("log.jsonl", *near, document("x", "xqz7 " + "padding about compilers " * 60))
     corpus.update(embed=True)
-    assert "x" in ids(corpus.engine().search("bakery bread rolls xqz7", limit=PIN))
+    assert "x" in ids(corpus.engine().search("bakery bread rolls xqz7"))
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text"])
+def test_of_two_equal_turns_that_of_the_user_is_first(tmp_path: Path, mode: Mode) -> None:
+    corpus = Corpus(tmp_path)
+    said = "the invoice is due in {}"
+    corpus.write(
+        "log.jsonl",
+        document("a", said.format("June"), role="assistant", weight=85),
+        document("u", said.format("July"), role="user", weight=100),
+    )
+    corpus.update(embed=True)
+    assert ids(corpus.engine().search("when is the invoice due", mode=mode)) == ["u", "a"]
+
+
+def test_a_score_does_not_depend_on_the_other_candidates(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    hosts = ("claude", "codex")
+    texts = enumerate([*SUBJECTS, "bread and butter", "bread for the login test"])
+    corpus.write("log.jsonl", *(document(f"d{n}", t, host=hosts[n % 2]) for n, t in texts))
+    corpus.update(embed=True)
+    engine, question = corpus.engine(), "who bakes bread for the kernel"
+    scores = {hit.id: hit.score for hit in engine.search(question, limit=20).hits}
+    some = engine.search(question, only=Filter(hosts=("codex",)), limit=20).hits
+    assert len(some) > 2
+    assert {hit.id: hit.score for hit in some} == {hit.id: scores[hit.id] for hit in some}
 
 
 def test_hits_say_why_they_are_there(engine: Engine) -> None:

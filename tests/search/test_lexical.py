@@ -244,3 +244,10 @@ def test_ranges_include_both_ends(tmp_path: Path) -> None:
     assert between(30, 10) == []
     assert len(index.search(index.number_query(1, 3), 10)) == 2
     assert index.search(index.number_query(0), 0) == []
+
+
+def test_a_name_counts_the_same_however_many_others_a_text_has(tmp_path: Path) -> None:
+    others = " ".join(f"helper_{n}" for n in range(30))
+    index = filled(tmp_path, [*TEXTS, "next_job", f"next_job, {others}"])
+    (one, _), (other, _) = index.search(index.part_query("Next_Job", 0.5), 10)
+    assert one == other > 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -310,3 +310,14 @@ def test_a_neighbour_that_was_never_finished_is_none(tmp_path: Path) -> None:
     assert opened(tmp_path).find_neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]
     index.extend(iter([Document(6, 9, "of another session")]), 7)
     assert opened(tmp_path).find_neighbours(numbers(4), 2).tolist() == [[2, 1, 0, 0]]
+
+
+@given(st.lists(st.lists(st.floats(-1, 1), max_size=4), max_size=6))
+@settings(deadline=None)
+def test_each_owner_has_the_largest_of_its_values(owned: list[list[float]]) -> None:
+    values = np.array([value for each in owned for value in each], np.float64)
+    counts = np.array([len(each) for each in owned], np.intp)
+    found = semantic.most(values, counts)
+    assert found.tolist() == [max(each, default=0.0) for each in owned]
+    columns = semantic.most(np.stack([values, -values], axis=1), counts)
+    assert columns[:, 1].tolist() == [max((-v for v in each), default=0.0) for each in owned]
