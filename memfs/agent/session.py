@@ -64,7 +64,7 @@ _REST_SHARE = 0.5  # of the queue's room stays filled after an eviction
 _PRESSURE = (
     "Memory pressure: the conversation fills {share:.0%} of its room. Its oldest messages will "
     "soon leave your context; what matters of them belongs into core memory or the archive now. "
-    "They stay in recall (memory_search)."
+    "They stay in recall (conversation_search)."
 )
 
 _SCRATCH = labels.qualify(labels.SESSION, labels.WORKING)
@@ -306,7 +306,7 @@ class AgentWindow:
             found.append(
                 SystemNote(
                     f"Summary of the {self._queue.evicted:,} earlier messages of this "
-                    f"conversation, which memory_search finds:\n{self._queue.summary}"
+                    f"conversation, which conversation_search finds:\n{self._queue.summary}"
                 )
             )
         return [*found, *(_cut_message(entry.message, room) for entry in self._queue.entries)]

@@ -1,6 +1,6 @@
 """Fits tools into a small window: what doubles another goes first, then descriptions are cut.
 
-The tools that memory is managed with are whole as long as they leave half of the window's room.
+The tools that memory is managed with stay whole in any window.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DOUBLES = (  # others do the same
     *("memory_search", "memory_read"),
 )
 _LAST = ("core_memory_read", "conversation_search")  # the last ones beside those of `_CORE`
-_MOST = 2.25  # times the share of tools: those of `_CORE` may take so much
+_MOST = 2.25  # times their share: tools beside those of `_CORE` go where all take more
 _SPARE = ("reason", "expected_version")  # arguments that can be left out
 
 
@@ -30,35 +30,20 @@ def fit_tools(tools: Sequence[Tool], room: int) -> list[Tool]:
 
     The tools of a plugin or of `tools.add` always stay.
     """
-    ours = {tool.name for tool in catalog.BUILT_IN}
     single = [tool for tool in tools if tool.name not in _DOUBLES]
-    few = [tool for tool in single if tool.name in (*_CORE, *_LAST) or tool.name not in ours]
     for found in (list(tools), single):
         if tokens(found) <= room:
             return found
-    for some, core in ((single, None), (few, None), (few, _condense), (few, _shorten)):
-        found = [
-            (core(tool) if core else tool) if tool.name in _CORE else _shorten(tool)
-            for tool in some
-        ]
-        if tokens(found) <= _MOST * room:
-            break
-    return found
+    cut = [tool if tool.name in _CORE else _shorten(tool) for tool in single]
+    if tokens(cut) <= _MOST * room:
+        return cut
+    rest = {tool.name for tool in catalog.BUILT_IN}.difference(_CORE, _LAST)
+    return [tool for tool in cut if tool.name not in rest]
 
 
 def tokens(tools: Sequence[Tool]) -> int:
     """Estimate the tokens of the definitions of tools."""
     return estimate(json.dumps(provider_formats.definitions(tools, "openai"))) if tools else 0
-
-
-def _condense(tool: Tool) -> Tool:
-    """Return a tool whose description says what it does, and has one example."""
-    start, _, examples = tool.description.partition("\n\nExample")
-    example = examples.strip().partition("\n")[2].partition("\n")[0]
-    text = start.partition("\n\n")[0]
-    return _shorten(tool).with_changes(
-        description=f"{text}\n\nExample:\n{example}" if example else text
-    )
 
 
 def _shorten(tool: Tool) -> Tool:

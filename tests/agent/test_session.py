@@ -294,7 +294,7 @@ def review_by(mode: str) -> str:
     return f"review: {{mode: {mode}, min_messages: 1}}\n"
 
 
-def test_agent_reviews_its_own_session_inline_once(talk: Talk, place: Place) -> None:
+def test_agent_reviews_its_own_session_inline(talk: Talk, place: Place) -> None:
     shown = talk(
         in_turn(Say("Hello, Alice."), Say("", (append("Name: Alice"),)), Say("Again.")),
         "I am Alice.",
@@ -305,7 +305,11 @@ def test_agent_reviews_its_own_session_inline_once(talk: Talk, place: Place) -> 
     assert (shown.code, shown.out) == (0, "Hello, Alice.\n")
     assert value(place, "human") == "Name: Alice"
     again = talk(
-        in_turn(Say("Still here.")), "Are you?", "--session", "a1", context=review_by("inline")
+        in_turn(Say("Still here."), Say("Nothing is new.")),
+        "Are you?",
+        "--session",
+        "a1",
+        context=review_by("inline"),
     )
     assert again.out == "Still here.\n"
 
@@ -322,7 +326,7 @@ def test_agent_is_nudged_to_review_at_the_next_prompt(
         chat.say("Go on.")
         chat.say("And on.")
     model.close()
-    assert str(messages(server.asked[2].body)).count("a reminder") == 1
+    assert str(messages(server.asked[2].body)).count("a reminder") == 2, "as much came since"
 
 
 def test_agent_has_its_ended_session_reviewed_in_the_background(talk: Talk, place: Place) -> None:

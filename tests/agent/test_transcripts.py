@@ -73,5 +73,5 @@ def test_what_a_model_is_sent(window: int, talk: Talk) -> None:
     assert {"memory_page_in", "memory_page_out", "conversation_search"} <= set(about)
     for name in NEEDS:  # the six of seed 001
         assert "xample" in about[name]
-        assert window < 16384 or about[name] == registry.built_in()[name].description
+        assert about[name] == registry.built_in()[name].description
     assert "request_heartbeat" in json.dumps(sent)
