@@ -28,9 +28,10 @@ _UNKNOWN = "(its session is not in recall yet)"
 def command(number: int, wrong: str, right: str, dismissed: bool, as_json: bool) -> None:
     """Show what the assistant was given at the last NUMBER prompts, from where, and why.
 
-    The closest past exchange is named with its relevance, and with what it needs to be given.
+    It also says how close the closest past exchange was, and how close it had to be.
 
-    Such prompts are those that share half of their words, apart from words such as "fix" or "the".
+    For --wrong, such prompts are those that share at least half of their words with the one that
+    brought the item, apart from words such as "fix" or "the".
     """
     if sum(map(bool, (wrong, right, dismissed))) > 1:
         raise click.UsageError("use one of --wrong, --right and --dismissed")

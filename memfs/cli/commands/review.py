@@ -41,12 +41,13 @@ _KEYS = {
 @click.group("review", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
-    """Decide on what sessions propose for the memory: rules, facts, and what reflection found.
+    """Decide on what sessions propose for the memory: rules, and what reviews and reflection found.
 
     At a terminal each is shown, and a key takes it, drops it, edits it or leaves it.
 
-    review.mode says whether sessions are reviewed by themselves: nudge, inline (the assistant's own
-    model, at the end of a turn) or background (the configured model, when a session ends).
+    review.mode says whether sessions are reviewed by themselves: off (the default), nudge (the next
+    prompt reminds the assistant), inline (the assistant's own model, at the end of a turn) or
+    background (the configured model, when a session ends).
     """
     if called.invoked_subcommand:
         return

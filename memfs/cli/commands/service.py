@@ -19,7 +19,7 @@ def command(called: click.Context, as_json: bool) -> None:
     """Show the service that keeps indexes open and current, so that nothing waits for them.
 
     Hooks and MCP servers start it when they need it, and it ends after half an hour without a
-    request. Without it everything works as well, only slower.
+    request. Without it everything works more slowly, and prompts are searched by words alone.
     """
     if not called.invoked_subcommand:
         _show(as_json=as_json)
