@@ -122,7 +122,7 @@ def run_turn(
 ) -> AgentTurn:
     """Let the model answer a prompt. `on_result` gets the result of each call."""
     dialogue.add(UserPrompt(prompt))
-    turn, failures, problem = AgentTurn(), 0, ""
+    turn, failures, problem, is_told = AgentTurn(), 0, "", False
     seen = Counter[str]()
     while not problem and max(seen.values(), default=0) < _SAME:
         request = dialogue.request()
@@ -132,12 +132,16 @@ def run_turn(
             dialogue.add(answer)
         results = []
         for call in answer.calls:
-            results.append(_note_repetition(calls.run(context, tools, call), seen))
+            found = calls.run(context, tools, call)
+            results.append(_note_repetition(found, seen, request.messages))
             dialogue.add(results[-1])
             on_result(results[-1])
         failed = [result for result in results if result.is_error]
         turn = turn.add(answer, len(results), len(failed))
-        if turn.text and not any(_needs_answer(tools, result) for result in results):
+        # What was said before the last look is no answer.
+        is_told = is_told or bool(answer.text.strip())
+        is_told = is_told and not any(_needs_answer(tools, result) for result in results)
+        if is_told:
             return turn
         failures = failures + 1 if failed else 0
         if failures > rules.retries:
@@ -157,11 +161,12 @@ def _needs_answer(tools: Mapping[str, Tool], result: Result) -> bool:
     return tools[result.call.name].effect == "read"
 
 
-def _note_repetition(result: Result, seen: Counter[str]) -> Result:
-    """Count a call with its answer in `seen`; one that was there before gives only a note."""
+def _note_repetition(result: Result, seen: Counter[str], messages: Sequence[Message]) -> Result:
+    """Count a call with its answer in `seen`; one that still stands in messages gives a note."""
     key = json.dumps([result.call.name, result.call.arguments, result.text], sort_keys=True)
     seen[key] += 1
-    if seen[key] == 1:
+    stands = any(isinstance(each, Result) and each.text == result.text for each in messages)
+    if seen[key] == 1 or not (stands or result.is_error):
         return result
     return replace(result, text=f"{result.text}\n{_REPEATED}" if result.is_error else _REPEATED)
 

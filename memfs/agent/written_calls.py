@@ -13,24 +13,55 @@ from memfs.tools.calls import ToolCall
 MARK = "TOOL_CALL"
 _START = re.compile(rf"^[ \t]*{MARK}[ \t:]*(?=[\[{{])", re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-# What models were trained on: <tool_call>{…}</tool_call>; an end may be missing.
-_TAG = re.compile(r"^[ \t]*<\|?tool_call\|?>\s*(?=[\[{])", re.MULTILINE)
-_TAG_END = re.compile(r"[ \t]*</?\|?/?tool_call\|?>[ \t]*$", re.MULTILINE)
-# JSON that is the whole answer, or its end, with or without a fence.
-_LAST = re.compile(r"(?ms)(?:\A|^```\w*\n|\n\n)\s*([\[{].*[\]}])\s*(?:^```\s*)?\Z")
-_HELD = ("<tool_call", "<|tool_call", "{", "[", "```json", "```tool", "```\n")  # begin a call
+# What models were trained on: <tool_call>{…}</tool_call>, JSON in a fence, or JSON alone. A line
+# that is indented as code is none.
+_FORM = re.compile(r"^ {0,3}(?=<\|?tool_call|```|[\[{])", re.MULTILINE)
+_OPEN = re.compile(r"\s*(```\w*[ \t]*\n)?\s*(<\|?tool_call\|?>)?\s*(?=[\[{])")
+_CLOSE = re.compile(r"\s*(?:</?\|?/?tool_call\|?>)?\s*(?:^```[ \t]*$)?\s*", re.MULTILINE)
+_MOST_FORMS = 64  # the last ones, with which the end of an answer may begin
+_HELD = (MARK, "<tool_call", "<|tool_call", "{", "[", "```json", "```tool", "```\n")  # begin a call
 
 
 def extract_calls(text: str, names: Collection[str]) -> tuple[str, list[ToolCall]]:
     """Split an answer into its text and calls; a call that is no JSON keeps its raw text.
 
-    JSON without a mark is a call where the answer ends with it, and its name is one of `names`.
+    Calls without a mark are those that the answer ends with, of tools in `names`. What stands
+    before more text is quoted or explained, and so is a tag in a fence behind text.
     """
-    found = _LAST.search(text)
-    if found and _is_call(found[1], names):
-        text = f"{text[: found.start()]}\n{MARK} {found[1]}"
-    elif _TAG.search(text):
-        text = _TAG_END.sub("", _TAG.sub(f"{MARK} ", text))
+    if not names:
+        return text.strip(), []
+    for form in list(_FORM.finditer(text))[-_MOST_FORMS:]:
+        before = text[: form.start()]
+        is_inside = before.count("```") % 2 == 1
+        calls = [] if is_inside else _parse_end(text, form.start(), names)
+        if calls:
+            said, marked = _extract_marked(before)
+            return said, marked + calls
+    return _extract_marked(text)
+
+
+def _parse_end(text: str, at: int, names: Collection[str]) -> list[ToolCall]:
+    """Return the calls that an answer consists of from `at` on; none if it has anything else."""
+    is_all = not text[:at].strip()
+    found: list[ToolCall] = []
+    while at < len(text):
+        start = _OPEN.match(text, at)
+        if start is None or (start[1] and start[2] and not is_all):
+            return []
+        try:
+            value, at = json.JSONDecoder().raw_decode(text, start.end())
+        except (ValueError, RecursionError):
+            return []
+        calls = list(_parse_calls(value))
+        if not calls or not all(call.name in names for call in calls):
+            return []
+        found += calls
+        end = _CLOSE.match(text, at)
+        at = end.end() if end else at
+    return found
+
+
+def _extract_marked(text: str) -> tuple[str, list[ToolCall]]:
     # A fence that begins with a call goes. Any other fenced text is an example and stays.
     text = _FENCED.sub(lambda fence: fence[1 if _START.match(fence[1]) else 0], text)
     fenced = [match.span() for match in _FENCED.finditer(text)]
@@ -50,15 +81,6 @@ def extract_calls(text: str, names: Collection[str]) -> tuple[str, list[ToolCall
         calls.extend(list(_parse_calls(value)) or [_salvage_call(text[match.end() : at])])
     rest.append(text[at:])
     return "".join(rest).strip(), calls
-
-
-def _is_call(text: str, names: Collection[str]) -> bool:
-    """Return whether a text is JSON that calls nothing but known tools."""
-    try:
-        calls = list(_parse_calls(json.loads(text)))
-    except (ValueError, RecursionError):
-        return False
-    return bool(calls) and all(call.name in names for call in calls)
 
 
 def _parse_calls(value: object) -> Iterator[ToolCall]:
@@ -86,7 +108,7 @@ class StreamedText:
         start = 0
         for line in self._text.splitlines(keepends=True):
             bare = line.lstrip()
-            if bare.startswith(_HELD) or any(mark.startswith(bare) for mark in _HELD):
+            if bare.startswith(_HELD) or (bare and any(mark.startswith(bare) for mark in _HELD)):
                 break
             start += len(line)
         self._pass_on(self._text[:start])

@@ -113,6 +113,32 @@ TURNS: dict[str, Erring] = {
         f"Models write\n```json\n{TEXT}\n```\nfor that.\n",
         1,
     ),
+    "a call in tags that a text explains": Erring(
+        (Say(f"Models write\n<tool_call>{TEXT}</tool_call>\nfor that."),),
+        f"Models write\n<tool_call>{TEXT}</tool_call>\nfor that.\n",
+        1,
+    ),
+    "a call in tags in a fence behind a text": Erring(
+        (Say(f"Models write\n```\n<tool_call>{TEXT}</tool_call>\n```"),),
+        f"Models write\n```\n<tool_call>{TEXT}</tool_call>\n```\n",
+        1,
+    ),
+    "calls behind each other": Erring(
+        (Say(f"{TEXT}\n<tool_call>{TEXT.replace('Name: Alice', 'City: Rome')}</tool_call>"), NOTED),
+        "Noted.\n",
+        2,
+        human="Name: Alice\nCity: Rome",
+    ),
+    "a preface, a look, and an edit without a word": Erring(
+        (
+            Say("Let me look. ", find("where I work").calls),
+            Say("", (append("Name: Alice"),)),
+            Say("At Acme."),
+        ),
+        "At Acme.\n",
+        3,
+        human="Name: Alice",
+    ),
     "JSON that is no call": Erring(
         (Say('{"name": "x", "age": 1}'),), '{"name": "x", "age": 1}\n', 1
     ),

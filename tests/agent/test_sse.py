@@ -8,6 +8,7 @@ import pytest
 
 from memfs.agent.model import ModelAnswer, ModelRequest, SystemNote, TokenUsage, UserPrompt
 from memfs.tools.calls import ToolCall
+from memfs.tools.definition import Tool
 from tests.agent.conftest import Connect, Serve
 from tests.agent.scripted_endpoint import Raw, Say, messages
 
@@ -56,7 +57,8 @@ def test_what_may_be_a_call_is_not_shown_as_it_comes(
     text = "".join(f"data: {json.dumps(each)}\n\n" for each in chunks) + "data: [DONE]\n\n"
     asked = connect(serve(lambda _: Raw(200, text, {"Content-Type": "text/event-stream"})).url)
     shown: list[str] = []
-    asked.ask(ModelRequest("", [UserPrompt("Hi")]), shown.append)
+    tool = Tool("f", "", "read", (), lambda _context, _arguments: "")
+    asked.ask(ModelRequest("", [UserPrompt("Hi")], [tool]), shown.append)
     assert "".join(shown).strip() == "".join(told)
 
 
