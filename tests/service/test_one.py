@@ -192,7 +192,7 @@ def test_those_who_say_nothing_or_say_it_slowly_do_not_keep_others_waiting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(server, "_ASKED", 2 * running.LONG)
-    monkeypatch.setattr(service_status, "ASKED", running.LONG)
+    monkeypatch.setattr(client, "ASKED", running.LONG)
     with running.inside() as inside:
         idle = [connected() for _ in range(200)]
         running.until(lambda: inside._active_connections == 200)
