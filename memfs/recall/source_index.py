@@ -30,7 +30,7 @@ from memfs.search.model_files import ModelFiles
 from memfs.store import clock, lock
 from memfs.store.blocks import Place
 from memfs.store.commits import SHORT
-from memfs.store.data_sources import COMMITS, HISTORY, DataSource, find_history
+from memfs.store.data_sources import COMMITS, HISTORY, DataSource, has_unused_history
 from memfs.store.store_paths import Store
 
 _WEIGHT = 100  # percent of the weight of a user's message
@@ -123,11 +123,15 @@ def open_engine(place: Place, source: DataSource, model: ModelFiles | None) -> E
     return index_sources.open_engine(_get_store(place, source), source.index, model)
 
 
-def remove_unused_history(place: Place) -> None:
-    """Remove the project's commits if they are not to be read any more. Raises `LockedError`."""
-    store = place.project
-    if store and files.is_folder(f"{store.sources}/{HISTORY}") and not find_history(place):
-        remove(store, HISTORY)
+def remove_unused_history(place: Place, wait: float = lock.WAIT) -> bool:
+    """Remove the project's commits if they are not to be read any more; return whether they were.
+
+    Raises `LockedError`.
+    """
+    if place.project is None or not has_unused_history(place):
+        return False
+    remove(place.project, HISTORY, wait)
+    return True
 
 
 def remove(store: Store, name: str, wait: float = lock.WAIT) -> None:

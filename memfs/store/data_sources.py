@@ -92,6 +92,13 @@ def find_history(place: "Place") -> DataSource | None:
     return DataSource(HISTORY, store.tier, logs, (), (), LARGEST, 0, index, store.top, "", COMMITS)
 
 
+def has_unused_history(place: "Place") -> bool:
+    """Tell whether the project's commits are kept that are not to be read any more."""
+    store = place.project
+    kept = store is not None and files.is_folder(f"{store.sources}/{HISTORY}")
+    return kept and not find_history(place)
+
+
 def list_sources(place: "Place") -> list[DataSource]:
     """List the sources of a trusted project, then the user's. Of refused ones none is listed."""
     found = []
