@@ -49,7 +49,7 @@ def update(
     """Bring the log in `folder` in line with the history of what is checked out at `top`.
 
     Only commits that it does not have are read. `stage` is called as in `index_sources.sync`, and
-    may stop it: what was read is kept. Where git does not answer, nothing changes.
+    may stop it: what was read is kept. It is, too, where git does not answer. The next run goes on.
     """
     head = git.get_head_commit(top)
     if not head or files.read(f"{folder}/{_HEAD}") == head:
@@ -59,7 +59,7 @@ def update(
         if wanted is not None:
             _read_history(top, folder, wanted, stage)
             atomic.write_derived(f"{folder}/{_HEAD}", head.encode())
-    except TimeoutError:  # the next run goes on
+    except (TimeoutError, LookupError):  # the next run goes on
         return
 
 

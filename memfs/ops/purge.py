@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from memfs import files, hosts
@@ -46,7 +47,8 @@ _MOST_VERSIONS = 5_000  # of files in git's history, newest first
 _AT_ONCE = 100
 _PATIENCE = 15.0  # seconds to scan them
 
-# Locks of all who append to a file that is rewritten. Edits take that of the store.
+# Locks of all who append to a file that is rewritten. Edits take that of the store, and who reads
+# commits that of their source.
 _LOCKS = (lock.INGEST, lock.INDEX, lock.SESSION_GRAPH, lock.KINDS)
 
 
@@ -124,10 +126,14 @@ def find(place: Place, home: str, stage: Stage = _silent) -> SecretScan:
 
 
 def run(place: Place) -> Purged:
-    """Redact all secrets in files of ours."""
+    """Redact all secrets in files of ours. Raises `LockedError`; nothing is changed then."""
     place = blocks.without_quarantine(place)
     stores = sorted(place.stores(), key=lambda store: os.path.realpath(store.local))
-    with lock.hold_locks(stores, *_LOCKS):
+    with ExitStack() as stack:  # all of them before anything is removed
+        trees = [tree for store in stores for tree in (store, *inventory.list_worktrees(store))]
+        for tree in sorted(trees, key=lambda each: os.path.realpath(each.sources)):
+            stack.enter_context(source_index.hold_lock(tree, HISTORY))
+        stack.enter_context(lock.hold_locks(stores, *_LOCKS))
         done = [each for each in _find_all(place, []) if each.ours]
         for store in stores:
             _purge_store(store, place)
@@ -158,7 +164,9 @@ def _purge_store(store: Store, place: Place) -> None:
     inventory.remove_indexes(store)
     for tree in worktrees:
         if any(files.is_below(each.path, tree.sources) for each in leaking):
-            source_index.remove(tree, HISTORY)  # git has them, and they are redacted once more
+            source_index.remove_locked(
+                tree, HISTORY
+            )  # git has them, and they are redacted once more
     for each in leaking:
         if each.kind == "derived" and files.is_file(each.path):
             files.remove(each.path)

@@ -335,9 +335,18 @@ class OpenStore:
 
     def _load_configured(self) -> _Configured:
         if time.monotonic() >= self._configured.expiry:
+            if not self.watched and data_sources.has_unused_history(self.place):
+                self._remove_history()
             sources, expiry = data_sources.list_searched(self.place), time.monotonic() + _LISTED
             self._configured = _Configured(expiry, sources, _list_chats(self.place))
         return self._configured
+
+    def _remove_history(self) -> None:
+        """Remove what was read of commits; if that cannot be done now, the next search tries."""
+        from memfs.recall import source_index  # with what cuts documents
+
+        with suppress(LockedError, OSError):
+            source_index.remove_unused_history(self.place, 0)
 
     def _make_source(self, source: DataSource) -> _SourceIndex:
         return _SourceIndex(self.place.store(source.tier), source.index, source=source)

@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -30,7 +30,7 @@ from memfs.search.model_files import ModelFiles
 from memfs.store import clock, lock
 from memfs.store.blocks import Place
 from memfs.store.commits import SHORT
-from memfs.store.data_sources import COMMITS, HISTORY, DataSource, find_history
+from memfs.store.data_sources import COMMITS, HISTORY, DataSource, has_unused_history
 from memfs.store.store_paths import Store
 
 _WEIGHT = 100  # percent of the weight of a user's message
@@ -87,7 +87,7 @@ def sync(
     """
     store = _get_store(place, source)
     try:
-        with lock.hold_lock(store, wait, _name_lock(store, source.name)):
+        with hold_lock(store, source.name, wait):
             try:
                 return _sync(place, source, stage, embed=embed)
             except DamagedError:
@@ -123,17 +123,34 @@ def open_engine(place: Place, source: DataSource, model: ModelFiles | None) -> E
     return index_sources.open_engine(_get_store(place, source), source.index, model)
 
 
-def remove_unused_history(place: Place) -> None:
-    """Remove the project's commits if they are not to be read any more. Raises `LockedError`."""
-    store = place.project
-    if store and files.is_folder(f"{store.sources}/{HISTORY}") and not find_history(place):
-        remove(store, HISTORY)
+def remove_unused_history(place: Place, wait: float = lock.WAIT) -> bool:
+    """Remove the project's commits if they are not to be read any more; return whether they were.
+
+    Raises `LockedError`.
+    """
+    if place.project is None or not has_unused_history(place):
+        return False
+    remove(place.project, HISTORY, wait)
+    return True
 
 
-def remove(store: Store, name: str) -> None:
+def remove(store: Store, name: str, wait: float = lock.WAIT) -> None:
     """Remove the index of a source, and with it all that is kept of it. Raises `LockedError`."""
-    with lock.hold_lock(store, name=_name_lock(store, name)):
-        trees.remove(f"{store.sources}/{name}")
+    with hold_lock(store, name, wait):
+        remove_locked(store, name)
+
+
+def remove_locked(store: Store, name: str) -> None:
+    """Remove the index of a source whose lock the caller holds."""
+    trees.remove(f"{store.sources}/{name}")
+
+
+@contextmanager
+def hold_lock(store: Store, name: str, wait: float = lock.WAIT) -> Iterator[None]:
+    """Hold the lock of a source. Raises `LockedError`."""
+    lock_name = f"{os.path.basename(store.sources)}.{name}.lock"
+    with lock.hold_lock(store, wait, lock_name):
+        yield
 
 
 def measure_size(source: DataSource) -> int:
@@ -310,7 +327,3 @@ def _show(source: DataSource, path: str) -> str:
 
 def _get_store(place: Place, source: DataSource) -> Store:
     return place.store(source.tier)
-
-
-def _name_lock(store: Store, name: str) -> str:
-    return f"{os.path.basename(store.sources)}.{name}.lock"

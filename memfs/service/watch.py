@@ -300,16 +300,19 @@ class SourceWatch:
         self._lock = threading.Lock()
 
     def update(self, store: OpenStore) -> None:
-        """Watch the sources that a store has now, and index what is not watched if it changed."""
+        """Watch the sources that a store has now, and index what is not watched if it changed.
+
+        What was read of commits is removed if they are no source any more.
+        """
         sources = data_sources.list_searched(store.place)
         folders = {source: _list_folders(source) for source in sources}
         self._set_keys(store, {WatchedSource(s.index, each) for s, each in folders.items() if each})
-        named = [s for s in sources if s.kind == data_sources.FILES]
-        single = {path for s in named for path in s.paths if path not in folders[s]}
+        single = {path for s in sources for path in _list_files(s) if path not in folders[s]}
         signed = {path: signatures.sign_file(path) for path in single}
         changed = any(self._files.get(path) != sign for path, sign in signed.items())
         self._files |= signed
-        if changed or not all(files.is_folder(source.index) for source in sources):
+        is_whole = all(files.is_folder(source.index) for source in sources)
+        if changed or not is_whole or data_sources.has_unused_history(store.place):
             self._queue(store)
 
     def remove(self, store: OpenStore) -> None:
@@ -339,10 +342,18 @@ class SourceWatch:
 
 
 def _list_folders(source: DataSource) -> tuple[str, ...]:
-    """Return the paths of a source that are folders, or may become some; of commits, git's logs."""
+    """Return the paths of a source that are folders, or may become some; of commits, git's."""
     if source.kind == data_sources.COMMITS:
-        return (f"{worktrees.git_dir(source.top)}/logs",)
+        return worktrees.list_reference_folders(source.top)
     return tuple(path for path in source.paths if os.path.isdir(path) or not os.path.exists(path))
+
+
+def _list_files(source: DataSource) -> tuple[str, ...]:
+    """Return the paths of a source that may be files; of commits, the one that names the branch."""
+    if source.kind == data_sources.COMMITS:
+        folder = worktrees.git_dir(source.top)
+        return (f"{folder}/HEAD",) if folder else ()
+    return source.paths
 
 
 def _is_hidden(path: str, folders: tuple[str, ...]) -> bool:

@@ -118,17 +118,17 @@ def read_changes(
 def read_sources(place: Place) -> bool:
     """Read changes of the data sources into their text indexes; return whether there are any.
 
-    Raises `StoppedError` once another job waits: the next one continues.
+    Raises `StoppedError` once another job waits, and `LockedError`: the next one continues.
     """
     from memfs.recall import source_index  # with what cuts documents
 
-    source_index.remove_unused_history(place)
+    is_removed = source_index.remove_unused_history(place, PATIENCE)
     sources = data_sources.list_searched(place)
     for source in sources:
         done = source_index.sync(place, source, embed=False, wait=PATIENCE, stage=_report_or_stop)
         if done is None:
             raise LockedError("somebody else indexes")
-    return bool(sources)
+    return is_removed or bool(sources)
 
 
 def finish_sources(place: Place, wait: Callable[[], object]) -> None:

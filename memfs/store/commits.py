@@ -62,9 +62,14 @@ def list_ids(folder: str, most: int, seconds: float = 60) -> list[str] | None:
 def read_messages(folder: str, ids: Sequence[str], seconds: float = 60) -> list[CommitMessage]:
     """Return what commits say, as UTF-8; those with a message of megabytes are left out.
 
-    Raises `TimeoutError` after `seconds`.
+    Raises `TimeoutError` after `seconds`, and `LookupError` where git does not say.
     """
-    small = _filter_by_size(folder, ids, "commit")
+    if not ids:
+        return []
+    until = time.monotonic() + seconds
+    asked = "".join(f"{ident}\n" for ident in ids).encode()
+    sizes = _ask_git(folder, ("cat-file", "--batch-check"), [], asked, until)
+    small = _filter_by_size(sizes, "commit")
     form = "".join(f"%x00{each}" for each in _MESSAGE)
     words = (
         "rev-list",
@@ -74,8 +79,8 @@ def read_messages(folder: str, ids: Sequence[str], seconds: float = 60) -> list[
         f"--format={form}%x00",
     )
     data = "".join(f"{ident}\n" for ident in small).encode()
-    out = _run_git(folder, words, [], data, time.monotonic() + seconds) if small else b""
-    fields = (out or b"").decode("utf-8", "replace").split("\0")
+    out = _ask_git(folder, words, [], data, until) if small else b""
+    fields = out.decode("utf-8", "replace").split("\0")
     step = len(_MESSAGE) + 1  # before each stands a line of git's own
     found = (fields[at + 1 : at + step] for at in range(0, len(fields) - step, step))
     return [
@@ -99,7 +104,10 @@ def list_touching(
     listed = _run_git(folder, ("rev-list", *limit, upto), [path], b"", until)
     if listed is None:
         return list_touching(folder, path, most, "", seconds) if since else []
-    return list(_diff(folder, path, "-c", listed, until))
+    try:
+        return list(_diff(folder, path, "-c", listed, until))
+    except LookupError:
+        return []
 
 
 def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]:
@@ -108,14 +116,15 @@ def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]
     Raises `TimeoutError`, and `LookupError` where git does not say.
     """
     until = time.monotonic() + seconds
-    listed = _run_git(folder, ("rev-list", "--all"), [path], b"", until)
-    if listed is None:
-        raise LookupError("git does not answer")
+    listed = _ask_git(folder, ("rev-list", "--all"), [path], b"", until)
     return list(_diff(folder, path, "-m", listed, until))
 
 
 def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> Iterator[Commit]:
-    """Yield the changes of `path` in commits listed by id; `merges` is diff-tree's option."""
+    """Yield the changes of `path` in commits listed by id; `merges` is diff-tree's option.
+
+    Raises as `_ask_git`.
+    """
     words = (
         "diff-tree",
         "--stdin",
@@ -130,9 +139,9 @@ def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> I
         "--no-textconv",
         f"--format={_FORMAT}",
     )
-    out = _run_git(folder, words, [path], listed, until) if listed else b""
+    out = _ask_git(folder, words, [path], listed, until) if listed else b""
     before = git.prefix(folder)
-    for commit in _parse((out or b"").decode("utf-8", "surrogateescape")):
+    for commit in _parse(out.decode("utf-8", "surrogateescape")):
         yield commit._replace(path=commit.path.removeprefix(before))
 
 
@@ -145,6 +154,16 @@ def _run_git(
     if done is not None and done.returncode == git.TOO_LONG:
         raise TimeoutError("git takes too long")
     return None if done is None or done.returncode else done.stdout
+
+
+def _ask_git(
+    folder: str, words: tuple[str, ...], paths: list[str], data: bytes, until: float
+) -> bytes:
+    """Run git as `_run_git` does; raises `LookupError` if it failed."""
+    out = _run_git(folder, words, paths, data, until)
+    if out is None:
+        raise LookupError("git does not answer")
+    return out
 
 
 def list_written(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
@@ -218,7 +237,9 @@ def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     So are those larger than any file of a store, and those above the limit of all together: a small
     packed object may be a very large text.
     """
-    available = _filter_by_size(folder, list(dict.fromkeys(blob for blob in blobs if blob)))
+    request = "".join(f"{blob}\n" for blob in dict.fromkeys(blobs) if blob).encode()
+    sizes = git.start(folder, "cat-file", "--batch-check", data=request) if request else None
+    available = _filter_by_size(sizes.stdout if sizes else b"", "blob")
     if not available:
         return {}
     done = git.start(folder, "cat-file", "--batch", data="\n".join(available).encode() + b"\n")
@@ -236,14 +257,13 @@ def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _filter_by_size(folder: str, ids: Sequence[str], wanted: str = "blob") -> list[str]:
-    """Return the ids whose objects are of a kind and within the limits, each and all together."""
-    if not ids:
-        return []
-    request = "\n".join(ids).encode() + b"\n"
-    done = git.start(folder, "cat-file", "--batch-check", data=request)
+def _filter_by_size(sizes: bytes, wanted: str) -> list[str]:
+    """Return the ids, of those whose kind and size git told, that are within the limits.
+
+    The limits are those of each, and of all together.
+    """
     found, left = [], git.LARGEST_OUTPUT
-    for line in done.stdout.decode().splitlines() if done else ():
+    for line in sizes.decode().splitlines():
         ident, kind, size = (*line.split(" "), "")[:3]
         cost = int(size) + len(line) + 2 if kind == wanted else left + 1
         if int(size or 0) <= files.READ_CAP and cost <= left:

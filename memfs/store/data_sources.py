@@ -83,13 +83,32 @@ def list_searched(place: "Place") -> list[DataSource]:
 def find_history(place: "Place") -> DataSource | None:
     """Return the commits of a trusted project as a source; None outside git, or if turned off."""
     store = place.project
-    if store is None or not store.trusted or not worktrees.git_dir(store.root):
-        return None
-    if config.load(place).get("git.history") != "auto":
+    if store is None or explain_no_history(place):
         return None
     index = f"{store.sources}/{HISTORY}"
     logs = (f"{index}/log",)
     return DataSource(HISTORY, store.tier, logs, (), (), LARGEST, 0, index, store.top, "", COMMITS)
+
+
+def explain_no_history(place: "Place") -> str:
+    """Return why no commits are read, and what to do about it; "" if they are."""
+    store = place.project
+    if store is None and not place.left_out:
+        return "there is no project here"
+    if store is None or not store.trusted:
+        return "the store is not trusted; its user can run memfs trust"
+    if not worktrees.git_dir(store.root):
+        return "the project is not in git"
+    if config.load(place).get("git.history") != "auto":
+        return "git.history is off; set it to auto in config.yaml, or in MEMFS_GIT_HISTORY"
+    return ""
+
+
+def has_unused_history(place: "Place") -> bool:
+    """Tell whether the project's commits are kept that are not to be read any more."""
+    store = place.project
+    kept = store is not None and files.is_folder(f"{store.sources}/{HISTORY}")
+    return kept and not find_history(place)
 
 
 def list_sources(place: "Place") -> list[DataSource]:

@@ -15,7 +15,8 @@ from memfs.store.store_paths import Store
 
 WAIT = 10.0  # seconds
 
-# Names of files in `local/`, in the order in which a process takes several.
+# Names of files in `local/`, in the order in which a process takes several. Those of data sources
+# (`source_index.hold_lock`) come before them.
 INGEST = "ingest.lock"  # recall; held while transcripts are read
 VECTORS = "model.lock"  # the vectors of a new model; its holder makes all, in steps
 VECTOR_GRAPH = "graph.lock"  # held while it is built

@@ -70,6 +70,20 @@ def git_dir(root: str) -> str:
     return _read_git_file(top) or f"{top}/.git"
 
 
+def list_reference_folders(root: str) -> tuple[str, ...]:
+    """List the folders in which git notes a new commit of a store's working tree.
+
+    Which of them there are depends on how the repository keeps its references. None outside git.
+    """
+    folder = git_dir(root)
+    if not folder:
+        return ()
+    named = (files.read(f"{folder}/commondir", cap=4096) or "").strip()
+    shared = folder if "\0" in named else os.path.realpath(os.path.join(folder, named))
+    found = (f"{folder}/logs", f"{folder}/reftable", f"{shared}/refs/heads", f"{shared}/reftable")
+    return tuple(path for path in dict.fromkeys(found) if os.path.isdir(path))
+
+
 def _read_git_file(top: str) -> str:
     """Return the folder named by the `.git` file of a worktree or submodule, "" for none."""
     line = (files.read(f"{top}/.git", cap=4096) or "").strip()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memfs.store import trust
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 
@@ -93,3 +94,25 @@ def test_nothing_is_found_without_sources(memfs: Run, repo: Path) -> None:
     shown = memfs("search", "vinegar", "--in", "sources")
     assert (shown.code, shown.out) == (0, "")
     assert "there is no data source here" in shown.err
+
+
+def test_why_no_commits_are_read_is_told(
+    memfs: Run, repo: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask() -> str:
+        shown = memfs("search", "vinegar", "--in", "commits")
+        assert (shown.code, shown.out) == (0, "")
+        return shown.err.splitlines()[-1]
+
+    assert ask() == "nothing was found"
+    monkeypatch.setenv("MEMFS_GIT_HISTORY", "off")
+    assert ask().startswith("no commits are read: git.history is off; set it to auto")
+    monkeypatch.delenv("MEMFS_GIT_HISTORY")
+    assert place.project
+    trust.revoke_trust(place.project)
+    assert ask().startswith("no commits are read: the store is not trusted")
+    trust.grant_trust(place.project)
+    (repo / ".git").rename(repo / "git")
+    assert ask() == "no commits are read: the project is not in git"
+    monkeypatch.chdir(Path.home())
+    assert ask() == "no commits are read: there is no project here"

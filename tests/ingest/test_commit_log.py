@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ import pytest
 from memfs.core.errors import StoppedError
 from memfs.ingest import commit_log
 from memfs.ingest.commit_log import LoggedCommit
+from memfs.store import commits
+from memfs.store import git as git_program
 
 SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
 
@@ -121,6 +125,31 @@ def test_what_stopped_goes_on(repo: Path, log: Path, monkeypatch: pytest.MonkeyP
     assert {each.text for each in list_commits(log).values()} == {"commit 3", "commit 4"}
     assert not commit_log.is_current(str(repo), str(log))
     assert len(list_texts(repo, log)) == 5
+    assert commit_log.is_current(str(repo), str(log))
+
+
+@pytest.mark.parametrize("how", ["exit 1", "exec sleep 9"])
+@pytest.mark.parametrize("command", ["cat-file", "rev-list --no-walk=unsorted", "rev-list"])
+def test_a_git_that_fails_or_hangs_leaves_the_log_open(
+    repo: Path, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, how: str
+) -> None:
+    commit("says something")
+    program = shutil.which("git")
+    path = os.environ["PATH"]
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").write_text(
+        f'#!/bin/sh\ncase " $* " in *" {command} "*) {how};; esac\nexec {program} "$@"\n'
+    )
+    (tmp_path / "bin/git").chmod(0o755)
+    monkeypatch.setattr(git_program, "_silent", {})
+    for name in ("list_ids", "read_messages"):
+        monkeypatch.setattr(commits, name, partial(getattr(commits, name), seconds=0.5))
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{path}")
+    assert list_texts(repo, log) == set()
+    monkeypatch.setenv("PATH", path)
+    git_program._silent.clear()
+    assert not commit_log.is_current(str(repo), str(log))
+    assert list_texts(repo, log) == {"says something"}
     assert commit_log.is_current(str(repo), str(log))
 
 

@@ -196,7 +196,15 @@ def test_what_commits_say_is_redacted_too(place: Place, home: Path) -> None:
     log.write_text(log.read_text().replace("cap", SECRET))  # as if it had not been known
     source_index.sync(place, history, embed=False)
     assert [each.path for each in purge.find(place, str(home)).found] == [str(log)]
-    purge.run(place)
+    kept = {*Path(place.home.local).rglob("*.json*")}
+    waiting = threading.Thread(target=purge.run, args=(place,))
+    with source_index.hold_lock(place.home, data_sources.HISTORY):
+        waiting.start()
+        waiting.join(0.3)
+        assert {*Path(place.home.local).rglob("*.json*")} == kept
+        with lock.hold_locks([place.home], lock.INGEST, lock.INDEX, lock.KINDS, lock.STORE):
+            pass
+    waiting.join()
     assert holding(place.home.root) == []
     assert source_index.sync(place, history, embed=False)
     assert [each.text for each in commit_log.read(str(log))] == ["cap the retries"]

@@ -141,6 +141,24 @@ def test_what_another_process_watches_is_searched_as_it_is(sourced: Place, repo:
     assert found(index) == [ARCHIVED, SOURCED]
 
 
+@pytest.mark.parametrize("watched", [False, True])
+def test_what_was_read_of_commits_goes_with_the_next_search(
+    sourced: Place, repo: Path, watched: bool
+) -> None:
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "The kettle sings"], check=True)
+    history = data_sources.find_history(sourced)
+    assert history
+    assert found(sourced) == ["commit: The kettle sings", ARCHIVED, SOURCED]
+    (repo / ".agent-memory/config.yaml").write_text("memfs: 1\ngit: {history: off}\n")
+    index = OpenStore(sourced, watched=watched)
+    with lock.hold_lock(sourced.home, name="sources.commits.lock"):  # it is read elsewhere
+        assert found(index) == [ARCHIVED]
+    assert Path(history.index).is_dir()
+    index.close()
+    assert found(index) == [ARCHIVED]
+    assert Path(history.index).is_dir() == watched  # then that is for the service
+
+
 def test_a_damaged_index_is_made_anew(sourced: Place) -> None:
     index = OpenStore(sourced)
     assert found(index, Filter(kinds=("source",))) == [SOURCED]

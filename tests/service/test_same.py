@@ -29,7 +29,7 @@ from tests.service import running
 from tests.service.running import asked, hook, payload
 
 _HIT = re.compile(r"^- .*\((?:words|meaning)[^)]*\)\n> (.*)$", re.MULTILINE)
-_RECALLED = "# Recalled from earlier sessions"
+_RECALLED = "# Recalled from earlier "
 
 
 class World(NamedTuple):

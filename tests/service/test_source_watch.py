@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from memfs.ops import init
 from memfs.recall import source_index
 from memfs.recall.open_store import OpenStore
 from memfs.service.watch import FolderWatch, SourceWatch, WatchedSource
-from memfs.store import data_sources
+from memfs.store import blocks, data_sources, worktrees
 from memfs.store.blocks import Place
 from tests.service.running import until
 
@@ -115,3 +119,66 @@ def test_a_source_without_an_index_is_queued(watching: Watching, notes: Path, pl
     watching.sources.update(store)
     watching.await_queued(store)
     assert notes.exists()
+
+
+def test_commits_that_are_no_source_any_more_are_queued(
+    watching: Watching, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMFS_GIT_HISTORY")
+    history = data_sources.find_history(place)
+    assert history
+    assert source_index.sync(place, history, embed=False)
+    monkeypatch.setenv("MEMFS_GIT_HISTORY", "off")
+    store = OpenStore(place)
+    watching.sources.update(store)
+    watching.await_queued(store)
+    assert source_index.remove_unused_history(place)
+    watching.sources.update(store)
+    assert watching.queued == []
+
+
+@pytest.mark.parametrize("kept", ["refs", "reftable"])
+@pytest.mark.parametrize("linked", [False, True])
+def test_commits_are_seen_without_logs_of_references(
+    watching: Watching,
+    repo: Path,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kept: str,
+    linked: bool,
+) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], check=True, capture_output=True)
+
+    monkeypatch.delenv("MEMFS_GIT_HISTORY")
+    git("config", "core.logAllRefUpdates", "false")
+    git("commit", "-q", "--allow-empty", "-m", "first")
+    (repo / ".git/reftable").mkdir()
+    if linked:
+        git("worktree", "add", "-q", "-b", "other", str(home / "tree"))
+        monkeypatch.chdir(home / "tree")
+    shutil.rmtree(repo / ".git/logs", ignore_errors=True)
+    init.run(os.getcwd(), str(home))
+    place = blocks.find_place(os.getcwd())
+    history = data_sources.find_history(place)
+    assert history
+    assert source_index.sync(place, history, embed=False)
+    store = OpenStore(place)
+    watching.sources.update(store)
+    until(lambda: len(watching.queued) == 2)  # it is new, and it is watched
+    watching.queued.clear()
+    watching.sources.update(store)
+    assert watching.queued == []
+    if kept == "refs":
+        git("commit", "-q", "--allow-empty", "-m", "second")
+    else:  # whatever git is here may not know it
+        (repo / ".git/reftable/tables.list").write_text("0x1-0x2-3.ref\n")
+    until(lambda: watching.queued)
+    watching.queued.clear()
+    git("checkout", "-q", "-b", "more")
+    watching.sources.update(store)
+    assert watching.queued[:1] == [store]
+
+
+def test_outside_git_nothing_is_watched_of_it(tmp_path: Path) -> None:
+    assert worktrees.list_reference_folders(str(tmp_path)) == ()

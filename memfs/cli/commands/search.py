@@ -162,8 +162,11 @@ def command(
 
 def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str) -> None:
     """Say why there is nothing on a page; `pages` tells how many there are, "" for none."""
+    unread = data_sources.explain_no_history(place) if set(places) == {"commits"} else ""
     if pages:
         console.talk(f"there is no page {page}: {pages}")
+    elif unread:
+        console.talk(f"no commits are read: {unread}")
     elif places == ("sources",) and not data_sources.list_sources(place):
         console.talk("there is no data source here; memfs source add NAME PATH makes one")
     else:
