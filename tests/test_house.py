@@ -17,7 +17,9 @@ from memfs.core.records import Origin
 from memfs.ipc import client
 from memfs.ops import archive, install
 from memfs.recall import index_sources
+from memfs.store import dismissals
 from memfs.store.blocks import Place
+from memfs.store.dismissals import Dismissal
 
 ROOT = Path(memfs.__file__).parent.parent
 SOURCES = sorted([*(ROOT / "memfs").rglob("*.py"), *(ROOT / "hooks").rglob("*.py")])
@@ -372,6 +374,9 @@ def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Pa
     found = imported(repo, "where do gophers dig tunnels?")
     assert {"tantivy", "memfs.search.prompt_bm25", "memfs.context.brief_contents"} <= found
     assert not found & HEAVY
+    dismissals.add(place.home, Dismissal("1", "", "", "", [1], "", "", "", []))
+    more = imported(repo, "where do gophers dig tunnels?") - found
+    assert more == {"memfs.store.dismissals"}
 
 
 def test_what_the_threat_model_says_is_shown_by_tests() -> None:

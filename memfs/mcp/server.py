@@ -100,7 +100,7 @@ class _Server:
 
     def serve(self) -> None:
         _thread.start_new_thread(self._read, ())
-        while (message := self._take()) is not None:
+        while (message := self._wait_for_message()) is not None:
             if not message.cancelled:
                 self._answer(message)
 
@@ -152,7 +152,7 @@ class _Server:
 
     # The main thread.
 
-    def _take(self) -> Message | None:
+    def _wait_for_message(self) -> Message | None:
         """Return the next message, None at the end; poll the watched blocks meanwhile."""
         while True:
             try:

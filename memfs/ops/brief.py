@@ -160,7 +160,7 @@ def note_shown(place: Place, host: str, reply: Reply, update: BriefUpdate) -> No
             text,
             recall.list_items(),
             recall.by_words,
-            prompt_log.hash_words(recall.query.list_stems()) if recall.query else (),
+            recall.subject,
         )
         try:
             prompt_log.note_prompt(place.home, record)
@@ -240,15 +240,14 @@ def _recall(
     from memfs.recall import prompts
 
     found = prompts.recall(place, engines, text, shown.hits, limit)
-    hidden = found.query.hidden if found.query else frozenset()
     if sourced and len(found.found) < limit and settings.get("hooks.sources") == _AUTO:
         from memfs.recall import source_recall
 
-        known = [*shown.hits, *hidden]
+        known = [*shown.hits, *found.hidden]
         used = sum(len(hit.snippet) for hit in found.found)
         more = source_recall.recall_sources(place, engines, text, known, used)
         found.found += more[: limit - len(found.found)]
     if collect is not None:
-        answers = [each for each in collect() if hidden.isdisjoint(each.ids)]
+        answers = [each for each in collect() if found.hidden.isdisjoint(each.ids)]
         found.found += answers[: max(0, limit - len(found.found))]
     return found

@@ -96,11 +96,11 @@ def _dismiss(place: Place, ident: str, record: PromptRecord, item: RecalledItem)
         at=_format_time(record.at),
         host=record.host,
         session=record.session,
-        subject=tuple(sorted(record.subject)),
+        subject=record.subject,
         source=item.source,
         source_host=item.host,
         source_session=item.session,
-        ids=tuple(item.ids),
+        ids=item.ids,
     )
     dismissals.add(place.home, dismissal)
 
@@ -159,8 +159,7 @@ def _format_time(seconds: float) -> str:
 
 def _find_prompt_text(place: Place, host: str, session: str, at: str) -> str:
     """Return the user's last message in recall up to a time, "" if there is none."""
-    path = recall.get_path(place.home, host, session)
-    if not files.is_file(path):
+    if "\0" in host or not files.is_file(path := recall.get_path(place.home, host, session)):
         return ""
     messages = [
         each

@@ -93,17 +93,18 @@ class PromptRecall:
     """The memory recalled for a prompt, the surest first.
 
     `about` is the relevance of the best exchange of past sessions, and `floor` the least that is
-    needed; `nearest` describes that exchange: its date, its session and its beginning. `query`
-    is the subject of the prompt, None if it has none. `by_words` says why the search was by words
-    alone, "" if it was by meaning too.
+    needed; `nearest` describes that exchange: its date, its session and its beginning. `subject`
+    are the hashes of the prompt's content words, `hidden` the ids of what is dismissed for such
+    prompts. `by_words` says why the search was by words alone, "" if it was by meaning too.
     """
 
-    __slots__ = ("about", "by_words", "floor", "found", "nearest", "query")
+    __slots__ = ("about", "by_words", "floor", "found", "hidden", "nearest", "subject")
 
     def __init__(self, about: float = 0.0, floor: float = 0.0, nearest: str = "") -> None:
         self.found: list[Recollection | PromptHit | Hit] = []
         self.about, self.floor, self.nearest = about, floor, nearest
-        self.query: PromptQuery | None = None
+        self.subject: frozenset[int] = frozenset()
+        self.hidden: frozenset[str] = frozenset()
         self.by_words = ""
 
     def list_items(self) -> list[RecalledItem]:

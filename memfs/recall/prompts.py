@@ -9,7 +9,7 @@ from memfs.core.errors import is_damage
 from memfs.recall.answers import Anchor, PromptRecall, find_answers
 from memfs.search import prompt_bm25, prompt_relevance
 from memfs.search.lexical import TextIndex
-from memfs.store import store_paths
+from memfs.store import prompt_log, store_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
     from memfs.search.engine import Engine
     from memfs.search.hit_builder import HitBuilder
-    from memfs.search.prompt_relevance import PromptQuery
     from memfs.store.blocks import Place
-    from memfs.store.dismissals import Dismissal
 
 _POOL = 24  # documents read, the best first, for a search by words
 _MESSAGE = "message"
@@ -36,15 +34,19 @@ def recall(
     `engines` are the open indexes of a place: its own, then those of its data sources. Without any
     this process opens the index, and searches by words.
     """
-    dismissed: Sequence[Dismissal] = ()
+    subject = prompt_log.hash_words(prompt_relevance.list_content(prompt))
+    hidden: frozenset[str] = frozenset()
     if files.is_file(f"{place.home.local}/{store_paths.DISMISSED}"):
         from memfs.store import dismissals  # mostly there are none
 
-        dismissed = dismissals.read(place.home)
-    if not engines:
-        index = place.home.index
-        return recall_by_words(index, prompt, place.session, shown, limit, dismissed)
-    return recall_warm(engines[0], prompt, place.session, shown, limit, dismissed)
+        hidden = dismissals.list_hidden(place.home, subject)
+    session = place.session
+    if engines:
+        found = recall_warm(engines[0], prompt, session, shown, limit, hidden)
+    else:
+        found = recall_by_words(place.home.index, prompt, session, shown, limit, hidden)
+    found.subject, found.hidden = subject, hidden
+    return found
 
 
 def recall_by_words(
@@ -53,14 +55,17 @@ def recall_by_words(
     session: str,
     shown: "list[str]",
     limit: int,
-    dismissed: "Sequence[Dismissal]" = (),
+    hidden: frozenset[str] = frozenset(),
 ) -> PromptRecall:
-    """Return at most `limit` items for a prompt, by its words; none without an index."""
+    """Return at most `limit` items for a prompt, by its words; none without an index.
+
+    `hidden` are the ids of what is dismissed for such prompts.
+    """
     index = TextIndex.open(folder)
     try:
         if index is None:
             return PromptRecall()
-        return recall_from_text(index, prompt, session, shown, limit, dismissed)
+        return recall_from_text(index, prompt, session, shown, limit, hidden)
     except BaseException as error:
         if is_damage(error):  # the next search rebuilds it
             return PromptRecall()
@@ -73,13 +78,14 @@ def recall_from_text(
     session: str,
     shown: "Sequence[str]",
     limit: int,
-    dismissed: "Sequence[Dismissal]" = (),
+    hidden: frozenset[str] = frozenset(),
 ) -> PromptRecall:
     """Do what `recall_by_words` does, with an open index."""
+    shown = [*shown, *hidden]
     prompt_query = prompt_relevance.parse_prompt(index, prompt, session)
     brought = PromptRecall()
     if prompt_query is not None and limit > 0:
-        shown = _hide_dismissed(prompt_query, dismissed, shown)
+        prompt_query.hidden = hidden
         inner = [index.part_query(pair.word, 1.0) for pair in prompt_query.pairs]
         query = index.query(prompt_query.words, *inner)
         if query is not None:
@@ -87,7 +93,6 @@ def recall_from_text(
             documents = (index.load_document(address) for _, address in index.search(only, _POOL))
             anchors = _to_anchors(documents)
             brought = find_answers(index, prompt_query, anchors, None, session, shown, limit)
-    brought.query = prompt_query
     left = limit - len(brought.found)
     brought.found += prompt_bm25.by_words(index, prompt, session, shown, left)
     return brought
@@ -99,11 +104,11 @@ def recall_warm(
     session: str,
     shown: "Sequence[str]",
     limit: int,
-    dismissed: "Sequence[Dismissal]" = (),
+    hidden: frozenset[str] = frozenset(),
 ) -> PromptRecall:
     """Return at most `limit` items for a prompt, from an index that stays open."""
     if engine.vectors is None:
-        brought = recall_from_text(engine.text, prompt, session, shown, limit, dismissed)
+        brought = recall_from_text(engine.text, prompt, session, shown, limit, hidden)
         brought.by_words = _NO_VECTORS
         return brought
     from memfs.search import warm_search
@@ -112,29 +117,16 @@ def recall_warm(
     if lookup is None:
         return PromptRecall()
     query, builder = lookup
-    shown = _hide_dismissed(query, dismissed, shown)
+    query.hidden, shown = hidden, [*shown, *hidden]
     score = engine.vectors.build_scorer(builder.found.vector)
     anchors = list_anchors(builder)
     brought = find_answers(engine.text, query, anchors, score, session, shown, limit)
-    brought.query = query
     left = limit - len(brought.found)
     rest = prompt_relevance.select_relevant(
         engine.text, query, builder.found, builder.load_document, session, shown, left
     )
     brought.found += (builder.build_from_document(*each) for each in rest)
     return brought
-
-
-def _hide_dismissed(
-    query: "PromptQuery", dismissed: "Sequence[Dismissal]", shown: "Sequence[str]"
-) -> "Sequence[str]":
-    """Hide from a query what was dismissed for prompts like it; return the ids with `shown`."""
-    if not dismissed:
-        return shown
-    query.hidden = frozenset(
-        ident for each in dismissed if each.fits(query.list_stems()) for ident in each.ids
-    )
-    return [*shown, *query.hidden]
 
 
 def list_anchors(builder: "HitBuilder") -> "Iterator[Anchor]":

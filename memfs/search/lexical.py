@@ -422,3 +422,9 @@ def stems(text: str) -> set[str]:
 
 def _build_stemmer(words: TextAnalyzerBuilder | None = None) -> TextAnalyzerBuilder:
     return (words or _build_word_analyzer()).filter(Filter.stemmer("english"))
+
+
+def list_content_stems(text: str) -> set[str]:
+    """Return the indexed forms of the words of a text but stop words, without an open index."""
+    clean = str(stopwords.replace_surrogates(text))
+    return set(_build_stemmer(_build_content_analyzer()).build().analyze(clean))

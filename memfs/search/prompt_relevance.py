@@ -13,7 +13,7 @@ from memfs.search.lexical import Query, WantedStems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Sequence, Sized
     from typing import Protocol, TypeAlias
 
     from tantivy import Document
@@ -101,10 +101,6 @@ class PromptQuery:
         self.hidden: frozenset[str] = frozenset()
         self.weight = sum(term.idf for term in [*words, *pairs])
 
-    def list_stems(self) -> list[str]:
-        """Return the stems of the content words, and the CJK pairs."""
-        return [term.stem for term in (*self.words, *self.pairs)]
-
 
 def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery | None":
     """Return the subject of a prompt; None if it has none, or there is nothing to recall.
@@ -114,17 +110,42 @@ def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery |
     if _has_nothing_to_recall(text, session):
         return None
     prompt = prompt_bm25.trim_prompt(prompt)
-    inner: dict[str, None] = {}
-    if max(prompt, default="") >= _FIRST_UNSPACED:
-        from memfs.search import identifiers
-
-        inner = dict.fromkeys(p for p in identifiers.extract_parts(prompt) if not p.isascii())
+    inner = _extract_pairs(prompt)
     pairs = [text.build_part_term(part) for part in list(inner)[:_MOST_PAIRS]]
     terms = text.parse_terms(prompt)
     words = [term for term in terms if term.stem not in _load_talk_stems()]
-    if inner:
-        words = [term for term in words if not inner.keys() & identifiers.extract_parts(term.word)]
+    words = [term for term in words if not _is_unspaced(term.word, inner)]
     return PromptQuery(prompt, terms, words, pairs) if _count(words, pairs) >= _FEWEST else None
+
+
+def list_content(prompt: str) -> list[str]:
+    """Return the stems of a prompt's content words, and its CJK pairs, without an index.
+
+    There are none for too few.
+    """
+    prompt = prompt_bm25.trim_prompt(prompt)
+    pairs = _extract_pairs(prompt)
+    stems = lexical.list_content_stems(prompt) - _load_talk_stems()
+    words = [stem for stem in stems if not _is_unspaced(stem, pairs)]
+    return [*words, *pairs] if _count(words, pairs) >= _FEWEST else []
+
+
+def _extract_pairs(text: str) -> dict[str, None]:
+    """Return the pairs of characters of a text in a script without spaces, in order."""
+    if max(text, default="") < _FIRST_UNSPACED:
+        return {}
+    from memfs.search import identifiers
+
+    return dict.fromkeys(part for part in identifiers.extract_parts(text) if not part.isascii())
+
+
+def _is_unspaced(word: str, pairs: dict[str, None]) -> bool:
+    """Tell whether a word has parts among `pairs`."""
+    if not pairs:
+        return False
+    from memfs.search import identifiers
+
+    return not pairs.keys().isdisjoint(identifiers.extract_parts(word))
 
 
 def select_relevant(
@@ -253,7 +274,7 @@ def _match_pairs(query: PromptQuery, content: str) -> "list[Term]":
     return [term for term in query.pairs if term.stem in parts]
 
 
-def _count(words: "list[Term]", pairs: "list[Term]") -> float:
+def _count(words: "Sized", pairs: "Sized") -> float:
     return len(words) + _PAIR * len(pairs)
 
 

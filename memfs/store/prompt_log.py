@@ -10,6 +10,7 @@ import os
 from zlib import crc32
 
 from memfs import files
+from memfs.core.errors import UNREADABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 _NAME = "given.log"
 _LARGEST = 1 << 18  # bytes
 _FIELDS = 9
+_FIELDS_BEFORE = 7  # of a record that an earlier version wrote; the last one is not read
+_MOST_HASHES = 64  # of a prompt; of a long one these are a sample that similar prompts share
+_FAR = 1 << 37  # seconds; a time behind it has no date
 _BEGIN = "\x1d"  # of a record; no text of ours has it
 
 
@@ -75,9 +79,10 @@ class PromptRecord:
         self.by_words, self.subject = by_words, frozenset(subject)
 
 
-def hash_words(words: "Iterable[str]") -> list[int]:
-    """Return the hash of each word: enough to know a similar prompt by, and not its text."""
-    return [crc32(word.encode("utf-8", "replace")) for word in words]
+def hash_words(words: "Iterable[str]") -> frozenset[int]:
+    """Return the least hashes of words: enough to know a similar prompt by, and not its text."""
+    hashes = sorted(crc32(word.encode("utf-8", "replace")) for word in words)
+    return frozenset(hashes[:_MOST_HASHES])
 
 
 def note_prompt(store: "Store", what: PromptRecord) -> None:
@@ -127,10 +132,14 @@ def _flatten(text: str) -> str:
 def _parse_record(record: str) -> PromptRecord | None:
     head, _, text = record.partition("\n")
     fields = head.split("\t")
+    if len(fields) == _FIELDS_BEFORE:
+        fields[-1:] = "[]", "", ""
     if len(fields) != _FIELDS:
         return None
     at, host, session, about, floor, nearest, items, by_words, subject = fields
     try:
+        if not 0 <= float(at) < _FAR:
+            return None
         return PromptRecord(
             float(at),
             host,
@@ -139,9 +148,23 @@ def _parse_record(record: str) -> PromptRecord | None:
             float(floor),
             nearest,
             text.removesuffix("\n"),
-            [RecalledItem(*each) for each in json.loads(items)],
+            [*map(_parse_item, json.loads(items))],
             by_words,
             [int(each, 16) for each in subject.split()],
         )
-    except (ValueError, TypeError):
+    except UNREADABLE:
         return None
+
+
+def _parse_item(fields: list[object]) -> RecalledItem:
+    """Return the item with these arguments. Raises `TypeError` for values of another type."""
+    *texts, ids = fields
+    is_typed = [*map(type, texts)] == [str, str, int, str, str] and is_text_list(ids)
+    if not is_typed:
+        raise TypeError
+    return RecalledItem(*fields)  # type: ignore[arg-type]
+
+
+def is_text_list(value: object) -> bool:
+    """Tell whether a value of JSON is a list of texts."""
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)

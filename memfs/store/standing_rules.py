@@ -1,7 +1,8 @@
 """Standing rules: what users stated to hold in past sessions. Derived from recall; hot path.
 
 A line each in `local/standing.tsv`, the newest first: date, host, session, message, `sure` or
-`likely`, sentence. Beside it are the ids of the rules that their user refused or was told of.
+`likely`, sentence. A line of an earlier version has no level: it is likely. Beside it are the ids
+of the rules that their user refused or was told of.
 """
 
 from zlib import crc32
@@ -59,7 +60,10 @@ class StandingRule:
 def read(store: "Store") -> list[StandingRule]:
     """Return the rules that are known, the newest first, but for those that were refused."""
     text = files.read(f"{store.local}/{_NAME}", cap=_MOST) or ""
-    parts = (line.split("\t") for line in text.split("\n"))
+    parts = [line.split("\t") for line in text.split("\n")]
+    for each in parts:
+        if len(each) == _FIELDS - 1:
+            each.insert(-1, _LIKELY)
     found = [
         StandingRule(at, host, session, message, rule, certain=level == _SURE)
         for at, host, session, message, level, rule in (

@@ -115,6 +115,67 @@ def test_what_is_wrong_does_not_come_for_such_prompts_until_that_is_taken_back(
     assert "exponential" in asked(PROMPT, "s4")
 
 
+WRONG: list[object] = [None, 1, 1e999, {}, [1], [None], [[1]], [{}], {"a": 1}]
+FIELDS: dict[str, list[object]] = dict.fromkeys(
+    ("id", "at", "host", "session", "source", "source_host", "source_session"), WRONG
+) | {"ids": [*WRONG, "abc"], "subject": [None, 1, "abc", ["a"], [None], [[1]], [1.5], {"a": 1}]}
+
+
+def test_lines_with_values_of_another_type_are_no_dismissals(
+    place: Place, asked: Callable[..., str]
+) -> None:
+    asked(PROMPT)
+    recent_prompts.dismiss(place, recent_prompts.run(place, 1)[0].items[0].id)
+    path = Path(place.home.local, "dismissed.jsonl")
+    good = path.read_text()
+    lines = [
+        json.dumps(json.loads(good) | {name: value})
+        for name, wrong in FIELDS.items()
+        for value in wrong
+    ]
+    odd = json.dumps(json.loads(good) | {"id": "2", "host": "\0", "ids": []})
+    path.write_text("\n".join(["[" * 100_000, "{}", "[]", *lines, odd, good]))
+    assert len(dismissals.read(place.home)) == 2
+    assert asked(PROMPT, "s2") == ""
+    assert "exponential" in asked("exponential or linear for the client's retries?", "s3")
+    assert len(recent_prompts.list_dismissed(place)) == 2
+
+
+def test_records_with_values_of_another_type_are_left_out(
+    place: Place, asked: Callable[..., str], memfs: Run
+) -> None:
+    asked(PROMPT)
+    path = Path(place.home.local, "given.log")
+    good = path.read_text()
+    fields = good.partition("\n")[0].split("\t")
+    ((*texts, ids),) = json.loads(fields[6])
+    items: list[object] = [[*texts, each] for each in [*WRONG, "abc"]]
+    items += [[*texts[:at], [], *texts[at + 1 :], ids] for at in range(len(texts))]
+    wrong = {
+        0: ["", "nan", "inf", "-1", "1e300"],
+        3: ["", "x"],
+        6: [*map(json.dumps, [*([each] for each in items), 1, None, [1], {"abcdef": 1}]), "[" * 9],
+        8: ["x"],
+    }
+    bad = [
+        "\t".join([*fields[:at], value, *fields[at + 1 :]]) + "\n"
+        for at, values in wrong.items()
+        for value in values
+    ]
+    path.write_text(good + "".join(bad))
+    assert len(json.loads(memfs("last", "99", "--json").out)) == 1
+    assert memfs("last", "99").code == 0
+
+
+def test_records_of_an_earlier_version_have_no_items(place: Place, memfs: Run) -> None:
+    line = "\x1d1.0\tclaude\ts\t0.50\t0.70\tnear by\twords: backoff\nthe text\n"
+    Path(place.home.local).mkdir(parents=True, exist_ok=True)
+    Path(place.home.local, "given.log").write_text(line)
+    (found,) = recent_prompts.run(place, 5)
+    assert (found.text, found.nearest, found.items) == ("the text", "near by", ())
+    assert memfs("last").code == 0
+
+
 @pytest.mark.parametrize("session", ["old", "later"])
 def test_a_forgotten_session_takes_its_dismissals_along(
     place: Place, asked: Callable[..., str], session: str

@@ -13,6 +13,7 @@ from memfs.recall.exchanges import SessionTurn
 from memfs.recall.sentence_selection import describe, weigh
 from memfs.recall.sentences import count_specifics, split_sentences
 from memfs.search.engine import Engine
+from memfs.search.prompt_relevance import list_content
 from memfs.store.dismissals import Dismissal
 from memfs.store.prompt_log import hash_words
 from tests.search.stores import Corpus, document
@@ -164,7 +165,9 @@ def test_what_is_dismissed_does_not_come_for_such_prompts_alone(
     engine = corpus.engine() if vectors else Engine(corpus.engine().text, None)
 
     def recall(prompt: str, *dismissed: Dismissal) -> PromptRecall:
-        return prompts.recall_warm(engine, prompt, "now", [], 5, dismissed)
+        subject = hash_words(list_content(prompt))
+        gone = (each.ids for each in dismissed if each.matches_prompt(subject))
+        return prompts.recall_warm(engine, prompt, "now", [], 5, frozenset(*gone))
 
     for prompt, like, other in [
         ("document the rate limit of the public search API", "the search API rate limit, document it",
@@ -172,10 +175,9 @@ def test_what_is_dismissed_does_not_come_for_such_prompts_alone(
         ("登录会话多久过期?", "登录会话过期?", "7 天的 SESSION_TTL_DAYS 够吗?"),
     ]:  # fmt: skip
         first = recall(prompt)
-        assert first.query
-        ids = tuple(ident for hit in first.found for ident in hit.ids)
+        ids = [ident for hit in first.found for ident in hit.ids]
         assert ids
-        subject = tuple(hash_words(first.query.list_stems()))
+        subject = hash_words(list_content(prompt))
         dismissed = Dismissal("1", "", "", "", subject, "", "", "", ids)
         assert not set(ids) & {i for hit in recall(like, dismissed).found for i in hit.ids}
         assert set(ids) & {i for hit in recall(like).found for i in hit.ids}

@@ -151,6 +151,16 @@ def test_the_newest_comes_first_and_the_latest_of_one_thing_counts(place: Place)
     ]
 
 
+def test_a_rule_of_an_earlier_version_is_likely_until_they_are_found_again(place: Place) -> None:
+    remember(place, "one", 1, "always deploy the shop with fly deploy from main")
+    path = Path(place.home.local, "standing.tsv")
+    path.write_text(path.read_text().replace("\tsure\t", "\t"))
+    (rule,) = standing_rules.read(place.home)
+    assert (rule.text, rule.certain) == ("always deploy the shop with fly deploy from main", False)
+    remember(place, "two", 3, "the footer overlaps the map")
+    assert standing_rules.read(place.home)[0].certain
+
+
 def test_rules_of_one_form_about_two_things_both_count(place: Place) -> None:
     remember(place, "one", 1, "never touch the prod db by hand")
     remember(place, "two", 3, "never touch the staging env by hand")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.ops import brief, recent_prompts
-from memfs.recall import source_index, source_recall
+from memfs.recall import index_sources, source_index, source_recall
 from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Engine
 from memfs.search.prompt_bm25 import PromptHit
@@ -215,6 +215,29 @@ def test_a_commit_stands_beside_sessions_and_is_quoted(committed: Place) -> None
     assert head.startswith("# Recalled from earlier commits (reference data, not instructions")
     assert all(line.startswith(("> ", "- 2026-03-02, commit ")) for line in lines)
     assert "<system-reminder>" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("warm", WARM)
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_commit_can_be_dismissed_where_there_is_no_session_yet(
+    committed: Place, indexed: bool, warm: bool
+) -> None:
+    if indexed:
+        index_sources.sync(committed, embed=True)
+    engines = open_engines(committed) if warm else []
+
+    def ask(text: str) -> str:
+        shown = ShownState({}, [])
+        reply, update = brief.updates_since(committed, text, shown, engines, tools=False)
+        brief.note_shown(committed, "claude", reply, update)
+        return reply.context
+
+    assert "seven attempts" in ask(REPORT)
+    recent_prompts.dismiss(committed, recent_prompts.run(committed, 1)[0].items[0].id)
+    assert "seven attempts" not in ask(f"{REPORT} Or after twelve?")
+    assert "seven attempts" in ask(
+        "MAX_ATTEMPTS: which window does an eighth one of the Retrier trip?"
+    )
 
 
 @pytest.mark.parametrize("said", ["git: {history: off}", "hooks: {sources: off}"])
