@@ -10,17 +10,24 @@ from typing import NamedTuple
 from memfs.core import headings
 
 _PART = re.compile(r"[^\s,;:()\[\]{}\"'`=*]+")
-_FEWEST = 2  # words: fewer do not say what a value is of
 _MOST = 2000  # lines that are compared
-_EDGES, _LIST_MARKS = ".!?", "-+>#|"
-_NAMED = re.compile(
-    r"[ \t]*(?:[-*+] )?(?P<name>[^\W\d][^:=`\n]{0,40}?)[ \t]*:[ \t]+(?P<value>\S.*)"
+_EDGES, _QUOTES = "-+>#|.!?", " .!?*`\"'"
+# What has one value at a time, and what may stand before such a name.
+_SINGLE = (
+    r"name|port|version|timeout|python|node|java|editor|ide|shell|time ?zone|e-?mail|language|"
+    r"employer|company|job(?: title)?|city|location|phone|birthday|age|host(?:name)?|"
+    r"default branch|package manager|database|operating system|os"
 )
-# Names of which a block may have several.
-_LISTED = re.compile(
-    r"\b(?:todo|open|questions?|notes?|ideas?|bugs?|fix(?:ed)?|issues?|tasks?|steps?|examples?|see|"
-    r"links?|sources?|urls?|files?|tips?|warnings?|important|decisions?|decided|done|next|rules?)\b",
+_WHOSE = r"(?:my|your|the|user(?:'s)?|preferred|default|current|full|first|last|main|primary) "
+# What follows says what a value is of: `9090 (staging)`.
+_ABOUT = r"(?P<about>(?:[(,;]|[ \t](?:for|in|on|at|of|with|when|if|until|since|from)\b).*)?"
+_NAMED = re.compile(
+    rf"[ \t]*(?:[-*+] )?(?P<name>(?:{_WHOSE})*(?:{_SINGLE}))[ \t]*[:=][ \t]*"
+    rf"(?P<value>[^\s(,;].*?){_ABOUT}",
     re.IGNORECASE,
+)
+_IN_WORDS = re.compile(
+    r"(?P<name>.*\b(?:port|timeout)(?: is)?)[ \t]+(?P<value>\d[\w.]*)(?P<about>.*)", re.IGNORECASE
 )
 
 _CONTENT = {
@@ -69,57 +76,75 @@ class Contradiction(NamedTuple):
 
 
 class ContradictedLine(NamedTuple):
-    """A line of a block, by its number from 1, that a line added later contradicts."""
+    """A line of a block, by its number from 1, that a line added later contradicts.
+
+    The line goes if `old`, which occurs once in the block, is replaced by `new`.
+    """
 
     label: str
     number: int
     text: str
+    old: str
+    new: str
 
 
 def find_contradicted(label: str, before: str, after: str) -> list[ContradictedLine]:
-    """Return the lines of a block that lines added to it contradict, also by the name of a value.
-
-    `Name: Bob` contradicts `Name: Alice`.
-    """
+    """Return the lines of a body, with LF line ends, that lines added to it contradict."""
     old, lines = set(before.splitlines()), after.splitlines(keepends=True)
     found = []
-    for pair in find_contradictions(after, named=True):
-        stood = [at for at in (pair.first, pair.second) if lines[at - 1].rstrip("\r\n") in old]
+    for pair in find_contradictions(after):
+        stood = [at for at in (pair.first, pair.second) if lines[at - 1].rstrip("\n") in old]
         if len(stood) == 1:
-            found.append(ContradictedLine(label, stood[0], lines[stood[0] - 1]))
+            text = lines[stood[0] - 1].strip()
+            found.append(ContradictedLine(label, stood[0], text, *_word_removal(lines, *stood)))
     return found
 
 
-def find_contradictions(text: str, *, named: bool = False) -> list[Contradiction]:
-    """Return the pairs of lines with the same words but another value.
+def _word_removal(lines: list[str], number: int) -> tuple[str, str]:
+    """Return a text of whole lines that occurs once, and the same without one of the lines."""
+    body, old, new = "".join(lines), "", ""
+    for more in range(len(lines)):
+        first = max(0, number - 1 - more)
+        old = "".join(lines[first : number + more]).removesuffix("\n")
+        others = lines[first : number - 1] + lines[number : number + more]
+        new = "".join(others).removesuffix("\n")
+        if body.count(old) == 1 and (not more or new.strip()):
+            break
+    return old, new
 
-    A value has a digit; with `named` it may also be what stands behind a name and a colon. More
-    than two such lines are a list that counts, and no contradiction; nor are two below different
-    headings, which may be of different things, and what is code.
+
+def find_contradictions(text: str) -> list[Contradiction]:
+    """Return the pairs of lines that give what has one value two: `Name: Bob`, `Name: Alice`.
+
+    More than two such lines are a list, and no contradiction; nor are two in different sections or
+    below different items, which may be of different things, and what is code.
     """
-    groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
-    heading = ""
+    groups: dict[tuple[object, ...], list[tuple[int, str]]] = {}
+    section = 0
+    above: list[tuple[int, int]] = []  # indents and numbers of lines
     marked = islice(headings.mark_code_lines(text), _MOST)
     for number, (line, is_code) in enumerate(marked, 1):
-        if is_code:
+        if is_code or not line.strip():
             continue
-        if line.lstrip(" ").startswith("#"):
-            heading = f"{number}"
-        pair = _NAMED.fullmatch(line.rstrip()) if named else None
-        if pair and not _LISTED.search(pair["name"]):
-            key = (heading, pair["name"].lower())
-            groups.setdefault(key, []).append((number, pair["value"].strip().lower()))
-            continue
-        parts = (part.strip(_EDGES).lower() for part in _PART.findall(line))
-        words = [part for part in parts if part.strip(_LIST_MARKS)]
-        values = [at for at, word in enumerate(words) if any(map(str.isdigit, word))]
-        if len(values) == 1 and len(words) >= _FEWEST:
-            at = values[0]
-            key = (heading, *words[:at], "", *words[at + 1 :])
-            groups.setdefault(key, []).append((number, words[at]))
+        if headings.begins_section(line):
+            section = number
+        indent = headings.count_indent(line)
+        while above and above[-1][0] >= indent:
+            above.pop()
+        pair = _NAMED.fullmatch(line.rstrip()) or _IN_WORDS.fullmatch(line.rstrip())
+        if pair:
+            words = [_fold_words(pair["name"]), _fold_words(pair["about"] or "")]
+            key = (section, above[-1][1] if above else 0, *words)
+            groups.setdefault(key, []).append((number, pair["value"].strip(_QUOTES).lower()))
+        above.append((indent, number))
     found = []
     for lines in groups.values():
         if len(lines) == 2 and lines[0][1] != lines[1][1]:
             (first, one), (second, other) = lines
             found.append(Contradiction(first, second, one, other))
     return found
+
+
+def _fold_words(text: str) -> str:
+    parts = (part.strip(_EDGES).lower() for part in _PART.findall(text))
+    return " ".join(filter(None, parts))

@@ -6,7 +6,7 @@ import difflib
 import re
 from dataclasses import dataclass, field, replace
 
-from memfs.core import text_folding, tokens
+from memfs.core import headings, text_folding, tokens
 from memfs.core.errors import Remedy
 from memfs.core.privacy import excerpt, public
 from memfs.secrets import find_secrets
@@ -14,7 +14,7 @@ from memfs.secrets import find_secrets
 
 @dataclass(frozen=True)
 class Append:
-    """Add `text` on a new line at the end, unless its lines stand there already."""
+    """Add `text` on a new line at the end, unless the section there has its lines already."""
 
     label: str
     text: str
@@ -231,20 +231,39 @@ def _append(body: str, text: str, eol: str, label: str) -> str | Rejected:
     text = text.rstrip("\r\n")
     if not text.strip():
         return Rejected(f"cannot append to '{label}': the text is empty")
-    if not body:
-        return text + eol
-    if _has_lines(body, text):
-        return body
-    return body + text + eol if body.endswith("\n") else body + eol + text
+    return body if _is_in_last_section(body, text) else _add_line(body, text, eol)
 
 
-def _has_lines(body: str, text: str) -> bool:
-    """Return whether all lines of a text, which has words, stand in a body, one after the other."""
-    there, wanted = (
-        "\n".join(["", *(line.rstrip().removeprefix("- ") for line in each.splitlines()), ""])
-        for each in (body, text)
-    )
-    return wanted in there and any(map(str.isalnum, text))
+def _add_line(body: str, text: str, eol: str) -> str:
+    return body + text + eol if not body or body.endswith("\n") else body + eol + text
+
+
+def _is_in_last_section(body: str, text: str) -> bool:
+    """Return whether the lines of a text stand, one after the other, where it would be appended.
+
+    That is below the last heading; of an indented text also below the last line that it could
+    belong to. Code is another thing than the same words outside it.
+    """
+    lines, wanted = list(headings.mark_code_lines(body)), _mark_bare_lines(text)
+    count = len(wanted)
+    if not any(map(str.isalnum, text)) or _mark_bare_lines(f"{body}\n{text}")[-count:] != wanted:
+        return False  # the latter: a fence of code is open
+    deep = headings.count_indent(text.lstrip("\r\n"))
+    starts = [
+        at
+        for at, (line, is_code) in enumerate(lines)
+        if not is_code
+        and line.strip()
+        and (headings.begins_section(line) or headings.count_indent(line) < deep)
+    ]
+    there = _mark_bare_lines(body)
+    first = starts[-1] if starts else 0
+    return any(there[at : at + count] == wanted for at in range(first, len(there) - count + 1))
+
+
+def _mark_bare_lines(text: str) -> list[tuple[str, bool]]:
+    marked = headings.mark_code_lines(text)
+    return [(line.rstrip().removeprefix("- "), is_code) for line, is_code in marked]
 
 
 def _replace(
@@ -299,7 +318,7 @@ def _insert(edit: Insert, body: str, text: str, eol: str) -> str | Rejected:
     if not text.strip():
         return Rejected(f"cannot insert into '{edit.label}': the text is empty")
     if edit.line in (-1, count):
-        return _append(body, text, eol, edit.label)
+        return _add_line(body, text, eol)
     lines.insert(edit.line, text + eol.removesuffix("\n"))
     return "\n".join(lines)
 

@@ -15,6 +15,7 @@ _CLOSING = re.compile(r"[ \t]+#+[ \t]*\Z")
 _UNDERLINE = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”)\]]{0,3}\s+|[。！？]")  # noqa: RUF001 - of Chinese
 _WORD_END = re.compile(r"\s+")
+_LEAD = re.compile(r" {0,3}(?:#{1,6}[ \t].*|=+|-+|([*_])\1+|\*\*.*\*\*|[^\s*+-].*:\**)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
@@ -143,6 +144,17 @@ def mark_code_lines(text: str) -> Iterator[tuple[str, bool]]:
         yield line, True
         if mark and mark.group(1).startswith(fence) and not line[mark.end() :].strip():
             fence = ""
+
+
+def begins_section(line: str) -> bool:
+    """Tell whether a line stands above what follows: a heading, a rule, bold words, `words:`."""
+    return bool(_LEAD.fullmatch(line.rstrip()))
+
+
+def count_indent(line: str) -> int:
+    """Return the width of the blanks before the first word of a line."""
+    wide = line.expandtabs(4)
+    return len(wide) - len(wide.lstrip())
 
 
 def split_markdown(text: str) -> Iterator[Section]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,28 @@ def test_refusals(memfs: Run) -> None:
         "",
         "error: there is no block 'humn'\nhint: did you mean human? see memfs show --list\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Name: Al", "Name: Bo"),
+        ("- Name: Al\n- Host: it's", "- Host: it's\n- Name: Bo"),
+        ("x\n  Name: Al\n  y", "x\n  y\n  Name: Bo"),
+        ("- Port: 8080 (b)\n- Port: 80", "- Port: 8080 (b)\n- Port: 443"),
+        ("x\n\tPort: 80 (it's \\n)\n\tPort: 80", "x\n\tPort: 80 (it's \\n)\n\tPort: 443"),
+        ("```\nName: Al\n```\nName: Al", "```\nName: Al\n```\nName: Bo"),
+    ],
+)
+def test_the_command_named_for_a_line_that_says_otherwise(
+    memfs: Run, before: str, after: str
+) -> None:
+    memfs("create", "user:persona", before)
+    told = memfs("edit", "user:persona", "--append", after.rpartition("\n")[2]).err
+    command = told.rstrip("\n").rpartition("holds no longer: memfs ")[2]
+    split = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {command}"])
+    done = memfs(*split.decode().split("\0")[:-1])
+    assert (done.code, memfs("show", "user:persona").out) == (0, f"{after}\n"), command
 
 
 def test_usage_errors(memfs: Run) -> None:

@@ -70,10 +70,33 @@ def test_operations_have_names(edit: body_edits.Edit, name: str) -> None:
         ("a\nb\nc\n", "a\nc", "\n", "a\nb\nc\na\nc\n"),
         ("Name: Alice\n", "Name: Al", "\n", "Name: Alice\nName: Al\n"),
         ("a\n---\n", "---", "\n", "a\n---\n---\n"),
+        ("## A\n- b\n", "## A\n- b", "\n", "## A\n- b\n"),
+        ("- A\n  - b\n", "  - b", "\n", "- A\n  - b\n"),
+        ("- A\n  - b\n- C\n", "  - b", "\n", "- A\n  - b\n- C\n  - b\n"),
+        ("```\nb\n```\n", "```\nb\n```", "\n", "```\nb\n```\n"),
+        ("```\nb\n```\n", "b", "\n", "```\nb\n```\nb\n"),
+        ("b\n```\nb\n", "b", "\n", "b\n```\nb\nb\n"),
     ],
 )
 def test_append(body: str, text: str, eol: str, after: str) -> None:
     assert done(Append("a", text), body, eol) == after
+
+
+@pytest.mark.parametrize("lead", ["## B", "B\n=", "B\n-", "***", "B:", "**B**", "**B:**"])
+@given(bodies(), WORDS, EOLS)
+@examples(30)
+def test_what_another_section_says_is_added(lead: str, body: str, text: str, eol: str) -> None:
+    body = f"{text}\n{body}\n\n{lead}\n".replace("\n", eol)
+    assume(text.strip() and not text.startswith(" "))
+    assert done(Append("a", text), body, eol) == body + text + eol
+
+
+@given(bodies(), WORDS, EOLS)
+@examples(100)
+def test_an_insert_at_the_end_adds_what_is_there(body: str, text: str, eol: str) -> None:
+    body = f"{body}\n{text}\n".replace("\n", eol)
+    assume(text.strip())
+    assert done(Insert("a", -1, text), body, eol) == body + text + eol
 
 
 @pytest.mark.parametrize("text", ["", " \t", "\n\n", "\r\n"])

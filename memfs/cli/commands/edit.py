@@ -29,7 +29,7 @@ _KEYS = ("description", "limit", "pinned", "priority")
 
 @click.command("edit")
 @click.argument("label", required=False, default="", type=LABEL)
-@click.option("--append", metavar="TEXT", help="Add TEXT on a new line at the end.")
+@click.option("--append", metavar="TEXT", help="Add TEXT at the end, unless its section has it.")
 @click.option("--replace", nargs=2, metavar="OLD NEW", help="Replace OLD, which must occur once.")
 @click.option("--remove", metavar="TEXT", help="Remove TEXT, which must occur once.")
 @click.option("--insert", nargs=2, metavar="LINE TEXT", help="Insert TEXT after LINE (0: first).")
