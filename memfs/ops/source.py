@@ -14,9 +14,9 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
 from memfs.core.records import Hit, Origin
 from memfs.core.source_location import has_lines
-from memfs.recall import source_index
+from memfs.recall import source_index, source_state
 from memfs.recall.index_sources import Stage
-from memfs.recall.source_index import SourceState
+from memfs.recall.source_state import SourceState
 from memfs.search.catalog import LeftOutError
 from memfs.store import autocommit, config_edit, data_sources, quarantine, store_paths
 from memfs.store.blocks import Place
@@ -51,7 +51,7 @@ class ConfiguredSource:
 def list_sources(place: Place) -> tuple[list[ListedSource], list[str]]:
     """Return the sources of project and user, and what is refused, with reasons. Walks nothing."""
     found = data_sources.list_sources(place)
-    listed = [ListedSource(each, source_index.load_state(each)) for each in found]
+    listed = [ListedSource(each, source_state.load_state(each)) for each in found]
     return listed, data_sources.refuse_sources(place)
 
 
@@ -60,7 +60,7 @@ def find_source(place: Place, name: str) -> ListedSource:
     tier, label = labels.parse(name)
     for each in data_sources.list_sources(place):
         if each.name == label and tier in (None, each.tier):
-            return ListedSource(each, source_index.load_state(each))
+            return ListedSource(each, source_state.load_state(each))
     refused = [each for each in data_sources.refuse_sources(place) if f".{label} " in each]
     if refused:
         raise RejectedError(refused[0], "memfs source list names all that is refused")

@@ -7,20 +7,21 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 
 from memfs import files
 from memfs.core import label as labels
-from memfs.core.errors import UNREADABLE, DamagedError, LockedError, StoreError
+from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.files import atomic, trees
 from memfs.ingest import commit_log, cutting
 from memfs.ingest.cutting import NEEDS_PDF
-from memfs.ingest.source_files import FolderListing, SourceWalk
-from memfs.recall import index_sources, model_config
+from memfs.ingest.source_files import SourceWalk
+from memfs.recall import index_sources, model_config, source_state
 from memfs.recall.index_sources import Stage
 from memfs.recall.model_config import WantedModel
+from memfs.recall.source_state import SourceState
 from memfs.search import TEXT, catalog, indexer, vector_layout
 from memfs.search.catalog import IndexSource
 from memfs.search.doc_json import epoch
@@ -37,43 +38,7 @@ _WEIGHT = 100  # percent of the weight of a user's message
 _FORM = 1  # changes with what chunks are made of
 _COMMIT = 20_000  # documents: what a killed run loses at most
 _MOST_NAMED = 100  # files that are left out
-_LARGEST_STATE = 64 << 20  # bytes
 _UNTOLD = (cutting.BINARY,)  # reasons of which no file is named
-
-
-@dataclass(frozen=True)
-class SourceState:
-    """What the index of a source holds, as the last run saw it.
-
-    `files` and `chunks` are in the index, `left` counts what is left out by reason, `named` are
-    some of these files with the reason; `missing` are paths that do not exist. `at` is the time of
-    the run, `stamp` changes with the files, `form` with what their chunks are made of; a run that
-    did not come to its end has no stamp.
-    """
-
-    files: int = 0
-    chunks: int = 0
-    left: dict[str, int] = field(default_factory=dict)
-    named: list[tuple[str, str]] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    at: str = ""
-    stamp: str = ""
-    form: str = ""
-
-    @property
-    def whole(self) -> bool:
-        """Tell whether the last run came to its end."""
-        return bool(self.stamp)
-
-
-def load_state(source: DataSource) -> SourceState | None:
-    """Return the state of a source's index, None if it was never indexed. Walks nothing."""
-    try:
-        found = json.loads(files.read(f"{source.index}/state.json", _LARGEST_STATE) or "")
-        named = [(str(name), str(reason)) for name, reason in found.pop("named")]
-        return SourceState(named=named, **found)
-    except (OSError, *UNREADABLE):
-        return None
 
 
 def sync(
@@ -94,14 +59,6 @@ def sync(
                 return _sync(place, source, stage, embed=embed, anew=True)
     except LockedError:
         return None
-
-
-def is_current(source: DataSource) -> bool:
-    """Tell whether no file of a source has changed since its index was brought in line."""
-    state = load_state(source)
-    if source.kind == COMMITS and not commit_log.is_current(source.top, source.paths[0]):
-        return False
-    return state is not None and SourceWalk(source, _load_listings(source)).stamp == state.stamp
 
 
 def count_missing_vectors(place: Place, source: DataSource) -> int:
@@ -161,12 +118,12 @@ def measure_size(source: DataSource) -> int:
 def _sync(
     place: Place, source: DataSource, stage: Stage | None, *, embed: bool, anew: bool = False
 ) -> SourceState:
-    before = load_state(source) or SourceState()
+    before = source_state.load_state(source) or SourceState()
     form = _compute_form(source)
     if anew or before.form != form or (before.left.get(NEEDS_PDF) and cutting.can_read_pdf()):
         indexer.remove(source.index)
         before = SourceState(form=form)
-    known = _load_listings(source)
+    known = source_state.load_listings(source)
     if stage:
         stage("looking", 0)
     if source.kind == COMMITS:
@@ -305,14 +262,6 @@ def _load_model(place: Place, source: DataSource) -> WantedModel:
     """Return the model that is configured for a source: for the user's own, wherever it is used."""
     own = source.tier == labels.USER
     return model_config.load_wanted_model(Place(None, place.user) if own else place)
-
-
-def _load_listings(source: DataSource) -> dict[str, FolderListing]:
-    try:
-        found = json.loads(files.read(f"{source.index}/listings.json", _LARGEST_STATE) or "")
-        return {folder: FolderListing(*listing) for folder, listing in found.items()}
-    except (OSError, *UNREADABLE):
-        return {}
 
 
 def _write(source: DataSource, name: str, value: object) -> None:

@@ -15,8 +15,8 @@ import pytest
 from memfs.core.errors import StoppedError
 from memfs.ingest import cutting
 from memfs.ingest.source_files import IGNORED
-from memfs.recall import source_index
-from memfs.recall.source_index import SourceState
+from memfs.recall import source_index, source_state
+from memfs.recall.source_state import SourceState
 from memfs.store import data_sources, lock
 from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
@@ -110,7 +110,7 @@ def test_a_look_at_what_has_not_changed_opens_nothing(place: Place, docs: Path) 
     before = list_states(source(place).index)
     stages = Stages()
     again = source_index.sync(place, source(place), embed=True, stage=stages)
-    assert again == source_index.load_state(source(place))
+    assert again == source_state.load_state(source(place))
     assert stages.lengths == {"looking": 0}
     assert list_states(source(place).index) == before
 
@@ -128,7 +128,7 @@ def test_what_is_left_out_is_counted_and_named(place: Place, docs: Path, repo: P
     assert sync(place).left == state.left
     (docs / "key.md").write_text("key is in the safe\n")
     assert sync(place).named == []
-    assert source_index.load_state(source(place)) == sync(place)
+    assert source_state.load_state(source(place)) == sync(place)
 
 
 @pytest.mark.usefixtures("bound")
@@ -216,7 +216,7 @@ def test_a_run_that_is_stopped_is_continued(place: Place, docs: Path) -> None:
 
     with pytest.raises(StoppedError):
         source_index.sync(place, source(place), embed=False, stage=stage)
-    state = source_index.load_state(source(place))
+    state = source_state.load_state(source(place))
     assert state
     assert not state.whole
     stages = Stages()
@@ -228,7 +228,7 @@ def test_a_run_that_is_stopped_is_continued(place: Place, docs: Path) -> None:
 
 KILLED = """
 import os, signal
-from memfs.recall import source_index
+from memfs.recall import source_index, source_state
 from memfs.store import blocks, data_sources
 
 def stage(name, length):
@@ -291,4 +291,4 @@ def test_what_is_removed_leaves_nothing(place: Place, docs: Path) -> None:
     assert source_index.measure_size(source(place)) > 0
     source_index.remove(place.home, "docs")
     assert not os.path.exists(source(place).index)
-    assert source_index.load_state(source(place)) is None
+    assert source_state.load_state(source(place)) is None

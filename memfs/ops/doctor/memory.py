@@ -15,7 +15,7 @@ from memfs.files import trees
 from memfs.ingest.source_files import HIDDEN, IGNORED, UNMATCHED
 from memfs.knowledge.kinds import registry
 from memfs.ops.doctor.finding import Finding
-from memfs.recall import model_config, source_index
+from memfs.recall import model_config, source_state
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.store import archive, blocks, config, data_sources, facts, store_paths
@@ -212,7 +212,7 @@ def check_sources(place: Place) -> Iterator[Finding]:
                     f"the source {name} names {path}, which is not there",
                     f"change sources.{name}.paths, or memfs source rm {name}",
                 )
-        state = source_index.load_state(source)
+        state = source_state.load_state(source)
         if state is None or not state.whole:
             what = "is not indexed yet" if state is None else "is not indexed to its end"
             yield Finding("warning", f"the source {name} {what}", hint)
