@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from memfs import files
-from memfs.files.logs import JsonLog
+from memfs.files.logs import JsonLog, have_type
 from memfs.store import local_folder, lock
 from memfs.store.prompt_log import hash_words
 from memfs.store.store_paths import DISMISSED, Store
@@ -44,9 +44,12 @@ class Dismissal:
         return len(mine & others) >= _ALIKE * len(mine | others)
 
 
-def _decode(line: bytes) -> Dismissal:
+def _decode(line: bytes) -> Dismissal | None:
     fields = json.loads(line)
-    return Dismissal(**fields | {name: tuple(fields[name]) for name in ("subject", "ids")})
+    subject, ids = fields.pop("subject"), fields.pop("ids")
+    known = have_type(list, subject, ids) and have_type(int, *subject)
+    known = known and have_type(str, *ids, *fields.values())
+    return Dismissal(**fields, subject=tuple(subject), ids=tuple(ids)) if known else None
 
 
 _LOG = JsonLog(lambda each: (json.dumps(asdict(each)) + "\n").encode(), _decode)
