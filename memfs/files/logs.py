@@ -150,6 +150,11 @@ def find_line_start(handle: BinaryIO, at: int) -> int:
     return 0
 
 
+def have_type(kind: type, *values: object) -> bool:
+    """Tell whether all values of a decoded line are of one type; `True` is no int."""
+    return all(type(value) is kind for value in values)
+
+
 class JsonLog(NamedTuple, Generic[Record]):
     """The form of files with records, a JSON object a line. Lines are added, or all replaced.
 

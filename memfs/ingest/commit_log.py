@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memfs import files
 from memfs.core.privacy import excerpt, storable
 from memfs.files import atomic
-from memfs.files.logs import JsonLog
+from memfs.files.logs import JsonLog, have_type
 from memfs.store import commits, git
 from memfs.store.commits import CommitMessage
 
@@ -68,10 +68,12 @@ def is_current(top: str, folder: str) -> bool:
     return (files.read(f"{folder}/{_HEAD}") or "") == git.get_head_commit(top)
 
 
-_LOG = JsonLog(
-    lambda each: (json.dumps(each._asdict()) + "\n").encode(),
-    lambda line: LoggedCommit(**json.loads(line)),
-)
+def _decode(line: bytes) -> LoggedCommit | None:
+    found = LoggedCommit(**json.loads(line))
+    return found if have_type(str, *found) else None
+
+
+_LOG = JsonLog(lambda each: (json.dumps(each._asdict()) + "\n").encode(), _decode)
 
 
 def read(path: str, start: int = 0) -> Iterator[LoggedCommit]:

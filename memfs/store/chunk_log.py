@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 import json
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +20,7 @@ from memfs import files
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import Passage
 from memfs.files import atomic, signatures, trees
-from memfs.files.logs import JsonLog
+from memfs.files.logs import JsonLog, have_type
 from memfs.files.signatures import Signature
 from memfs.store import clock, store_paths
 from memfs.store.store_paths import Store
@@ -29,6 +30,7 @@ SUFFIX = ".jsonl"
 _STATE = "first.state.json"  # from which id on they are live
 _LARGEST = 8 << 20  # bytes of a segment
 _LEVELS = 2  # of folders: one for each kind
+_ID = re.compile(r"[0-9a-f]{20}")  # see `clock.unique`
 _EVICTIONS = 1000  # before they are saved; after a kill the bounds evict them again
 
 
@@ -245,12 +247,15 @@ def _encode_window(window: ChunkWindow) -> bytes:
     return (json.dumps(fields) + "\n").encode()
 
 
-def _decode_window(line: bytes) -> ChunkWindow:
+def _decode_window(line: bytes) -> ChunkWindow | None:
     found = json.loads(line)
-    meta = found.pop("meta", {})
-    revision = int(found.pop("revision", 0))
-    passage = Passage(**{**found, "tags": tuple(found.get("tags", ()))})
-    return ChunkWindow(passage, dict(meta), revision)
+    meta, revision = found.pop("meta", {}), found.pop("revision", 0)
+    tags = found.pop("tags", [])
+    passage = Passage(**found, tags=tuple(tags))
+    texts = (passage.id, passage.text, passage.created_at, passage.source, *tags)
+    known = have_type(str, *texts) and have_type(int, passage.importance, revision)
+    known = known and have_type(list, tags) and have_type(dict, meta)
+    return ChunkWindow(passage, meta, revision) if known and _ID.fullmatch(passage.id) else None
 
 
 _LOG = JsonLog(_encode_window, _decode_window)

@@ -10,11 +10,12 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from itertools import chain
 
 from memfs import files
 from memfs.core.records import STATUSES, Fact
 from memfs.files import signatures
-from memfs.files.logs import JsonLog
+from memfs.files.logs import JsonLog, have_type
 from memfs.store import quarantine
 from memfs.store.file_cache import FileCache
 from memfs.store.store_paths import Store
@@ -109,15 +110,17 @@ def _encode_fact(fact: Fact) -> bytes:
 def _decode_fact(line: bytes) -> Fact | None:
     """Return the fact of a line; None if it is none: the file may have come with a clone."""
     found = json.loads(line.decode("utf-8", "replace"))
-    relations = tuple((str(a), str(b), str(c)) for a, b, c in found.pop("relations", ()))
-    entities = tuple(map(str, found.pop("entities", ())))
-    over = tuple(map(str, found.pop("over", ())))
-    fact = Fact(**found, entities=entities, over=over, relations=relations)
+    lists = [found.pop(name, []) for name in ("entities", "over", "relations")]
+    entities, over, relations = lists
+    if not have_type(list, *lists, *relations):
+        return None
+    triples = tuple((a, b, c) for a, b, c in relations)
+    fact = Fact(**found, entities=tuple(entities), over=tuple(over), relations=triples)
     names = (fact.id, fact.category, fact.at, fact.session, fact.host, fact.key, fact.message)
-    words = "".join((*names, fact.statement, fact.by, fact.extractor))
-    good = isinstance(fact.confidence, int | float) and 0 <= fact.confidence <= 1
-    good = good and _is_encodable(words)
-    good = good and isinstance(fact.revision, int) and isinstance(fact.personal, bool)
+    words = (*names, fact.statement, fact.by, fact.extractor, *entities, *over, *chain(*relations))
+    good = type(fact.confidence) in (int, float) and 0 <= fact.confidence <= 1
+    good = good and have_type(str, *words) and _is_encodable("".join(words))
+    good = good and have_type(int, fact.revision) and have_type(bool, fact.personal)
     return fact if good and fact.status in STATUSES and fact.statement else None
 
 

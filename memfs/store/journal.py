@@ -15,7 +15,7 @@ from memfs.core import label as labels
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import JournalEntry
 from memfs.files import atomic, logs
-from memfs.files.logs import JsonLog
+from memfs.files.logs import JsonLog, have_type
 from memfs.store.store_paths import Store
 
 ADOPT = "adopt"  # what was written outside memfs is journalled
@@ -173,17 +173,16 @@ def _decode_entry(tiers: Collection[str], line: bytes) -> JournalEntry | None:
     """Return the entry of a line; None for what is no entry, or of a tier that is not there."""
     found = json.loads(line)
     values = {name: found[name] for name in _FIELDS if name in found}
-    if values.get("group") is not None:
-        values["group"] = (str(values["group"][0]), int(values["group"][1]))
-    values["tied"] = tuple(str(path) for path in values.get("tied") or ())
-    entry = JournalEntry(**values)
+    group, tied = values.pop("group", None), values.pop("tied", [])
+    patch, size = ("", 0) if group is None else group
+    known = have_type(list, tied) and have_type(str, patch, *tied) and have_type(int, size)
+    entry = JournalEntry(**values, group=group and (patch, size), tied=tuple(tied))
     if b"\\u" in line or b"\xed" in line:  # surrogates, which no file can hold
         for text in (*(getattr(entry, name) for name in _TEXTS), entry.before, entry.after):
             files.encode(text or "")
-    texts = all(isinstance(getattr(entry, name), str) for name in _TEXTS)
-    states = all(isinstance(text, str | None) for text in (entry.before, entry.after))
-    known = texts and entry.tier in tiers
-    return entry if known and states and _is_count(entry.version) else None
+    known = known and have_type(str, *(getattr(entry, name) for name in _TEXTS))
+    known = known and all(isinstance(text, str | None) for text in (entry.before, entry.after))
+    return entry if known and entry.tier in tiers and _is_count(entry.version) else None
 
 
 def _is_head(head: JournalHead) -> bool:

@@ -60,7 +60,7 @@ def hold_lock(
     """Hold a lock of a store, waiting at most `wait` seconds; raises `LockedError` after them.
 
     The file stays: removing it would let two owners in. It names its owner, for the error message
-    of whoever waits in vain. `claimed` is the open file of one that was taken for us (see `claim`).
+    of whoever waits in vain. `claimed` is the open file that `claim_lock` returned.
     """
     path = f"{store.local}/{name}"
     handle = _open(store, name) if claimed is None else claimed

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 from memfs.core.privacy import storable
 from memfs.core.records import ACCEPTED, Fact
-from memfs.files.logs import JsonLog
+from memfs.files.logs import JsonLog, have_type
 from memfs.store import clock, dismissals, facts, lock, prompt_log, sessions, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -53,7 +53,8 @@ def list_outcomes(store: Store) -> list[SessionOutcome]:
 
 def _decode_outcome(line: bytes) -> SessionOutcome | None:
     found = SessionOutcome(**json.loads(line))
-    return found if isinstance(found.session, str) and isinstance(found.turn, int) else None
+    known = have_type(str, found.session, found.why, found.at) and have_type(int, found.turn)
+    return found if known and have_type(bool, found.worked, found.gone) else None
 
 
 _LOG = JsonLog(lambda each: (json.dumps(asdict(each)) + "\n").encode(), _decode_outcome)

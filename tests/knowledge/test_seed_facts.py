@@ -80,6 +80,10 @@ def test_a_later_fact_supersedes_in_other_words(before: str, after: str, place: 
         ("I prefer window seats", "Actually, I prefer aisle seats now"),
         ("I always use Vim", "I no longer use Vim"),
         ("I prefer short answers", "These days I prefer detailed answers"),
+        ("I prefer tabs over spaces", "I prefer `spaces` now"),
+        ("I prefer Python because it is short", "I prefer Go, it is fast"),
+        ("I prefer SQLite in tests", "In our tests I prefer Postgres"),
+        ("I prefer long commit messages", "I prefer short commit messages now"),
     ],
 )
 def test_a_later_preference_supersedes_one_of_the_same(
@@ -101,6 +105,21 @@ def test_a_later_preference_supersedes_one_of_the_same(
         ("I love Python", "I love Rust"),
         ("I prefer dark mode", "Actually, I prefer vim mode in the shell"),
         ("I prefer to go early", "I prefer Rust"),
+        ("I prefer Python", "I'd rather go with Postgres"),
+        ("I prefer Python", "I'd rather go now"),
+        ("I prefer Python", "I prefer C-style comments"),
+        ("I prefer React", "I prefer solid evidence"),
+        ("I prefer vim", "I prefer cursor-based pagination"),
+        ("I prefer zsh", "I prefer fish over meat"),
+        ("I prefer zsh", "I prefer fish, not meat"),
+        ("I prefer tabs", "I prefer open spaces"),
+        ("I prefer SQLite in tests", "I prefer Postgres in production"),
+        ("I prefer SQLite in tests", "I prefer Postgres over SQLite in production"),
+        ("For scripts I prefer Python", "In the kernel, I prefer C"),
+        ("I prefer error messages in English", "I prefer short commit messages now"),
+        ("I prefer long error messages", "I prefer short commit messages now"),
+        ("I prefer names in English", "Actually, I prefer answers in plain English now"),
+        ("I prefer dark mode", "Actually, I prefer vim mode now"),
     ],
 )
 def test_preferences_of_different_things_all_hold(before: str, after: str, place: Place) -> None:

@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memfs.core.records import Passage
-from memfs.store import chunk_log, session_outcomes
+from memfs.core.records import Fact, JournalEntry, Message, Passage
+from memfs.files.logs import JsonLog
+from memfs.ingest import commit_log
+from memfs.ingest.commit_log import LoggedCommit
+from memfs.store import chunk_log, facts, journal, recall, session_outcomes
 from memfs.store.blocks import Place
 from memfs.store.chunk_log import ChunkLog, ChunkWindow
 from memfs.store.session_outcomes import SessionOutcome
+
+WINDOW = ChunkWindow(Passage("0" * 20, "x", "now", 5, ("t",), "s"), {"bytes": 1}, 1)
+FACT = Fact("i", "x", 0.5, "c", ("e",), (("a", "b", "c"),), "k", ("o",), "h", "s", "m", "at")
+ENTRY = JournalEntry(
+    *("i", "at", "a", "h", "s", "user", "l", "op", "r"),
+    *(1, "before", "after", "t", ("g", 1), ("p",), "c", "d"),
+)
+MESSAGE = Message("i", "s", "h", "p", "b", "at", "r", "x", "t", "w", True, "neutral")
+RECORDS: dict[str, tuple[JsonLog[Any], object]] = {  # every field of a line is there
+    "windows": (chunk_log._LOG, WINDOW),
+    "facts": (facts._LOG, replace(FACT.revise("superseded", "i2"), personal=True, extractor="r")),
+    "journal": (journal._make_log(["user"]), ENTRY),
+    "recall": (recall._LOG, MESSAGE),
+    "outcomes": (session_outcomes._LOG, SessionOutcome("s", True, "w", 1, "at", True)),
+    "commits": (commit_log._LOG, LoggedCommit("i", "at", "a", "x")),
+}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda some: st.lists(some, max_size=3) | st.dictionaries(st.text(), some, max_size=3),
+    max_leaves=6,
+)
+
+
+def is_alike(value: object, right: object) -> bool:
+    if isinstance(value, list) and isinstance(right, list):
+        return all(any(is_alike(each, other) for other in right) for each in value)
+    return type(value) is type(right) or (isinstance(right, float) and type(value) is int)
 
 
 def passage(text: str) -> Passage:
@@ -37,6 +72,35 @@ def test_ids_go_up_and_the_oldest_leave(place: Place) -> None:
     assert again.first() == ids[4]
     assert again.find(ids[0]) == ChunkWindow(again.find(ids[0]).passage, {})  # type: ignore[union-attr]
     assert [w.passage.text for w in again.read()] == [f"text {n}" for n in range(9)]
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+@given(data=st.data())
+def test_a_line_with_values_of_wrong_types_is_left_out(kind: str, data: st.DataObject) -> None:
+    log, record = RECORDS[kind]
+    line = log.encode(record)
+    assert log._parse(line) == record
+    right = json.loads(line)
+    name = data.draw(st.sampled_from(sorted(right)))
+    empty = kind == "journal" and name in ("before", "after", "group")
+    wrong = JSON.filter(
+        lambda value: not is_alike(value, right[name]) and not (empty and value is None)
+    )
+    found = data.draw(st.one_of(wrong.map(lambda value: right | {name: value}), JSON))
+    assert log._parse(json.dumps(found).encode() + b"\n") is None
+
+
+@pytest.mark.parametrize(
+    "ident", ["zz", "", "0" * 19, "0" * 21, "F" * 20, "\N{ARABIC-INDIC DIGIT ONE}" * 20]
+)
+def test_a_window_with_an_id_of_another_form_stops_no_other(place: Place, ident: str) -> None:
+    first = add(ChunkLog(place.home, "k"), "a")
+    [path] = chunk_log.list_segments(place.home)
+    wrong = json.dumps({"id": ident, "text": "b", "created_at": "now"})
+    Path(path).write_text(f"{Path(path).read_text()}{wrong}\n")
+    log = ChunkLog(place.home, "k")
+    second = add(log, "c")
+    assert list(log.get_live()) == list(ChunkLog(place.home, "k").get_live()) == first + second
 
 
 def test_others_are_noticed(place: Place) -> None:

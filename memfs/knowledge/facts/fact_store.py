@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memfs.core import label as labels
 from memfs.core.records import ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
+from memfs.knowledge.facts import prose
 from memfs.recall import model_config
 from memfs.search.text_vectors import embed_texts
 from memfs.store import archive, lock
@@ -160,8 +161,17 @@ def _is_contradiction(new: Fact, old: Fact) -> bool:
         return True
     if old.at > new.at or old.category not in _LOSES or old.status != ACTIVE:
         return False
-    words = {word.strip(".`").casefold() for word in _WORD.findall(old.statement)}
-    return len(words) <= _SHORT and bool(words.intersection(new.over))
+    here, there = prose.find_places(new.statement), prose.find_places(old.statement)
+    if here and there and here.isdisjoint(there):
+        return False
+    return len(_get_words(old)) <= _SHORT and not _list_terms(old).isdisjoint(new.over)
+
+
+def _list_terms(fact: Fact) -> set[str]:
+    """Return what others may speak against: its words, and the object of a preference."""
+    words = {word.strip(".`").casefold() for word in _WORD.findall(fact.statement)}
+    what = "" if fact.key else prose.find_object(fact.statement, last=True)
+    return words | {what} if what else words
 
 
 def drop_contradicted(facts: Iterable[Fact]) -> list[Fact]:
@@ -170,7 +180,7 @@ def drop_contradicted(facts: Iterable[Fact]) -> list[Fact]:
     subjects: set[tuple[str, str]] = set()
     said, over, about = set[str](), set[str](), set[frozenset[str]]()
     for fact in sorted(facts, key=lambda fact: fact.at, reverse=True):
-        words = {word.strip(".`").casefold() for word in _WORD.findall(fact.statement)}
+        words = _list_terms(fact)
         topic = frozenset(word for word in words if not word.isdigit()) - _POLARITY
         subject = (fact.key, fact.category)
         if (

@@ -61,24 +61,39 @@ SAID = _compile(
     ("environment", 0.8, r"^(?:we|i) (?:currently |now )?use \S"),
     ("correction", 0.75, r"^(?:no|nope|actually|sorry|wrong)\b[,:].{12,}"),
 )
-# What a preference is of: the user prefers one of each. It stands behind "I prefer".
+# What a preference is of: the user prefers one of each. It stands behind "I prefer", and ends its
+# clause: "cursor-based paging" and "solid evidence" are of something else.
+_USE = r"\W*(?:(?:(?:to )?(?:use|write|code in|work in|have|get)|using|writing|having) )?"
 PREFERRED = re.compile(
-    r"\W*(?:(?:(?:to )?(?:use|write|code in|work in|have|get)|using|writing|having) )?(?:"
-    r"(?P<language>python|typescript|javascript|go|golang|rust|java|kotlin|swift|ruby|php|perl|"
-    r"scala|elixir|haskell|clojure|ocaml|zig|lua|julia|c\+\+|c#|c)|"
+    rf"{_USE}(?:"
+    r"(?P<language>python|typescript|javascript|(?<!rather )go|golang|rust|java|kotlin|swift|ruby|"
+    r"php|perl|scala|elixir|haskell|clojure|ocaml|zig|lua|julia|c\+\+|c#|c)|"
     r"(?P<editor>vim|neovim|emacs|helix|vs ?code|zed|sublime|intellij|pycharm|cursor)|"
-    r"(?P<indentation>tabs|(?:\w+ )?spaces)|(?P<shell>bash|zsh|fish|powershell|nushell)|"
+    r"(?P<indentation>(?:(?:\d|two|four|eight|soft|hard) )?(?:tabs|spaces))|"
+    r"(?P<shell>bash|zsh|fish|powershell|nushell)|"
     r"(?P<theme>(?:dark|light) (?:mode|themes?))|"
     r"(?P<database>postgres(?:ql)?|mysql|mariadb|sqlite)|"
     r"(?P<framework>react|vue|svelte|angular|solid)|"
     r"(?P<answers>(?:short|brief|concise|terse|long|detailed|verbose)(?:er)? "
-    r"(?:answers|replies|responses|explanations)))(?![\w+#])",
+    r"(?:answers|replies|responses|explanations)))(?: \d[\d.]*)?[`\"')]?"
+    r"(?=[.!,;]|$| (?:now|instead|these days|because|over|to|rather than|not|in|at)\b)",
     re.IGNORECASE,
 )
-# What says that a preference is another one now, and its object: "window seats".
+# Behind it: what it is preferred to, which is of the same kind ("fish over meat" is no shell).
+RIVAL = re.compile(r",? (?:over|to|instead of|rather than|not) ", re.IGNORECASE)
+# Where something holds: "in production" and "in tests" are two subjects.
+PLACE = re.compile(
+    r"(?:\b(?:in|at|for)|^on) (?!(?:(?:the|my) )?(?:general|moment|opinion|future|fact|now)\b)"
+    r"(?:(?:the|our|my) )?(?P<place>\w+)",
+    re.IGNORECASE,
+)
+# What says that a preference is another one now, and its object: the "seats" of "window seats".
 CORRECTS = re.compile(r"\b(?:actually|now|no longer|any ?more|instead|these days)\b", re.IGNORECASE)
+_NOUN = r"(?!(?:in|on|at|for|to|of|from|by|with|over|than|that|and|or|not|when|as)\b)[\w'-]+ "
 OBJECT = re.compile(
-    r" (?:[\w'-]+ )+?(?P<head>\w{4,})(?= now| instead| these days|[.!,]|$)", re.IGNORECASE
+    rf"\b(?:prefer|rather)\b{_USE}(?:(?:the|an?|my) )?{_NOUN}(?P<head>(?:{_NOUN})??\w{{4,}})"
+    r"(?: now| instead| these days)?(?=[.!,]|$)",
+    re.IGNORECASE,
 )
 # Findings of an assistant.
 FOUND = _compile(

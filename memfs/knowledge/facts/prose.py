@@ -237,10 +237,36 @@ def _extract_key(sentence: str, category: str, match: re.Match[str]) -> tuple[st
         return f"for {purpose['for'].strip().lower().removeprefix('the ')}", words
     if category != "preference" or not match[0].lower().endswith(("prefer", "rather")):
         return "", words
-    if of := patterns.PREFERRED.match(sentence, match.end()):
-        return f"the user's preferred {of.lastgroup}", words
+    if subject := _find_preferred(sentence, match):
+        return subject, words
     # "Actually, I prefer aisle seats now" is said against "I prefer window seats".
-    meant = patterns.OBJECT.match(sentence, match.end()) if not words else None
-    if meant and patterns.CORRECTS.search(sentence):
-        words = (meant["head"].lower(),)
+    if not words and patterns.CORRECTS.search(sentence) and (what := find_object(sentence)):
+        words = (what,)
     return "", words
+
+
+def find_object(sentence: str, *, last: bool = False) -> str:
+    """Return what a stated preference is of, as "prefer seats", "" if that is unclear.
+
+    `last`: only one that ends the sentence.
+    """
+    found = patterns.OBJECT.search(sentence)
+    if not found or (last and found.end() < len(sentence)):
+        return ""
+    return f"prefer {found['head'].lower()}"
+
+
+def find_places(sentence: str) -> set[str]:
+    """Return where a sentence says that it holds, as "production"."""
+    return {found["place"].lower() for found in patterns.PLACE.finditer(sentence)}
+
+
+def _find_preferred(sentence: str, match: re.Match[str]) -> str:
+    """Return the key of a preference of which the user has one, "" for another one."""
+    of = patterns.PREFERRED.match(sentence, match.end())
+    rival = patterns.RIVAL.match(sentence, of.end()) if of else None
+    other = patterns.PREFERRED.match(sentence, rival.end()) if rival else of
+    if not of or not other or other.lastgroup != of.lastgroup:
+        return ""
+    places = find_places(sentence[: match.start()]) | find_places(sentence[of.end() :])
+    return " in ".join([f"the user's preferred {of.lastgroup}", *sorted(places)])

@@ -166,7 +166,7 @@ class Graph(BaseKind[Flow]):
         some = flows.session(named[0]) if named else []
         if not some or (turn and all(flow.number != turn for flow in some)):
             raise NotFoundError(f"there is no session {session}", "memfs graph lists them")
-        self._write_outcome(SessionOutcome(named[0], worked, why, turn))
+        self._write_outcome(SessionOutcome(named[0], bool(worked), why, turn))
 
     def _write_outcome(self, outcome: SessionOutcome) -> None:
         session_outcomes.write_outcome(self.place.home, outcome)

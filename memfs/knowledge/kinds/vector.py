@@ -229,7 +229,7 @@ class Vector(BaseKind[ChunkWindow]):
         return count
 
     def _evict_oldest(self, choose: Choose) -> int:
-        """Archive the oldest windows; return their number. The caller is `writing`."""
+        """Archive the oldest windows; return their number. The caller holds the lock of kinds."""
         live = self._log.get_live()
         count = choose(live.values(), len(live), self._log.bytes)
         self._log.evict_oldest(count)
