@@ -135,19 +135,17 @@ def test_a_git_that_fails_or_hangs_leaves_the_log_open(
 ) -> None:
     commit("says something")
     program = shutil.which("git")
-    path = os.environ["PATH"]
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/git").write_text(
         f'#!/bin/sh\ncase " $* " in *" {command} "*) {how};; esac\nexec {program} "$@"\n'
     )
     (tmp_path / "bin/git").chmod(0o755)
-    monkeypatch.setattr(git_program, "_silent", {})
-    for name in ("list_ids", "read_messages"):
-        monkeypatch.setattr(commits, name, partial(getattr(commits, name), seconds=0.5))
-    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{path}")
-    assert list_texts(repo, log) == set()
-    monkeypatch.setenv("PATH", path)
-    git_program._silent.clear()
+    with monkeypatch.context() as broken:
+        broken.setattr(git_program, "_silent", {})
+        for name in ("list_ids", "read_messages"):
+            broken.setattr(commits, name, partial(getattr(commits, name), seconds=0.5))
+        broken.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+        assert list_texts(repo, log) == set()
     assert not commit_log.is_current(str(repo), str(log))
     assert list_texts(repo, log) == {"says something"}
     assert commit_log.is_current(str(repo), str(log))
