@@ -2,8 +2,9 @@
 
 A rule obliges: an imperative, "we never", "no X in Y", "must", "every X", "X goes through Y". And
 it lasts: "never", "always", "from now on", "no exceptions". What does both is certain, what does
-one of them is likely. Questions, memories, thoughts, doubts, what was and what holds for this one
-time are no rules.
+one of them is likely. What may only tell of a thing is likely at most: "every build fails", "it is
+forbidden", "the cache must not grow", "add a test that it never fails". Questions, memories,
+thoughts, doubts, complaints, what was and what holds for this one time are no rules.
 """
 
 from memfs.core.snippet import split_words
@@ -14,16 +15,18 @@ _SHORTEST, _LONGEST = 15, 300  # bytes, characters
 _FEWEST = 3  # words
 _LONGEST_RULE = 240  # characters of a rule and its continuation
 _GOES_ON = frozenset("and also no never not always but or same only".split())
-_ADVERBS = ("from now on|going forward|in the future|in future|as a rule|at all times|a rule|"
-    "no exceptions|without exception|next time|remember this|remember that|one rule|new rule|"
+_RULES = ("in the future|in future|as a rule|a rule|remember this|remember that|one rule|new rule|"
     "rule for|rule from").split("|")  # fmt: skip
-_FORBIDS = ("must never|must not|may ever|may only|forbidden|not allowed|off limits|nothing may|"
-    "nobody may|without asking").split("|")  # fmt: skip
-_OWNS = ("owns|goes through|go through|goes to|go to|lives in|live in|lives on|is hosted|"
-    "should always|should never|should only").split("|")  # fmt: skip
+_ADVERBS = ("from now on|going forward|at all times|no exceptions|without exception|"
+    "next time").split("|")  # fmt: skip
+_BANS = ["may ever", "off limits", "nothing may", "nobody may"]
+_OWNS = [*_BANS, *("owns|goes through|go through|goes to|go to|lives in|live in|lives on|is hosted|"
+    "should always|should never|should only|may only|forbidden|not allowed|"
+    "without asking").split("|")]  # fmt: skip
 _VETOES = ("i remember|remember that time|never say never|vaguely|this time|for now|the moment|"
     "not sure|no idea|what if|never mind|used to|as far as|anyway|makes sense|looks like|"
-    "not always|do you|do we").split("|")  # fmt: skip
+    "not always|do you|do we|in this test|in this file|in this function|in this method|"
+    "in this class|in this script|in this case|in this branch|in this pr").split("|")  # fmt: skip
 _DOUBTS = frozenset("today tonight tomorrow yesterday would wouldnt could couldnt might maybe "
     "perhaps probably guess suppose assume assumed seems seemed wish hope hoping think thought "
     "thinking had wondering recall was were wasnt werent did didnt been shed wed youd theyd "
@@ -43,6 +46,10 @@ _NO_THING = frozenset("i we that its it the not no this you one need problem pro
     "crashes access luck and because but thats there theres he she they only just at for with a "
     "an what if is do does dont".split())  # fmt: skip
 _STRICT = frozenset(("never", "always"))
+_TASKS = frozenset("add build change create ensure fix make refactor remove update".split())
+_FAULTS = frozenset("break delete drop fail forget ignore invent kill lose miss skip".split())
+_BELOW = frozenset("where that when whenever because so which who while if unless until".split())
+_DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday week month".split())
 _ENDS = frozenset("ever never always period forever".split())
 _UNIVERSAL = frozenset("every each all any everything anything everywhere whoever whatever".split())
 _NOT_ALL = frozenset("the of my your our these those this is good that one time".split())
@@ -131,7 +138,7 @@ def _split_statements(text: str) -> list[list[list[str]]]:
 
 
 def _strip_leads(clause: list[str]) -> list[str]:
-    while len(clause) > 1 and clause[0] in _LEADS:
+    while len(clause) > 1 and clause[0] in _LEADS and clause[:2] != ["in", "this"]:
         clause = clause[1:]
     return clause
 
@@ -142,24 +149,38 @@ def _rate_statement(clauses: list[list[str]]) -> int:
         return NONE
     doubts = (at for at, each in enumerate(clauses) if not _DOUBTS.isdisjoint(each))
     said = clauses[: next(doubts, None)]
-    explicit = _has(whole, _ADVERBS) or _has(whole, _FORBIDS)
-    lasts = explicit or any(
-        each[0] == "nowhere" or (each[-1] in _ENDS and each[0] not in _OTHERS) for each in said
-    )  # fmt: skip
+    task = clauses[0][0] in _TASKS and _POINTS.isdisjoint(clauses[0][1:2])
+    explicit = _has(whole, _ADVERBS + _BANS) or (not task and _has(whole, _RULES))
     rated = LIKELY if "from now on" in whole and len(said) == len(clauses) else NONE
     for at, each in enumerate(said):
+        lasts = explicit or any(_ends(n) and (n is each or len(n) < 3) for n in said[at : at + 2])
         found = _rate_clause(each, lasts=lasts, explicit=explicit)
         if (
             at
             and said[0][0] in ("if", "when", "whenever")
             and (each[0] in _VERBS or said[0][:2] == ["when", "you"])
         ):
-            found = max(found, CERTAIN if lasts else LIKELY)
+            found = max(found, CERTAIN if lasts and each[0] in _VERBS else LIKELY)
         alone = (len(each) == 1 and each[0] in _ENDS) or each == ["full", "stop"]
         if at and (alone or (rated and each[0] == "never" and not _SPOTS.isdisjoint(each[1:2]))):
             found = CERTAIN if said[at - 1][0] not in _OTHERS else LIKELY
+            told = {said[0][0], said[at - 1][0]} & (_UNIVERSAL | _NOT_ALL)
+            found = LIKELY if each == ["always"] and (told or (task and at > 1)) else found
         rated = max(rated, found)
     return rated
+
+
+def _ends(clause: list[str]) -> bool:
+    last = clause[-1] in _ENDS and clause[0] not in _OTHERS
+    return clause[0] == "nowhere" or (last and _main(clause) is clause)
+
+
+def _main(clause: list[str]) -> list[str]:
+    """Return the words before a clause within it, as in "… that it never stops"."""
+    for at, word in enumerate(clause[1:-2], 1):
+        if word in _BELOW or (word == "to" and clause[at + 1] in _STRICT):
+            return clause[:at]
+    return clause
 
 
 def _has(text: str, forms: list[str]) -> bool:
@@ -167,23 +188,26 @@ def _has(text: str, forms: list[str]) -> bool:
 
 
 def _rate_clause(clause: list[str], *, lasts: bool, explicit: bool) -> int:
-    text = f" {' '.join(clause)} "
+    text = f" {' '.join(clause)} ".replace(" you to ", " you ")
     if text.startswith((" remember that ", " remember this ")):
-        return CERTAIN
-    for form in _ADVERBS:
+        return CERTAIN if _DAYS.isdisjoint(clause) or not _STRICT.isdisjoint(clause) else LIKELY
+    for form in _ADVERBS + _RULES:
         text = text.replace(f" {form} ", " ")
     clause = _strip_leads(text.split()) or [""]
     first, second, third = [*clause, "", ""][:3]
-    strict = not _STRICT.isdisjoint(clause)
+    strict = not _STRICT.isdisjoint(clause) and not _STRICT.isdisjoint(_main(clause))
     if first in _OTHERS:
         wishes = first == "i" and "want" in clause[1:3] and "to" not in clause[2:4]
-        return CERTAIN if wishes and (lasts or strict) else NONE
+        return CERTAIN if wishes and (lasts or strict or "you ever" in text) else NONE
+    if first == "you" and "never" not in clause[:2] and not _FAULTS.isdisjoint(clause[1:3]):
+        return NONE
     bans = (first == "dont" and second in _VERBS) or (first, second) == ("do", "not")
     acts = first in _VERBS or bans
     if (
         (first in _STRICT and second in _VERBS)
-        or (first in _WE and second in _STRICT and third in _VERBS)
-        or (acts and (lasts or strict))
+        or (first in _WE and second in _STRICT and third in _VERBS and (first != "you" or explicit))
+        or (acts and (lasts or (strict and first not in _TASKS)))
+        or (" without asking " in text and (bans or first == "dont"))
         or (first == "only" and "may" in clause)
         or (first == "ask" and "before you" in text)
     ):
@@ -194,10 +218,11 @@ def _rate_clause(clause: list[str], *, lasts: bool, explicit: bool) -> int:
         (first in _WE and (second in ("dont", "only") or second in _VERBS))
         or (first in _NONE and second and (explicit or second not in _NO_THING))
         or (first in _UNIVERSAL and second and second not in _NOT_ALL)
-        or (first not in _WE and not acts and first != "must" and _has(text, _OWNS + _FORBIDS))
+        or (first not in _WE and not acts and first != "must" and _has(text, _OWNS))
         or (first not in _WE and not acts and ("must" in clause[1:] or first == "ask"))
     ):
-        return CERTAIN if lasts or (here and clause[-1] not in _POINTS) else LIKELY
+        sure = explicit or (lasts and (first in _WE or first in _NONE))
+        return CERTAIN if sure or (here and clause[-1] not in _POINTS) else LIKELY
     if first in _STRICT or clause[-1] in _ENDS:
         return CERTAIN if explicit else LIKELY
     weak = bans or strict or first in ("only", "avoid") or (clause[-1] == "no" and second)

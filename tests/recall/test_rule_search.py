@@ -45,6 +45,29 @@ CERTAIN_FORMS = (
     "only Ines may {act}",
     "ask me before you {act}",
     "when you {act}, never skip the review",
+    "i want you to always {act}",
+    "i don't want you to ever {act}",
+    "don't {act} without asking",
+    "the new job must not {act} from now on",
+)
+TELLING_FORMS = (  # what may be told of a thing, or is to be done once
+    "fix the bug where the jobs never {act}",
+    "add a test that the job must never {act}",
+    "make sure the jobs always {act}",
+    "change the job to never {act}",
+    "add a rule for jobs that {act}",
+    "fix the build, the jobs {act}, always",
+    "the job is not allowed to {act}, it says access denied",
+    "a request to {act} is forbidden, it says 403",
+    "without asking, the tool wants to {act}",
+    "the tool may only {act} without asking",
+    "every job fails to {act} on CI always",
+    "every job that may {act} fails, always",
+    "every time i {act}, vite restarts, always",
+    "when you {act}, the server restarts always",
+    "the new endpoint must not {act} when the body is empty",
+    "you never {act}",
+    "remember that the talk on how to {act} is on Friday",
 )
 NO_FORMS = (
     "i remember that we never {act}",  # memories
@@ -67,6 +90,11 @@ NO_FORMS = (
     "this time never {act}",  # once
     "for now always {act}",
     "today never {act}",
+    "always {act} in this test",
+    "in this function, never {act}",
+    "you always break what i {act}",  # complaints
+    "you forget to {act} always",
+    "i want the job to never {act}",  # tasks
     "please {act}",
     "{act}, then look at the log",
     "thanks, that is good",  # praise
@@ -78,6 +106,12 @@ NO_FORMS = (
 @pytest.mark.parametrize("form", CERTAIN_FORMS)
 def test_what_obliges_and_lasts_is_a_rule(form: str, act: str) -> None:
     assert rate_rule(form.format(act=act)) == CERTAIN
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("form", TELLING_FORMS)
+def test_what_may_be_a_report_or_a_task_is_not_certain(form: str, act: str) -> None:
+    assert rate_rule(form.format(act=act)) < CERTAIN
 
 
 @pytest.mark.parametrize("act", ACTS)
