@@ -12,6 +12,7 @@ from memfs.core.records import JournalEntry
 from memfs.store import blocks
 
 if TYPE_CHECKING:
+    from memfs.core.block_states import ContradictedLine
     from memfs.ops.edit import Outcome
 
 
@@ -31,14 +32,30 @@ def report(outcome: Outcome) -> None:
             for entry in outcome.entries:
                 console.print_done(format_entry(entry))
             format_remainder(outcome.note)
-            for label, number, text in outcome.contradicted:
-                old = shlex.quote(text.strip())
+            session = shlex.quote(outcome.entries[0].session)  # whose scratch block it may be
+            for each in outcome.contradicted:
+                whose = f" --session {session}" if each.label.startswith("session:") else ""
                 console.talk(
-                    f"! line {number} says otherwise; if it holds no longer: memfs edit {label} "
-                    f"--remove {old}"
+                    f"! line {each.number} says otherwise; if it holds no longer: memfs edit "
+                    f"{each.label}{whose} {_word_mend(each)}"
                 )
         case _:
             assert_never(outcome)
+
+
+def _word_mend(line: ContradictedLine) -> str:
+    if line.new:
+        return f"--replace {_quote(line.old)} {_quote(line.new)}"
+    return f"--remove {_quote(line.old)}"
+
+
+def _quote(text: str) -> str:
+    """Quote a text for a shell, on one line."""
+    if "\n" not in text and "\t" not in text:
+        return shlex.quote(text)
+    for sign, escape in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\t", "\\t")):
+        text = text.replace(sign, escape)
+    return f"$'{text}'"
 
 
 def format_remainder(text: str) -> None:

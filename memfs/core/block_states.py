@@ -76,22 +76,41 @@ class Contradiction(NamedTuple):
 
 
 class ContradictedLine(NamedTuple):
-    """A line of a block, by its number from 1, that a line added later contradicts."""
+    """A line of a block, by its number from 1, that a line added later contradicts.
+
+    The line goes if `old`, which occurs once in the block, is replaced by `new`.
+    """
 
     label: str
     number: int
     text: str
+    old: str
+    new: str
 
 
 def find_contradicted(label: str, before: str, after: str) -> list[ContradictedLine]:
-    """Return the lines of a block that lines added to it contradict."""
+    """Return the lines of a body, with LF line ends, that lines added to it contradict."""
     old, lines = set(before.splitlines()), after.splitlines(keepends=True)
     found = []
     for pair in find_contradictions(after):
-        stood = [at for at in (pair.first, pair.second) if lines[at - 1].rstrip("\r\n") in old]
+        stood = [at for at in (pair.first, pair.second) if lines[at - 1].rstrip("\n") in old]
         if len(stood) == 1:
-            found.append(ContradictedLine(label, stood[0], lines[stood[0] - 1]))
+            text = lines[stood[0] - 1].strip()
+            found.append(ContradictedLine(label, stood[0], text, *_word_removal(lines, *stood)))
     return found
+
+
+def _word_removal(lines: list[str], number: int) -> tuple[str, str]:
+    """Return a text of whole lines that occurs once, and the same without one of the lines."""
+    body, old, new = "".join(lines), "", ""
+    for more in range(len(lines)):
+        first = max(0, number - 1 - more)
+        old = "".join(lines[first : number + more]).removesuffix("\n")
+        others = lines[first : number - 1] + lines[number : number + more]
+        new = "".join(others).removesuffix("\n")
+        if body.count(old) == 1 and (not more or new.strip()):
+            break
+    return old, new
 
 
 def find_contradictions(text: str) -> list[Contradiction]:

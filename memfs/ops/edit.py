@@ -13,17 +13,7 @@ from memfs.core import body_edits, front_matter_lines, frontmatter, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.block_states import ContradictedLine, find_contradicted
-from memfs.core.body_edits import (
-    Append,
-    BodyEdit,
-    Create,
-    Delete,
-    Describe,
-    Edit,
-    Insert,
-    Rejected,
-    Rename,
-)
+from memfs.core.body_edits import BodyEdit, Create, Delete, Describe, Edit, Rejected, Rename
 from memfs.core.errors import Remedy, StoreError
 from memfs.core.privacy import public
 from memfs.core.records import JournalEntry, Origin
@@ -55,6 +45,7 @@ class Unchanged:
 
 
 Outcome = Edited | Unchanged | Rejected
+_ADDING = ("append", "insert", "patch")
 
 
 @dataclass
@@ -103,7 +94,20 @@ def run(
     if not entries:
         return Unchanged(requested[0].label if requested else "")
     note = instruction_sections.finish_edit(place, changes, origin)
-    return Edited(tuple(entries), note, tuple(session.contradicted))
+    return Edited(
+        tuple(entries), note, tuple(chain.from_iterable(map(_list_contradicted, changes)))
+    )
+
+
+def _list_contradicted(change: Change) -> list[ContradictedLine]:
+    """Return the lines that stayed beside an added one which says otherwise."""
+    if change.op not in _ADDING or change.before is None or change.after is None:
+        return []
+    before, after = (
+        blocks.make(change.tier, change.label, change.path, text).body.replace("\r\n", "\n")
+        for text in (change.before, change.after)
+    )
+    return find_contradicted(labels.qualify(change.tier, change.label), before, after)
 
 
 class _Session:
@@ -112,7 +116,6 @@ class _Session:
     def __init__(self, place: Place, stack: ExitStack) -> None:
         self.place = place
         self.settings = config.load(place)
-        self.contradicted: list[ContradictedLine] = []
         self._stack = stack
         self._drafts: dict[tuple[str, str], _Draft] = {}
         self._writers: dict[str, Writer] = {}
@@ -285,8 +288,6 @@ class _Session:
             if secret:
                 return secret
             self._record_edit(draft, block.head + body, verb)
-            if isinstance(edit, Append | Insert):
-                self.contradicted += find_contradicted(draft.label, block.value, after.value)
         return None
 
     def _create(self, edit: Create) -> Rejected | None:

@@ -92,7 +92,7 @@ TURNS: dict[str, Erring] = {
         "Noted.\n",
         2,
         "line 1 says otherwise: 'Name: Alice'. If that holds no longer, call core_memory_replace "
-        'with {"label": "human", "old_content": "Name: Alice\\n", "new_content": ""}',
+        'with {"label": "user:human", "old_content": "Name: Alice", "new_content": ""}',
         "Name: Alice\nName: Bob",
         before="Name: Alice",
     ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("place")
@@ -32,6 +34,38 @@ def test_refusals(memfs: Run) -> None:
         "",
         "error: there is no block 'humn'\nhint: did you mean human? see memfs show --list\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Name: Al", "Name: Bo"),
+        ("- Name: Al\n- Host: it's", "- Host: it's\n- Name: Bo"),
+        ("x\n  Name: Al\n  y", "x\n  y\n  Name: Bo"),
+        ("- Port: 8080 (b)\n- Port: 80", "- Port: 8080 (b)\n- Port: 443"),
+        ("x\n\tPort: 80 (it's \\n)\n\tPort: 80", "x\n\tPort: 80 (it's \\n)\n\tPort: 443"),
+        ("```\nName: Al\n```\nName: Al", "```\nName: Al\n```\nName: Bo"),
+    ],
+)
+def test_the_command_named_for_a_line_that_says_otherwise(
+    memfs: Run, before: str, after: str
+) -> None:
+    memfs("create", "user:persona", before)
+    told = memfs("edit", "user:persona", "--append", after.rpartition("\n")[2]).err
+    command = told.rstrip("\n").rpartition("holds no longer: memfs ")[2]
+    split = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {command}"])
+    done = memfs(*split.decode().split("\0")[:-1])
+    assert (done.code, memfs("show", "user:persona").out) == (0, f"{after}\n"), command
+
+
+def test_the_command_named_for_a_scratch_block(memfs: Run, place: Place) -> None:
+    path = Path(place.home.session("s1"), "working.md")
+    path.parent.mkdir(parents=True)
+    path.write_text("Name: Al\n")
+    told = memfs("edit", "working", "--session", "s1", "--append", "Name: Bo").err
+    assert told.endswith("memfs edit session:working --session s1 --remove 'Name: Al'\n")
+    removed = memfs("edit", "session:working", "--session", "s1", "--remove", "Name: Al")
+    assert (removed.code, path.read_text().partition("Name:")[2]) == (0, " Bo\n")
 
 
 def test_usage_errors(memfs: Run) -> None:

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memfs.core import body_edits
 from memfs.core.block_states import Contradiction, find_contradicted, find_contradictions
+from memfs.core.body_edits import Remove, Replace
 from tests.core.samples import examples
 
+NEAR = st.sampled_from(["- Port: 8080 (b)", "- Port: 80", "  - Port: 80", "```", "# A", "", "80"])
 MANY = "Likes Pet Colleague Server Lesson Preference Correction User Open Step Issue PR #".split()
 VALUES = st.text(alphabet="ab 12.-", min_size=1, max_size=9)
 
@@ -41,14 +44,14 @@ def test_the_same_of_another_value(text: str, values: list[tuple[str, str]]) -> 
 @pytest.mark.parametrize(
     ("before", "added", "lines"),
     [
-        ("Name: Alice\n", "Name: Bob", [(1, "Name: Alice\n")]),
-        ("Team: x\n- name: Al\n", "Name: Alice", [(2, "- name: Al\n")]),
-        ("- port 8080\n", "- port 9090", [(1, "- port 8080\n")]),
+        ("Name: Alice\n", "Name: Bob", [(1, "Name: Alice")]),
+        ("Team: x\n- name: Al\n", "Name: Alice", [(2, "- name: Al")]),
+        ("- port 8080\n", "- port 9090", [(1, "- port 8080")]),
         ("Name: Alice\n", "Editor: Helix", []),
-        ("My editor: Helix\n", "- my Editor: vim.", [(1, "My editor: Helix\n")]),
-        ("# Ann\nName: Ann\n\nCity: Rome\n", "City: Oslo", [(4, "City: Rome\n")]),
+        ("My editor: Helix\n", "- my Editor: vim.", [(1, "My editor: Helix")]),
+        ("# Ann\nName: Ann\n\nCity: Rome\n", "City: Oslo", [(4, "City: Rome")]),
         ("- Ann\n  Name: Ann\n- Bob\n", "  Name: Bob", []),
-        ("- Ann\n  - name: Ann\n", "  - name: Anna", [(2, "  - name: Ann\n")]),
+        ("- Ann\n  - name: Ann\n", "  - name: Anna", [(2, "- name: Ann")]),
         ("Port: 80 (staging)\n", "Port: 81 (live)", []),
         ("Email: a@b.example for work\n", "Email: c@d.example for friends", []),
         ("PR 12 merged\n", "PR 13 merged", []),
@@ -68,6 +71,23 @@ def test_an_added_line_names_the_one_that_it_contradicts(
 ) -> None:
     found = find_contradicted("human", before.rstrip("\n"), f"{before}{added}")
     assert [(each.number, each.text) for each in found] == lines
+
+
+@given(st.lists(NEAR, max_size=5), st.lists(NEAR, max_size=5), st.sampled_from(["\n", "\r\n"]))
+@examples(200)
+def test_the_edit_that_is_named_removes_the_line(
+    above: list[str], below: list[str], eol: str
+) -> None:
+    before = "\n".join([*above, "# Here", "- Port: 80", *below, "text"])
+    after = f"{before}\n- Port: 443\n"
+    for each in find_contradicted("user:human", before, after):
+        body = after.replace("\n", eol)
+        done = body_edits.apply(Replace(each.label, each.old, each.new), body, eol)
+        lines = body.splitlines(keepends=True)
+        del lines[each.number - 1]
+        assert done == "".join(lines)
+        if not each.new:
+            assert body_edits.apply(Remove(each.label, each.old), body, eol) == done
 
 
 @given(st.sampled_from(MANY), st.sampled_from(["{}: {}", "- {}: {}", "{} {}"]), VALUES, VALUES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -29,6 +30,15 @@ def context(place: Place, repo: Path) -> ToolContext:
 
 def value(place: Place, label: str) -> str:
     return blocks.get(place, label).value
+
+
+def test_the_call_named_for_a_line_that_says_otherwise(do: Do) -> None:
+    before = "Port: 80\nPort: 80 (b)"
+    do("memory_create", label="user:persona", description="x", initial_value=before)
+    told = do("core_memory_append", label="user:persona", content="Port: 443").text
+    done = do("core_memory_replace", **json.loads(told.partition("core_memory_replace with ")[2]))
+    assert not done.is_error, done.text
+    assert do("core_memory_read", label="user:persona").text.endswith("\n\nPort: 80 (b)\nPort: 443")
 
 
 def test_an_append_is_in_the_file_and_in_the_journal_with_host_and_session(
