@@ -62,7 +62,7 @@ class BlockEdits:
                 assert_never(outcome)
 
     def append(self, label: str, text: str, *, reason: str = "") -> tuple[JournalEntry, ...]:
-        """Add `text` on a new line at the end of a block."""
+        """Add `text` on a new line at the end of a block, unless its last section has it."""
         return self.edit([Append(label, text)], reason)
 
     def replace(

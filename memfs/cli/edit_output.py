@@ -32,10 +32,12 @@ def report(outcome: Outcome) -> None:
             for entry in outcome.entries:
                 console.print_done(format_entry(entry))
             format_remainder(outcome.note)
+            session = shlex.quote(outcome.entries[0].session)  # whose scratch block it may be
             for each in outcome.contradicted:
+                whose = f" --session {session}" if each.label.startswith("session:") else ""
                 console.talk(
                     f"! line {each.number} says otherwise; if it holds no longer: memfs edit "
-                    f"{each.label} {_word_mend(each)}"
+                    f"{each.label}{whose} {_word_mend(each)}"
                 )
         case _:
             assert_never(outcome)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("place")
@@ -55,6 +56,16 @@ def test_the_command_named_for_a_line_that_says_otherwise(
     split = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {command}"])
     done = memfs(*split.decode().split("\0")[:-1])
     assert (done.code, memfs("show", "user:persona").out) == (0, f"{after}\n"), command
+
+
+def test_the_command_named_for_a_scratch_block(memfs: Run, place: Place) -> None:
+    path = Path(place.home.session("s1"), "working.md")
+    path.parent.mkdir(parents=True)
+    path.write_text("Name: Al\n")
+    told = memfs("edit", "working", "--session", "s1", "--append", "Name: Bo").err
+    assert told.endswith("memfs edit session:working --session s1 --remove 'Name: Al'\n")
+    removed = memfs("edit", "session:working", "--session", "s1", "--remove", "Name: Al")
+    assert (removed.code, path.read_text().partition("Name:")[2]) == (0, " Bo\n")
 
 
 def test_usage_errors(memfs: Run) -> None:
