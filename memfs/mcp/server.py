@@ -277,7 +277,9 @@ class _Server:
         from memfs.tools.calls import ToolCall  # likewise
 
         self._identify(message)
-        result = calls.run(self._context, self._load_tools().tools, ToolCall(name, given))
+        offer = self._load_tools()
+        listed = [tool.name for tool in offer.listed]
+        result = calls.run(self._context, offer.tools, ToolCall(name, given), listed)
         return _format_text(result.text, is_error=result.is_error)
 
     def _load_tools(self) -> ToolOffer:
