@@ -32,8 +32,8 @@ STEPS = 16  # answers for one turn at most
 RETRIES = 3  # answers in a row with calls that cannot be done
 _SAME = 3  # times that a call may give the same, before the model has to answer
 _REPEATED = (
-    "The same call gave the same before, see above. The same words find the same: try others, or "
-    "conversation_search, or answer from the blocks above."
+    "The same call gave the same before, see above. The same words find the same: search with "
+    "other words, or answer from the blocks above."
 )
 _CLOSING = (
     "No tool can be called any more in this turn. Answer the user now, in text, with what you know "

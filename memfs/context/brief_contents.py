@@ -8,7 +8,7 @@ from memfs.core import brief_layout
 from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.brief_layout import Names
-from memfs.core.settings import SMALL
+from memfs.core.settings import FULL, SMALL
 from memfs.files import atomic
 from memfs.store import blocks, config, prompts, resources, standing_rules
 from memfs.store.blocks import Place
@@ -98,6 +98,7 @@ def format_updates(
     recalled: "Sequence[Recalled]",
     recall_budget: int,
     *,
+    place: Place | None = None,
     tools: bool = False,
 ) -> str:
     """Return the blocks in which `now` differs from `shown`, then what was recalled.
@@ -109,7 +110,7 @@ def format_updates(
     pairs = [(_make_block(shown, key), _make_block(now, key)) for key in [*changed, *gone]]
     reminder = _format_recalled(recalled, recall_budget) if recalled else ""
     room = brief_layout.BUDGET - brief_layout.units(reminder) - 1
-    changes = brief_layout.render_changes(pairs, names(None, tools=tools), room)
+    changes = brief_layout.render_changes(pairs, names(place, tools=tools), room)
     return "\n".join(part for part in (changes, reminder) if part)
 
 
@@ -144,8 +145,11 @@ def names(place: Place | None, *, tools: "bool | Collection[str]") -> Names:
         return commands(program())
     removed = config.load(place).get("tools.remove") if place else None
     lacking = removed if isinstance(removed, list) else []
-    listed = [name for name in (SMALL if tools is True else tools) if name not in lacking]
-    line = f"Memory tools: {', '.join(listed)}" if listed else ""
+    shown = [name for name in (SMALL if tools is True else tools) if name not in lacking]
+    line = f"Memory tools: {', '.join(shown)}" if shown else ""
+    listed = set(shown)
+    if place and tools is True and config.load(place).get("tools.profile") == FULL:
+        listed.update({*_READ, _PAGE_IN}.difference(lacking))  # it names the most useful ones
     page_in = f"{_PAGE_OUT} with back: true" if _PAGE_OUT in listed else ""
     page_in = f"{_PAGE_IN} LABEL" if _PAGE_IN in listed else page_in
     return Names(next((name for name in _READ if name in listed), ""), line, page_in)

@@ -54,4 +54,5 @@ def describe_refusal(error: OSError) -> MemfsError:
         return MemfsError(f"{error.strerror or error}: {path}".rstrip(": "), _OTHER)
     what, advice = _ADVICE[error.errno]
     folder = shlex.quote(os.path.dirname(path) or ".")
-    return MemfsError(what.format(path=path or "a file"), advice.format(folder=folder))
+    unnamed = "such file or folder" if error.errno == errno.ENOENT else "a file"
+    return MemfsError(what.format(path=path or unnamed), advice.format(folder=folder))

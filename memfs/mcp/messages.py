@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR, UNSUPPORTED_VERSION = -32602, -32603, -32022
+RESOURCE_NOT_FOUND = -32002  # until 2025-11-25; then it is INVALID_PARAMS
 _NO_ANSWER = "notifications/"  # the prefix of methods without an answer, whatever their id
 _SPACE = " \t\r\n"
 
@@ -78,13 +79,13 @@ def parse(line: bytes) -> Message | None:
     text = replace_halves(line).decode("utf-8", "replace").strip(_SPACE)
     if not text:
         return None
-    code, wrong = INVALID_REQUEST, "it is no message of JSON-RPC 2.0"
+    code, wrong = INVALID_REQUEST, "the line is not a JSON-RPC 2.0 message"
     try:
         value = _decode(text)
         found: dict[str, object] = value if isinstance(value, dict) else {}
     except ValueError:
         found = {"jsonrpc": None, **_scan_fields(text)}
-        code, wrong = PARSE_ERROR, "it is no JSON"
+        code, wrong = PARSE_ERROR, "the line is not JSON"
     method, ident, params = found.get("method"), found.get("id"), found.get("params")
     named = isinstance(ident, int | str) and not isinstance(ident, bool)
     if isinstance(method, str):

@@ -1,7 +1,7 @@
 """Blocks as resources (`memfs://blocks/<label>`, `…/<tier>:<label>`), and the prompts."""
 
 from memfs.core import label as labels
-from memfs.core.errors import MemfsError, NotFoundError
+from memfs.core.errors import MemfsError, NotFoundError, UsageError
 from memfs.store import blocks
 
 TYPE_CHECKING = False
@@ -97,7 +97,7 @@ def list_prompts() -> list[dict[str, object]]:
 
 
 def render_prompt(context: "ToolContext", name: str, given: dict[str, str]) -> str:
-    """Return the text of a prompt with its blocks. Raises `NotFoundError`."""
+    """Return the text of a prompt with its blocks. Raises `NotFoundError`, `UsageError`."""
     from memfs.core.escaping import flatten_text, quote_lines, quote_turn  # when one is asked for
     from memfs.core.privacy import excerpt  # likewise
     from memfs.ops import show  # likewise
@@ -110,7 +110,9 @@ def render_prompt(context: "ToolContext", name: str, given: dict[str, str]) -> s
         )
         return resources.read_text("templates", "prompts", "review.md").replace("{blocks}", blocks)
     if name == "memory-rethink":
-        shown = show.run(context.place(), given.get("label", "")).block
+        if not given.get("label"):
+            raise UsageError(f"{name} needs the argument label")
+        shown = show.run(context.place(), given["label"]).block
         full = f"{shown.chars:,} of {shown.limit:,} characters"
         made = resources.read_text("templates", "prompts", "rethink.md")
         return (

@@ -1,8 +1,9 @@
 """The MCP server: maps requests of the protocol to tool calls, blocks, and prompts. Hot path.
 
 A thread reads. It answers pings, and hooks if the service does at once, and queues the rest; the
-main thread answers that in its order. Two generations of the protocol are served: after a handshake
-(until 2025-11-25), and without one, where each request names its version (since 2026-07-28).
+main thread answers that in its order, another thread the hooks. Two generations of the protocol are
+served: after a handshake (until 2025-11-25), and without one, where each request names its version
+(since 2026-07-28).
 """
 
 import _queue
@@ -11,7 +12,7 @@ import os
 import sys
 
 from memfs import hosts
-from memfs.core.errors import MemfsError
+from memfs.core.errors import MemfsError, NotFoundError
 from memfs.files import account
 from memfs.ipc import client
 from memfs.ipc.client import PersistentClient
@@ -76,6 +77,7 @@ class _Server:
         self._seen: dict[str, str] = {}
         self._service = PersistentClient("hook")  # for the thread that reads
         self._queue: _queue.SimpleQueue[Message | None] = _queue.SimpleQueue()
+        self._hooks: _queue.SimpleQueue[Message | None] = _queue.SimpleQueue()
         self._wire = stdio.StdioStreams()
         both: dict[str, Callable[[Message], Result | None]] = {
             "tools/list": self._list_tools,
@@ -100,9 +102,11 @@ class _Server:
 
     def serve(self) -> None:
         _thread.start_new_thread(self._read, ())
-        while (message := self._wait_for_message()) is not None:
-            if not message.cancelled:
-                self._answer(message)
+        try:
+            while (message := self._get_message()) is not None:
+                self._attend(message)
+        finally:
+            self._hooks.put(None)
 
     # The thread that reads.
 
@@ -130,14 +134,17 @@ class _Server:
             self._wire.write(_format_answer(message, {}))
         elif not self._answer_hook(message):
             self._open[message.id] = message
-            self._queue.put(message)
+            if _is_hook(message):
+                self._hooks.put(message)
+            self._queue.put(message)  # a hook, too: its thread is started by `_prepare`
 
     def _cancel(self, ident: object) -> None:
         if isinstance(ident, str | int):
-            self._streams.pop(ident, None)
-            message = self._open.pop(ident, None)
+            message = self._open.get(ident)
             if message is not None:
-                message.cancelled = True
+                message.cancelled = True  # first: what opens its stream meanwhile sees that
+            self._open.pop(ident, None)
+            self._streams.pop(ident, None)
 
     def _answer_hook(self, message: Message) -> bool:
         """Answer a hook call, if the service answers at once; return whether it did."""
@@ -152,7 +159,7 @@ class _Server:
 
     # The main thread.
 
-    def _wait_for_message(self) -> Message | None:
+    def _get_message(self) -> Message | None:
         """Return the next message, None at the end; poll the watched blocks meanwhile."""
         while True:
             try:
@@ -160,27 +167,57 @@ class _Server:
             except _queue.Empty:
                 self._notify_changes()
 
-    def _answer(self, message: Message) -> None:
-        result: Result | None = None
-        if message.method not in _FIRST:
-            self._prepare()
+    def _attend(self, message: Message) -> None:
+        """Answer a message, and do what its answer does not wait for."""
+        if not (message.cancelled or _is_hook(message)):
+            self._answer(message, prepare=message.method not in _FIRST)
         try:
+            if message.method == "tools/call":
+                self._notify_changes()
+            if message.method == "tools/list" or _is_hook(message):
+                self._prepare()
+        except ConnectionError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the server goes on
+            wrong = self._report(message, error)
+            if _is_hook(message) and not message.cancelled:
+                message.cancelled = True  # its thread did not start
+                self._open.pop(message.id, None)
+                self._wire.write(ProtocolError(messages.INTERNAL_ERROR, wrong).format(message.id))
+
+    def _answer(self, message: Message, *, prepare: bool = False) -> None:
+        result: Result | None = None
+        try:
+            if prepare:
+                self._prepare()
             result = self._handle(message)
             answer = self._format(message, result or {})
         except ProtocolError as error:
             answer = error.format(message.id)
         except Exception as error:  # noqa: BLE001 - of the system, or a bug: the server goes on
-            sys.stderr.write(f"memfs: {message.method}: {type(error).__name__}: {error}\n")
-            wrong = f"{message.method} failed: {type(error).__name__}"
+            wrong = self._report(message, error)
             answer = ProtocolError(messages.INTERNAL_ERROR, wrong).format(message.id)
         if self._open.get(message.id) is message:
-            del self._open[message.id]
+            self._open.pop(message.id, None)  # the thread that reads may have cancelled it
         if not message.cancelled and (result is not None or "error" in answer):
             self._wire.write(answer)
-        if message.method == "tools/call":
-            self._notify_changes()
-        if message.method == "tools/list":
-            self._prepare()
+
+    def _report(self, message: Message, error: Exception) -> str:
+        """Report an error on standard error, and return what the client is told."""
+        sys.stderr.write(f"memfs: {message.method}: {type(error).__name__}: {error}\n")
+        folder = self._context.folder
+        if not os.path.isdir(folder):
+            return f"{message.method} failed: the folder {folder} is gone"
+        return f"{message.method} failed: {type(error).__name__}"
+
+    def _answer_hooks(self) -> None:
+        """Answer hooks, in a thread of their own: a slow tool call does not hold them up."""
+        try:
+            while (message := self._hooks.get()) is not None:
+                if not message.cancelled:
+                    self._answer(message)
+        except OSError:
+            self._queue.put(None)  # the client is gone
 
     def _handle(self, message: Message) -> "Result | None":
         """Return the result of a request; None if it stays open. Raises `ProtocolError`."""
@@ -200,7 +237,9 @@ class _Server:
         except MemfsError as error:
             from memfs.tools.calls import format_error  # where something is wrong
 
-            raise ProtocolError(INVALID_PARAMS, format_error(error.message, error.hint)) from error
+            lost = isinstance(error, NotFoundError) and message.method == "resources/read"
+            code = messages.RESOURCE_NOT_FOUND if lost and not stateless else INVALID_PARAMS
+            raise ProtocolError(code, format_error(error.message, error.hint)) from error
 
     def _format(self, message: Message, result: "Result") -> "Result":
         """Return the answer to a request, with what its version of the protocol adds."""
@@ -238,7 +277,9 @@ class _Server:
         from memfs.tools.calls import ToolCall  # likewise
 
         self._identify(message)
-        result = calls.run(self._context, self._load_tools().tools, ToolCall(name, given))
+        offer = self._load_tools()
+        listed = [tool.name for tool in offer.listed]
+        result = calls.run(self._context, offer.tools, ToolCall(name, given), listed)
         return _format_text(result.text, is_error=result.is_error)
 
     def _load_tools(self) -> ToolOffer:
@@ -280,11 +321,13 @@ class _Server:
     def _listen(self, message: Message) -> None:
         """Acknowledge a stream of changes; it is open until the client cancels the request."""
         asked = message.get_object("notifications", required=True)
-        uris = asked.get("resourceSubscriptions")
-        flags = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
-        wanted: Result = {flag: True for flag in flags if asked.get(flag) is True}
-        if isinstance(uris, list) and uris:
-            wanted["resourceSubscriptions"] = uris
+        uris = asked.get("resourceSubscriptions", [])
+        if not (isinstance(uris, list) and all(isinstance(uri, str) for uri in uris)):
+            wrong = f"{message.method}: resourceSubscriptions has to be a list of strings"
+            raise ProtocolError(INVALID_PARAMS, wrong)
+        wanted: Result = {"resourceSubscriptions": uris} if uris else {}
+        if asked.get("resourcesListChanged") is True:  # the lists of tools and prompts stay
+            wanted["resourcesListChanged"] = True
         self._start_watching(message)
         self._streams[message.id] = wanted
         if message.cancelled:
@@ -344,10 +387,9 @@ class _Server:
         self._wire.write({"jsonrpc": "2.0", "method": method, "params": params})
 
     def _prepare(self) -> None:
-        """Before the first call: clean the environment, and have the service hold the store."""
+        """Before the first call: clean the environment, have the store held, and answer hooks."""
         if self._prepared:
             return
-        self._prepared = True
         import gc  # once the tools are listed
         import threading  # likewise
 
@@ -361,6 +403,8 @@ class _Server:
                 return  # calls report what is wrong with the store
 
         threading.Thread(target=wake, daemon=True).start()
+        threading.Thread(target=self._answer_hooks).start()
+        self._prepared = True
 
 
 def _is_hook(message: Message) -> bool:

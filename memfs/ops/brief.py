@@ -201,7 +201,9 @@ def updates_since(
     # One that is kept redacted and has changed is shown whole: what changed in it is not known.
     unknown = {key for key in shown.numbers if key in texts and key not in same}
     before = {key: text for key, text in shown.blocks.items() if key not in unknown}
-    new = brief_contents.format_updates(now, before, recalled, _RECALL_BUDGET, tools=tools)
+    new = brief_contents.format_updates(
+        now, before, recalled, _RECALL_BUDGET, place=place, tools=tools
+    )
     new = "\n".join(part for part in (new, notice) if part)
     hits = shown.hits + [ident for hit in recalled for ident in hit.ids]
     numbers = {key: number for key, number in shown.numbers.items() if key in same}

@@ -57,7 +57,12 @@ def search_scope(context: ToolContext, arguments: Arguments) -> str:
         if scope == TEAM:
             return search_conversations(context, {**arguments, "team": True})
         return formatting.search_hits(context, arguments, kinds=SCOPES.get(scope, ()))
-    if "since" not in arguments or scope not in ("", "sessions"):
+    if "since" in arguments and scope not in ("", "sessions"):
+        raise UsageError(
+            f"scope {scope} needs a query",
+            "leave scope out, or use scope sessions, to list what was said from a day on",
+        )
+    if "since" not in arguments:
         raise UsageError("memory_search needs a query", "or since: what was said from that day on")
     days = {"start_date": arguments["since"], "end_date": arguments.get("until")}
     return formatting.list_by_date(context, {**arguments, **days})

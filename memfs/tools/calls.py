@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from memfs.core import os_errors
@@ -44,18 +44,26 @@ class CheckedCall:
     heartbeat: bool
 
 
-def run(context: ToolContext, tools: Mapping[str, Tool], call: ToolCall) -> Result:
-    """Run one call. Errors become results, none is raised."""
-    checked = check(tools, call)
+def run(
+    context: ToolContext, tools: Mapping[str, Tool], call: ToolCall, listed: Collection[str] = ()
+) -> Result:
+    """Run one call. Errors become results, none is raised.
+
+    Those for an unknown tool name the tools that are `listed`, by default all.
+    """
+    checked = check(tools, call, listed)
     return checked if isinstance(checked, Result) else do(context, checked)
 
 
-def check(tools: Mapping[str, Tool], call: ToolCall) -> CheckedCall | Result:
+def check(
+    tools: Mapping[str, Tool], call: ToolCall, listed: Collection[str] = ()
+) -> CheckedCall | Result:
     """Check a call against the schema of its tool; return the checked call, or an error result."""
     tool = tools.get(call.name)
     if tool is None:
-        near = difflib.get_close_matches(call.name, tools, 3, 0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tools)}"
+        named = listed or tools
+        near = difflib.get_close_matches(call.name, named, 3, 0.5)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(named)}"
         text = f"error: there is no tool {excerpt(call.name, 80)!r}; {hint}"
         return Result(call, text, is_error=True)
     given, heartbeat = call.arguments, False

@@ -21,7 +21,7 @@ from memfs.store import blocks
 from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
 
-_DELETED = "is deleted; memory_undo brings it back"
+_DELETED = "is deleted; the user can: memfs undo {}"
 _GONE = {"rename": "has another name now", "undo": "is gone again"}
 
 
@@ -130,7 +130,8 @@ def _describe(context: ToolContext, entries: tuple[JournalEntry, ...]) -> list[s
     lines = []
     for entry in entries:
         if entry.after is None:
-            lines.append(flatten_text(f"done: '{entry.label}' {_GONE.get(entry.op, _DELETED)}"))
+            deleted = _DELETED.format(entry.label)
+            lines.append(flatten_text(f"done: '{entry.label}' {_GONE.get(entry.op, deleted)}"))
             continue
         block = blocks.make(entry.tier, entry.label, "", entry.after)
         full = f"{block.chars:,}/{block.limit:,} characters{block.size_in_tokens}"

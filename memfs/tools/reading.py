@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+
 from memfs.core import label as labels
-from memfs.core.errors import NotFoundError
+from memfs.core.errors import NotFoundError, UsageError
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.core.formats import format_time
 from memfs.core.privacy import excerpt
@@ -23,9 +25,13 @@ def read_memory(context: ToolContext, arguments: Arguments) -> str:
 
     Raises `NotFoundError`.
     """
-    ident, place = arguments.get("id", "").strip(), context.place()
+    ident, place = arguments.get("id", "").strip("[] "), context.place()
     label = labels.normalise(ident)
-    if not ident or (not labels.problem(label) and blocks.resolve_label(place, label)):
+    try:
+        is_block = bool(ident and blocks.resolve_label(place, label))
+    except UsageError:  # what is no label may be another's id
+        is_block = False
+    if is_block or not ident:
         return core_memory.read_block(context, {"label": ident})
     try:
         return _format_passage(archive.find_passage(place, ident))
@@ -34,9 +40,12 @@ def read_memory(context: ToolContext, arguments: Arguments) -> str:
     try:
         messages = sessions.number_turns(sessions.read_session(place, ident))
     except NotFoundError as error:
+        known = {block.label for block in blocks.load(place)}
+        near = difflib.get_close_matches(label.rpartition(":")[2], sorted(known), 3, 0.7)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
         raise NotFoundError(
-            f"there is no one block, session or passage {excerpt(ident, 80)!r}",
-            "memory_read without an id lists the blocks, memory_search finds the others",
+            f"no block, session or passage has the id {excerpt(ident, 80)!r}",
+            f"{meant}memory_read without an id lists the blocks, memory_search finds the others",
         ) from error
     paging = {"limit": _MESSAGES, "page": arguments.get("page", 1)}
     first = (paging["page"] - 1) * _MESSAGES

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.store.blocks import Place
+from memfs.tools import provider_formats, registry
 from tests.cli.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("place")
@@ -343,3 +344,15 @@ def test_init_without_a_terminal_asks_nothing(memfs: Run, home: Path) -> None:
     assert memfs("init").err.splitlines()[-1] == (
         "Claude Code is installed; wire it with: memfs install claude"
     )
+
+
+def test_formats_have_every_tool_that_can_be_called_the_list_those_of_a_session(
+    memfs: Run, place: Place
+) -> None:
+    assert place.project
+    for form in provider_formats.FORMATS:
+        told = memfs("tools", "--format", form).out
+        assert all(f'"{name}"' in told for name in registry.built_in())
+    listed = memfs("tools").out
+    assert "memory_undo(" not in listed
+    assert "memory_read(" in listed

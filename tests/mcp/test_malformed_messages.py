@@ -169,6 +169,8 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 
+WRONG_URIS: tuple[object, ...] = (5, "x", {}, None, [5], ["x", {}])
+
 
 def ask(ident: int, method: str, **params: object) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": ident, "method": method, "params": params})
@@ -194,6 +196,12 @@ def test_what_is_asked_wrongly_is_answered_by_its_code(repo: Path) -> None:
             ask(11, "tools/list", _meta={version: "2026-07-28"}),
             ask(12, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={}),
             ask(13, "subscriptions/listen", _meta=META),
+            *(
+                ask(ident, "subscriptions/listen", _meta=META, notifications=given)
+                for ident, given in enumerate(
+                    ({"resourceSubscriptions": uris} for uris in WRONG_URIS), 20
+                )
+            ),
         ],
         types.UNSUPPORTED_PROTOCOL_VERSION: [ask(14, "tools/list", _meta={version: "2099-01-01"})],
     }
@@ -201,6 +209,13 @@ def test_what_is_asked_wrongly_is_answered_by_its_code(repo: Path) -> None:
     for code, lines in wrong.items():
         for line in lines:
             assert found[json.loads(line)["id"]]["error"]["code"] == code, line
+
+
+@pytest.mark.usefixtures("place")
+def test_a_stream_acknowledges_what_it_tells(repo: Path) -> None:
+    asked = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
+    said = answers(repo, ask(1, "subscriptions/listen", _meta=META, notifications=asked))
+    assert said[None]["params"]["notifications"] == {"resourcesListChanged": True}
 
 
 @pytest.mark.parametrize(

@@ -203,8 +203,9 @@ def test_blocks_are_resources_and_changes_are_told(place: Place, repo: Path) -> 
             await session.call_tool("memory_create", {"label": "new", "description": "d"})
             while len([n for n in told if "updated" in str(getattr(n, "method", ""))]) < 2:
                 await anyio.sleep(0.05)
-            with pytest.raises(MCPError, match="there is no block 'zzz'"):
+            with pytest.raises(MCPError, match="there is no block 'zzz'") as lost:
                 await session.read_resource("memfs://blocks/zzz")
+            assert lost.value.error.code == -32002
             with pytest.raises(MCPError, match="there is no resource file:///etc/passwd"):
                 await session.read_resource("file:///etc/passwd")
 
@@ -235,6 +236,9 @@ def test_a_client_of_the_newest_protocol_listens_to_changes(place: Place, repo: 
             found = await session.read_resource(human)
             assert isinstance(found.contents[0], types.TextResourceContents)
             assert found.contents[0].text == "a"
+            with pytest.raises(MCPError, match="there is no block 'zzz'") as lost:
+                await session.read_resource("memfs://blocks/zzz")
+            assert lost.value.error.code == -32602
 
     run(test)
 
@@ -287,6 +291,8 @@ def test_prompts_hold_what_they_are_about(place: Place, repo: Path) -> None:
             rethink = (await session.get_prompt("memory-rethink", {"label": "persona"})).messages[0]
             assert isinstance(rethink.content, types.TextContent)
             assert '"persona" holds 172 of 5,000 characters' in rethink.content.text
+            with pytest.raises(MCPError, match="memory-rethink needs the argument label"):
+                await session.get_prompt("memory-rethink")
             for name, given in (("zzz", {}), ("memory-rethink", {"label": "zzz"})):
                 with pytest.raises(MCPError, match="there is no"):
                     await session.get_prompt(name, given)

@@ -157,6 +157,168 @@ def test_answers_do_not_get_between_each_other(served: Place, repo: Path) -> Non
 
 
 @pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("meta", [{}, META], ids=["older", "2026-07-28"])
+def test_a_hook_does_not_wait_behind_a_slow_call(repo: Path, meta: dict[str, object]) -> None:
+    """No service answers it; the tool waits for a pipe, so it is as slow as can be."""
+    pipe = repo / "pipe"
+    os.mkfifo(pipe)
+    code = f"""
+import sys
+from memfs.cli import main
+from memfs.tools import calls
+run = calls.run
+calls.run = lambda *given: (open({str(pipe)!r}).read(), run(*given))[1]
+sys.argv[1:] = ["mcp"]
+main.main()
+"""
+    abilities: dict[str, object] = {types.CLIENT_CAPABILITIES_META_KEY: {}}
+    meta = {"_meta": {**meta["_meta"], **abilities}} if meta else {}  # type: ignore[dict-item]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x"}}
+    with subprocess.Popen([sys.executable, "-c", code], cwd=repo, stdin=-1, stdout=-1) as process:
+        assert process.stdin
+        assert process.stdout
+        for line in (
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+            {**call("core_memory_read", {}, **meta), "id": 2},
+            {**call(stdio.TOOL, arguments(repo, "s"), **meta), "id": 3},
+        ):
+            process.stdin.write(f"{json.dumps(line)}\n".encode())
+        process.stdin.flush()
+        assert [json.loads(process.stdout.readline())["id"] for _ in range(2)] == [1, 3]
+        pipe.write_text("")
+        assert json.loads(process.stdout.readline())["id"] == 2
+        process.stdin.close()
+        assert process.wait(running.LONG) == 0
+
+
+@pytest.mark.usefixtures("place")
+def test_a_request_that_is_cancelled_at_any_moment_ends_nothing_and_leaves_no_stream(
+    repo: Path,
+) -> None:
+    """The dictionaries stand for a thread that is interrupted where it does most harm."""
+    code = """
+import sys, threading
+from memfs.cli import main
+from memfs.mcp import server
+
+def is_main():
+    return threading.current_thread() is threading.main_thread()
+
+class Open(dict):
+    def get(self, ident):
+        found = super().get(ident)
+        if is_main():
+            self.pop(ident, None)
+        return found
+
+class Streams(dict):
+    opened = threading.Event()
+    def __setitem__(self, *given):
+        super().__setitem__(*given)
+        self.opened.set()
+    def pop(self, *given):
+        super().pop(*given)
+        if not is_main():
+            self.opened.wait(0.2)
+
+serve = server._Server.serve
+def run(self):
+    self._open, self._streams = Open(), Streams()
+    serve(self)
+    print(self._streams, file=sys.stderr)
+server._Server.serve = run
+sys.argv[1:] = ["mcp"]
+main.main()
+"""
+    meta = {"_meta": {**META["_meta"], types.CLIENT_CAPABILITIES_META_KEY: {}}}
+    wanted = {"notifications": {"resourcesListChanged": True}}
+    lines: list[dict[str, object]] = []
+    for number in range(20):
+        method = ("prompts/list", "subscriptions/listen")[number % 2]
+        lines.append({"id": number, "method": method, "params": {**meta, **wanted}})
+        if number % 3:
+            cancelled = {"requestId": number}
+            lines.append({"method": "notifications/cancelled", "params": cancelled})
+    lines += [
+        {"method": "notifications/cancelled", "params": {"requestId": number}}
+        for number in range(20)
+    ]
+    text = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=repo,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "{}\n")
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&-"])
+def test_a_stream_that_is_closed_ends_no_server(place: Place, repo: Path, closed: str) -> None:
+    config = Path(place.home.root) / "config.yaml"
+    config.write_text("memfs: 1\ntools: {remove: [none]}\n")  # which is told on standard error
+    hello: dict[str, object] = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "x"},
+    }
+    requests: tuple[tuple[str, dict[str, object]], ...] = (
+        ("initialize", hello),
+        ("tools/list", {}),
+        ("tools/call", {"name": "memory_read"}),
+    )
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        for number, (method, params) in enumerate(requests)
+    ]
+    words = ["sh", "-c", f'exec "$0" -c "$1" mcp {closed}', sys.executable, START]
+    done = subprocess.run(
+        words, cwd=repo, input="\n".join(lines), capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["id"] for each in answers] == ([0, 1, 2] if closed == "2>&-" else [])
+    assert all("result" in each for each in answers)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_folder_that_is_removed_ends_no_server(repo: Path) -> None:
+    folder = repo / "worktree"
+    folder.mkdir()
+    lines = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}},
+        {**call("memory_read", {}), "id": 2},
+        {**call(stdio.TOOL, arguments(folder, "s")), "id": 3},
+        {"id": 4, "method": "prompts/list", "params": {}},
+    ]
+    lines[0]["params"] |= {"capabilities": {}, "clientInfo": {"name": "x"}}  # type: ignore[operator]
+    text = "".join(json.dumps({"jsonrpc": "2.0", **line}) + "\n" for line in lines)
+    code = """
+import os, sys
+from memfs.mcp import server
+folder = os.getcwd()
+os.rmdir(folder)
+server.run(folder, "", "0")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
+    assert list(answers) == [1, 2, 3, 4]
+    gone = f"tools/call failed: the folder {folder} is gone"
+    assert [answers[number]["error"]["message"] for number in (2, 3)] == [gone, gone]
+    assert answers[4]["result"]
+
+
+@pytest.mark.usefixtures("place")
 def test_a_client_that_breaks_off_ends_the_server(repo: Path) -> None:
     ours, theirs = socket.socketpair()
     with subprocess.Popen(

@@ -69,7 +69,7 @@ def test_blocks_are_edited_by_every_operation(do: Do, place: Place) -> None:
     assert do("memory_undo", label="alpha").text.startswith("undone: version 7\ndone: 'alpha'")
     assert value(place, "alpha") == "a\nd d"
     gone = do("memory_delete", label="alpha")
-    assert gone.text == "done: 'alpha' is deleted; memory_undo brings it back"
+    assert gone.text == "done: 'alpha' is deleted; the user can: memfs undo alpha"
     do("memory_undo", label="alpha")
     assert value(place, "alpha") == "a\nd d"
 

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from memfs.store.blocks import Place
+from memfs.tools import catalog
 from tests.ops.recorded_sessions import record
 from tests.tools.conftest import Do
 
@@ -41,7 +42,10 @@ def test_a_search_looks_everywhere_or_at_one_scope(told: Do) -> None:
 def test_a_search_without_a_query_lists_what_was_said_from_a_day_on(told: Do) -> None:
     listed = told("memory_search", since="2020-01-01")
     assert listed.text.startswith("showing 1-5 of 26 messages; more with page=2")
-    for given in ({}, {"query": " "}, {"since": "7d", "scope": "archive"}):
+    for scope in {*catalog.SCOPES} - {"sessions"}:
+        refused = told("memory_search", since="7d", scope=scope)
+        assert f"error: scope {scope} needs a query\nhint: leave scope out" in refused.text
+    for given in ({}, {"query": " "}, {"scope": "archive"}):
         refused = told("memory_search", **given)
         assert refused.is_error
         assert "memory_search needs a query" in refused.text
@@ -60,7 +64,11 @@ def test_what_is_found_is_read_whole(told: Do) -> None:
     assert "… (900 characters)" in last
     unknown = told("memory_read", id="s-9")
     assert unknown.is_error
-    assert "there is no one block, session or passage 's-9'" in unknown.text
+    assert "no block, session or passage has the id 's-9'" in unknown.text
+    assert "did you mean human? " in told("memory_read", id="humn").text
+    for shown in re.findall(r"^\[.+?\]", told("memory_read").text, re.MULTILINE):
+        for ident in (shown, shown.upper(), f"[{shown.partition(':')[2]}".upper()):
+            assert told("memory_read", id=ident).text.startswith(shown)
 
 
 def test_what_was_paged_out_comes_back_by_the_same_tool(told: Do) -> None:

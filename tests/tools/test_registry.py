@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from memfs.context import brief_contents
 from memfs.core import settings
 from memfs.mcp import messages
 from memfs.store import blocks
@@ -42,6 +44,36 @@ def test_what_sessions_begin_with_is_eight_tools_of_8_kb(place: Place, repo: Pat
     assert len(listed) == len(settings.SMALL) == 8
     text = messages.encode({"tools": [tool.define() for tool in listed]})
     assert len(text) <= 8000
+
+
+def test_a_hint_names_listed_tools_alone(place: Place, repo: Path) -> None:
+    context = ToolContext(str(repo))
+    offer = registry.offer_tools(context)
+    names = {tool.name for tool in offer.listed}
+    for name in (*(f"{each}s" for each in offer.tools), "read_memory", "zzz"):
+        told = calls.run(context, offer.tools, ToolCall(name), names).text
+        assert not (set(offer.tools) - names) & set(re.findall(r"\w+", told.partition(";")[2]))
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("{}", "memory_read"),
+        ("{profile: full}", "memory_read"),
+        ("{profile: full, remove: [memory_read]}", "core_memory_read"),
+        ("{remove: [memory_read]}", ""),
+    ],
+)
+def test_a_brief_and_its_updates_name_a_tool_that_is_listed(
+    place: Place, repo: Path, text: str, read: str
+) -> None:
+    configure(place, f"\ntools: {text}\n")
+    listed = {tool.name for tool in registry.offer_tools(ToolContext(str(repo))).listed}
+    assert brief_contents.names(place, tools=True).read == read
+    assert not read or read in listed
+    now = {"project:new": "---\ndescription: d\npinned: false\n---\nx\n"}
+    shown = brief_contents.format_updates(now, {}, [], 0, place=place, tools=True)
+    assert not (set(registry.built_in()) - listed) & set(re.findall(r"\w+", shown))
 
 
 def test_tools_are_removed_described_and_added_by_configuration(place: Place, repo: Path) -> None:

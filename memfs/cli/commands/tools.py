@@ -26,12 +26,13 @@ def tools_command(form: str | None, as_json: bool) -> None:
     """List the tools by which a model edits and searches memory, and the tokens they cost.
 
     Each session has their definitions in its context. `tools: full` in config.yaml lists all.
+    --format and --json print every tool that can be called.
     """
     offer = registry.offer_tools(ToolContext(os.getcwd(), options.get_origin()))
     for problem in offer.problems:
         console.talk(problem)
     if form or as_json:
-        console.as_json(provider_formats.definitions(offer.listed, form or "mcp"))
+        console.as_json(provider_formats.definitions(list(offer.tools.values()), form or "mcp"))
         return
     costs = [estimate(json.dumps(tool.define(), ensure_ascii=False)) for tool in offer.listed]
     for tool, cost in zip(offer.listed, costs, strict=True):
