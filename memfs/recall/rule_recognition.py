@@ -153,7 +153,9 @@ def _rate_statement(clauses: list[list[str]]) -> int:
     explicit = _has(whole, _ADVERBS + _BANS) or (not task and _has(whole, _RULES))
     rated = LIKELY if "from now on" in whole and len(said) == len(clauses) else NONE
     for at, each in enumerate(said):
-        lasts = explicit or any(_ends(n) and (n is each or len(n) < 3) for n in said[at : at + 2])
+        lasts = explicit or any(
+            _has_lasting_end(n) and (n is each or len(n) < 3) for n in said[at : at + 2]
+        )
         found = _rate_clause(each, lasts=lasts, explicit=explicit)
         if (
             at
@@ -170,7 +172,7 @@ def _rate_statement(clauses: list[list[str]]) -> int:
     return rated
 
 
-def _ends(clause: list[str]) -> bool:
+def _has_lasting_end(clause: list[str]) -> bool:
     last = clause[-1] in _ENDS and clause[0] not in _OTHERS
     return clause[0] == "nowhere" or (last and _main(clause) is clause)
 
