@@ -78,7 +78,7 @@ def test_others_review_once(project: Project, host: Assistant) -> None:
     host.install(project, "--user")
     with ScriptedModel() as model:
         with host.start(project, model).conversation() as session:
-            for n in range(5):
+            for n in range(3):
                 session.say(f"prompt number {n}")
     assert reviews(model) == 1
     assert MARK not in project.memfs("search", "Before this ends, look over our conversation")
