@@ -12,13 +12,14 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from typing import NamedTuple
-
-import pathspec
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.files.signatures import Signature
-from memfs.store.data_sources import DataSource
+from memfs.store.data_sources import COMMITS, DataSource
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 RULE_FILES = (".memfsignore", ".gitignore")  # the stronger first
 _MOST = 256 << 10  # bytes of a file of rules
@@ -37,7 +38,7 @@ class PathRules:
         used = [line for line in lines if _is_quick(line) and _is_pattern(line)]
         self.key = f"{zlib.crc32(repr(used).encode('utf-8', 'replace')):x}"
         self._start = len(folder) + 1 if folder else 0
-        self._spec = pathspec.GitIgnoreSpec.from_lines(used)
+        self._spec = _compile(used) if used else None
 
     def decide(self, path: str, *, is_folder: bool = False) -> bool | None:
         """Tell whether the patterns take a path, None if none of them speaks of it."""
@@ -85,6 +86,12 @@ def rules_above(folder: str) -> list[PathRules]:
     return found
 
 
+def _compile(lines: list[str]) -> GitIgnoreSpec:
+    import pathspec  # 15 ms, which a state without patterns needs not
+
+    return pathspec.GitIgnoreSpec.from_lines(lines)
+
+
 def _is_quick(line: str) -> bool:
     parts = line.split("/")
     most = max(len(_STARS.findall(part)) for part in parts)
@@ -94,7 +101,7 @@ def _is_quick(line: str) -> bool:
 def _is_pattern(line: str) -> bool:
     """Tell whether a line can be read as a pattern."""
     try:
-        pathspec.GitIgnoreSpec.from_lines([line])
+        _compile([line])
     except (ValueError, re.error):
         return False
     return True
@@ -151,6 +158,7 @@ class SourceWalk:
         self.unreadable: dict[str, str] = {}
         self.listings: dict[str, FolderListing] = {}
         self._known = known
+        self._is_ruled = source.kind != COMMITS  # a log is in a folder that git ignores
         self._start = len(source.top) + 1
         self._globs = PathRules(source.globs) if source.globs else None
         self._excludes = PathRules(source.excludes)
@@ -173,7 +181,8 @@ class SourceWalk:
         if status.st_mode & files.KIND != files.FOLDER:
             self._add_file(path, status)
             return
-        rules = [each for each in rules_above(path) if each.decide(path, is_folder=True) is None]
+        above = rules_above(path) if self._is_ruled else []
+        rules = [each for each in above if each.decide(path, is_folder=True) is None]
         waiting = [(path, rules, DEEPEST)]
         while waiting:
             folder, above, levels = waiting.pop()

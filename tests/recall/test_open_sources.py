@@ -65,7 +65,12 @@ def test_sources_are_found_beside_the_rest(sourced: Place) -> None:
     assert found(sourced, Filter(kinds=("passage", "source"))) == [ARCHIVED, SOURCED]
 
 
-def test_commits_are_found_beside_the_rest(sourced: Place, repo: Path) -> None:
+@pytest.mark.parametrize("ignored", ["", "*.jsonl\n", "log/\ncommits\n", "*\n"])
+def test_commits_are_found_beside_the_rest(sourced: Place, repo: Path, ignored: str) -> None:
+    """What the project ignores is no matter: memfs writes their log itself."""
+    (repo / ".git/info/exclude").write_text("")
+    (repo / ".agent-memory/local/.gitignore").unlink(missing_ok=True)
+    (repo / ".agent-memory/.gitignore").write_text(ignored)
     words = ["git", "commit", "-q", "--allow-empty", "-m", "Descale the kettle at night"]
     subprocess.run(words, check=True)
     commit = "commit: Descale the kettle at night"
