@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -14,10 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 import memfs
 from memfs.core.parts import DISTRIBUTION
 from memfs.ipc import client
+from memfs.store.blocks import Place
 from tests.docs.walkthroughs import ELSEWHERE
 
 ROOT = Path(memfs.__file__).parent.parent
@@ -78,6 +81,35 @@ def test_the_address_of_the_repository_is_one() -> None:
     assert found == {f"{owner}/{name}"}
     server = load("server.json")
     assert (server["name"], server["repository"]["url"]) == (f"io.github.{owner}/{name}", HOME)
+
+
+def yaml(text: str) -> Any:
+    return YAML(typ="safe").load(text)
+
+
+def test_a_workflow_can_check_the_memory_as_the_page_says(repo: Path, place: Place) -> None:
+    text = (ROOT / "docs/check.md").read_text("utf-8")
+    workflow, hooks = (yaml(each) for each in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL))
+    action = yaml((ROOT / "action.yml").read_text("utf-8"))
+    used = workflow["steps"][1]
+    assert used["uses"].rpartition("@")[0] == HOME.removeprefix("https://github.com/")
+    assert set(used["with"]) <= set(action["inputs"])
+    (listed,) = hooks["repos"]
+    known = yaml((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert [each["id"] for each in listed["hooks"]] == [each["id"] for each in known]
+    (step,) = action["runs"]["steps"]
+    script = step["run"].partition("agent-memfs\n")[2].partition("\n")[2]  # with memfs installed
+    env = {**os.environ, "BASE": "", "FILES": "AGENTS.md NOTES.md"}
+    for line, code in (("It is small.", 0), ("See `gone.py`.", 1)):
+        (repo / "AGENTS.md").write_text(line)
+        (repo / "NOTES.md").write_text("None.")
+        (repo / "gone.py").write_text("x = 1")
+        for words in ("add -A", f"commit -qm {code}", "rm -q gone.py", f"commit -qm gone{code}"):
+            who = ("-c", "user.name=A", "-c", "user.email=a@b.example")
+            subprocess.run(["git", *who, *words.split()], cwd=repo, check=True)
+        command = ["bash", "-c", script]
+        done = subprocess.run(command, cwd=repo, env=env, check=False, capture_output=True)
+        assert done.returncode == code, done
 
 
 def test_the_registry_of_mcp_finds_its_marker_and_takes_the_description() -> None:

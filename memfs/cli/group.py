@@ -94,6 +94,7 @@ GROUPS = {
         ("page", "move parts of a block out of context, and back"),
         ("rename rethink", "give a block another label, or a tidier text"),
         ("log diff blame", "see who changed a block, when, how and why"),
+        ("check", "find what is no longer true of the project"),
         ("undo restore", "take back an edit; go back to a version"),
     ),
     "find": (

@@ -49,6 +49,16 @@ class CommitMessage(NamedTuple):
     text: str
 
 
+class Removal(NamedTuple):
+    """The commit that removed a file, or moved it to `moved_to`; paths from the top on."""
+
+    path: str
+    moved_to: str
+    commit: str
+    at: str
+    subject: str
+
+
 def list_ids(folder: str, most: int, seconds: float = 60) -> list[str] | None:
     """List the newest commits up to HEAD, at most `most`, without merges; None if git fails.
 
@@ -143,6 +153,35 @@ def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> I
     before = git.prefix(folder)
     for commit in _parse(out.decode("utf-8", "surrogateescape")):
         yield commit._replace(path=commit.path.removeprefix(before))
+
+
+def list_removals(folder: str, seconds: float = 60) -> dict[str, Removal]:
+    """Map each file that a commit up to HEAD removed or moved to the last such commit.
+
+    Paths are relative to the top of the working tree. Outside git the map is empty. Raises
+    `TimeoutError` after `seconds`.
+    """
+    until = time.monotonic() + seconds
+    listed = _run_git(folder, ("rev-list", "HEAD"), [], b"", until)
+    if not listed:
+        return {}
+    words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--diff-filter=DR", "--no-ext-diff")
+    tail = ("--no-textconv", f"--format={_FORMAT}")
+    out = _run_git(folder, (*words, "-M", *tail), [], listed, until)
+    if out is None:  # a clone without all texts: moves that changed nothing are seen
+        out = _run_git(folder, (*words, "-M100%", *tail), [], listed, until) or b""
+    found: dict[str, Removal] = {}
+    head = ["", "", "", ""]
+    fields = iter(out.decode("utf-8", "surrogateescape").split("\0"))
+    for field in fields:
+        start = field.find("\x01")
+        if start >= 0:
+            head = (field[start + 1 :].split("\x02", 3) + head)[:4]
+        elif field.lstrip("\n").startswith(":"):
+            path = next(fields, "")
+            to = next(fields, "") if field.rpartition(" ")[2].startswith("R") else ""
+            found.setdefault(path, Removal(path, to, head[0], _to_utc(head[1]), head[3]))
+    return found
 
 
 def _run_git(

@@ -96,6 +96,7 @@ def test_no_page_has_an_example_that_is_not_looked_at() -> None:
     }
     assert found == {
         ("agent.md", "yaml", 2),
+        ("check.md", "yaml", 2),  # see test_release.py
         ("concepts.md", "markdown", 1),
         ("kinds.md", "python", 1),
         ("kinds.md", "yaml", 1),

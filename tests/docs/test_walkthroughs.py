@@ -42,6 +42,10 @@ WALKS = {
         {"reject": "reflect --again; memfs review reject", "4d2e": "''"},
     ),
     "benchmarks.md": Walk("mkdir docs; echo 'Retries stop after three.' > docs/a.md"),
+    "check.md": Walk(
+        "touch AGENTS.md CLAUDE.md; git add .; git -c user.name=A -c user.email=a@b commit -qm 1\n"
+        "git branch origin/main"
+    ),
     "concepts.md": Walk(),
     "importers.md": Walk(
         "mkdir -p docs/notes; echo 'Use tabs.' > CLAUDE.md\n"

@@ -1,0 +1,92 @@
+"""`memfs check`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+
+import click
+
+from memfs import hosts
+from memfs.cli import console, options
+from memfs.core.errors import RejectedError, StoreError
+from memfs.core.escaping import flatten_text
+from memfs.core.formats import format_count
+from memfs.ops import check as op
+from memfs.ops.check import CheckFinding
+
+_SHORT = 7  # digits of a commit
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, type=click.Path(dir_okay=False))
+@click.option(
+    "--changed",
+    default="",
+    metavar="BASE",
+    help="Report only what commits after BASE (origin/main) caused.",
+)
+@options.json_option
+def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
+    """Check what the memory says of the project: files, functions, scripts, versions.
+
+    Looks through the project's blocks, static entries, passages and facts, or through FILES
+    (AGENTS.md, say). Reported is what is gone or moved since an earlier commit, what a manifest
+    contradicts, and what is past its `review_after` or `expires_at`. What cannot be verified is not
+    reported. Nothing is changed.
+
+    Exit code 1 if something is reported.
+    """
+    place = options.place(untrusted=True)
+    if options.hides_content(place) and hosts.find_running_session(os.environ)[1]:
+        raise RejectedError(
+            "this project's memory came with the clone, and no assistant is shown any of it",
+            "its user can run memfs trust",
+        )
+    try:
+        report = op.run(place, files, changed)
+    except TimeoutError as error:
+        raise StoreError("git takes too long to read the history", "try again") from error
+    if as_json:
+        console.as_json({**asdict(report)})
+    else:
+        for finding in report.findings:
+            _print_finding(finding)
+        if report.shallow:
+            console.talk(
+                "! this clone has only a part of the history: what is gone cannot be seen. In a "
+                "GitHub workflow: actions/checkout with fetch-depth: 0"
+            )
+        looked = f"{format_count(report.anchors, 'name')} in {format_count(report.texts, 'text')}"
+        if not report.findings:
+            console.print_done(f"{looked} checked: none is known to be wrong")
+        else:
+            console.talk(f"{format_count(len(report.findings), 'finding')}; checked: {looked}")
+    if report.findings:
+        console.refuse()
+
+
+def _print_finding(finding: CheckFinding) -> None:
+    line = f":{finding.line}" if finding.line else f" {finding.label[:8]}"
+    console.data(
+        flatten_text(f"{finding.path}{line} {finding.state} {finding.kind}: {finding.said}")
+    )
+    why = _explain(finding)
+    if why:
+        console.data(f"  {flatten_text(why)}")
+    if finding.mend:
+        console.data(f"  → {flatten_text(finding.mend)}")
+
+
+def _explain(finding: CheckFinding) -> str:
+    words = []
+    if finding.state == "moved":
+        words.append(f"now {finding.now}")
+    elif finding.state == "contradicted":
+        words.append(f"{finding.source} says {finding.now}")
+    elif finding.state == "gone" and finding.kind != "file":
+        words.append(f"it was in {finding.source}")
+    if finding.commit:
+        subject = f' "{finding.subject}"' if finding.subject else ""
+        words.append(f"since {finding.at[:10]}, commit {finding.commit[:_SHORT]}{subject}")
+    return "; ".join(words)

@@ -1,0 +1,181 @@
+"""Which anchors of a text are no longer true of the project: gone, moved, or contradicted.
+
+What cannot be verified is never reported: a file counts as gone only where the history had it, a
+script only where an earlier manifest had it, and a version only where every manifest that speaks of
+it asks for another one.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from memfs.core import manifests
+from memfs.core.anchors import Anchor
+from memfs.core.manifests import LOCKS, Manifest
+from memfs.store.project_files import ProjectFiles
+
+State = Literal["gone", "moved", "contradicted"]
+
+_PACKAGE = "package.json"
+_MAKE = ("Makefile", "makefile", "GNUmakefile")
+_JUST = ("justfile", "Justfile", ".justfile")
+_MANIFESTS = {"make": _MAKE, "just": _JUST}  # of a runner; the others have package.json
+_CONFIGURATION = re.compile(
+    r"(?:^|/)(?:\.env[\w.\-]*|[\w.\-]+\.env|(?:docker-)?compose[\w.\-]*\.ya?ml|Dockerfile|"
+    r"(?:settings|config|env|constants)\.\w+)$"
+)
+_MOST_FILES = 8  # whose earlier versions are read for one anchor
+
+
+@dataclass(frozen=True)
+class StaleAnchor:
+    """An anchor that is no longer true.
+
+    `now` is what holds instead ("" for nothing), `source` the file that says so. `commit`, `at` and
+    `subject` are of the commit that changed it, "" where that is not known.
+    """
+
+    anchor: Anchor
+    state: State
+    now: str = ""
+    source: str = ""
+    commit: str = ""
+    at: str = ""
+    subject: str = ""
+
+
+def find_stale(
+    project: ProjectFiles, anchors: Iterable[Anchor], near: str = ""
+) -> list[StaleAnchor]:
+    """Return the anchors that are no longer true. `near` is the folder of the text, with a slash.
+
+    Raises `TimeoutError` where git takes too long.
+    """
+    check = _AnchorCheck(project, near)
+    return [found for anchor in anchors if (found := check.check(anchor)) is not None]
+
+
+class _AnchorCheck:
+    def __init__(self, project: ProjectFiles, near: str) -> None:
+        self._project, self._near = project, near
+
+    def check(self, anchor: Anchor) -> StaleAnchor | None:
+        return {
+            "file": self._check_file,
+            "function": self._check_function,
+            "script": self._check_script,
+            "tool": self._check_tool,
+            "variable": self._check_variable,
+            "version": self._check_version,
+        }[anchor.kind](anchor)
+
+    def _check_file(self, anchor: Anchor) -> StaleAnchor | None:
+        if self._project.has(anchor.name, self._near):
+            return None
+        gone = self._project.find_removal(anchor.name, self._near)
+        if gone is None:
+            return None
+        to = gone.moved_to
+        state: State = "moved" if to else "gone"
+        return StaleAnchor(anchor, state, to, gone.path, gone.commit, gone.at, gone.subject)
+
+    def _check_script(self, anchor: Anchor) -> StaleAnchor | None:
+        names = _MANIFESTS.get(anchor.of, (_PACKAGE,))
+        listed = [path for name in names for path in self._project.list_named(name)]
+        present = [self._manifests[path].scripts for path in listed]
+        if not present or any(anchor.name in scripts for scripts in present):
+            return None
+        for path in sorted(listed, key=lambda path: path.count("/"))[:_MOST_FILES]:
+            commit = at = ""
+            for text, which, when in self._project.list_earlier_texts(path):
+                found = manifests.read_manifest(posixpath.basename(path), text)
+                command = found.scripts.get(anchor.name) if found else None
+                if command is not None:
+                    now = next(
+                        (n for n, c in self._manifests[path].scripts.items() if c and c == command),
+                        "",
+                    )
+                    state: State = "moved" if now else "gone"
+                    return StaleAnchor(anchor, state, now, path, commit, at)
+                commit, at = which, when
+        return None
+
+    def _check_tool(self, anchor: Anchor) -> StaleAnchor | None:
+        used = {LOCKS[name]: path for name in LOCKS for path in self._project.list_named(name)}
+        top = {LOCKS[name]: name for name in LOCKS if name in self._project.list_named(name)}
+        if not top or anchor.name in used:
+            return None
+        now, source = next(iter(top.items()))
+        return StaleAnchor(anchor, "contradicted", now, source) if len(top) == 1 else None
+
+    def _check_version(self, anchor: Anchor) -> StaleAnchor | None:
+        asked = [
+            (path, wanted)
+            for path, manifest in self._manifests.items()
+            if (wanted := manifest.versions.get(manifests.fold_name(anchor.name)))
+        ]
+        if not asked or not all(
+            manifests.contradicts(anchor.of, anchor.least, wanted) for _, wanted in asked
+        ):
+            return None
+        path, wanted = min(asked, key=lambda each: each[0].count("/"))
+        return StaleAnchor(anchor, "contradicted", wanted, path)
+
+    def _check_function(self, anchor: Anchor) -> StaleAnchor | None:
+        stem = anchor.of.rpartition(".")[2]
+        listed = [name for name in self._project.names if _stem(name) == stem]
+        removed = [name for name in self._project.removals if _stem(name) == stem]
+        if not (listed or removed) or anchor.name in self._present_words(anchor.name):
+            return None
+        defined = re.compile(
+            rf"\b(?:def|func|function|fn|fun|const|let|sub)\s+(?:\([^()]*\)\s*)?{anchor.name}\b|"
+            rf"^\s+(?:async |static |public |private )*{anchor.name}\s*\(",
+            re.MULTILINE,
+        )
+        return self._find_last(anchor, [*listed, *removed], defined)
+
+    def _check_variable(self, anchor: Anchor) -> StaleAnchor | None:
+        if anchor.name in self._present_words(anchor.name):
+            return None
+        known = [*self._project.names, *self._project.removals]
+        return self._find_last(
+            anchor,
+            sorted(filter(_CONFIGURATION.search, known), key=lambda name: name.count("/")),
+            re.compile(rf"\b{anchor.name}\b"),
+        )
+
+    def _present_words(self, word: str) -> set[str]:
+        return self._project.find_words([word])
+
+    def _find_last(
+        self, anchor: Anchor, paths: list[str], pattern: re.Pattern[str]
+    ) -> StaleAnchor | None:
+        """Return that the first of some files which once had a pattern has it no more."""
+        for path in paths[:_MOST_FILES]:
+            gone = self._project.removals.get(path)
+            commit, at = (gone.commit, gone.at) if gone else ("", "")
+            for text, which, when in self._project.list_earlier_texts(path):
+                if pattern.search(text):
+                    return StaleAnchor(anchor, "gone", "", path, commit, at)
+                commit, at = which, when
+        return None
+
+    @cached_property
+    def _manifests(self) -> dict[str, Manifest]:
+        found = {}
+        for path in self._project.names:
+            name = posixpath.basename(path)
+            if manifests.is_manifest(name) and "node_modules/" not in path:
+                read = manifests.read_manifest(name, self._project.read(path))
+                if read is not None:
+                    found[path] = read
+        return found
+
+
+def _stem(name: str) -> str:
+    return posixpath.basename(name).partition(".")[0]

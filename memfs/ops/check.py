@@ -1,0 +1,214 @@
+"""Check what the memory says of the project against the project."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from memfs import files
+from memfs.core import frontmatter
+from memfs.core.anchors import find_anchors
+from memfs.core.errors import NotFoundError, UsageError
+from memfs.core.formats import format_day
+from memfs.knowledge import stale_anchors
+from memfs.knowledge.stale_anchors import StaleAnchor
+from memfs.store import archive, blocks, clock, commits, facts, git, static
+from memfs.store.blocks import Place
+from memfs.store.project_files import ProjectFiles
+
+_DATES = ("review_after", "expires_at")
+
+
+@dataclass(frozen=True)
+class CheckFinding:
+    """One thing in the memory that is no longer true, or is to be looked at again.
+
+    `path` is the file, from the top of the working tree on, and `line` counts from 1. `state` is
+    gone, moved, contradicted or due, `kind` what is named: file, function, script, tool, variable,
+    version, or date. `said` is what stands there, `now` what holds instead ("" for nothing),
+    `source` the file that says so. `commit`, `at` (UTC, ISO 8601) and `subject` are of the commit
+    that changed it. `mend` is the command that mends it, "" where a person has to find the words.
+    """
+
+    path: str
+    line: int
+    label: str
+    state: str
+    kind: str
+    said: str
+    now: str = ""
+    source: str = ""
+    commit: str = ""
+    at: str = ""
+    subject: str = ""
+    mend: str = ""
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What was found in how many texts with how many anchors.
+
+    `shallow`: the clone has a part of the history alone, so that little can be found.
+    """
+
+    findings: tuple[CheckFinding, ...]
+    texts: int
+    anchors: int
+    shallow: bool
+
+
+class _MemoryText(NamedTuple):
+    """A text, where it stands, and in which line it begins."""
+
+    path: str
+    text: str
+    before: int = 0
+    label: str = ""
+    ident: str = ""  # of a fact: it has no line of its own
+
+
+def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
+    """Check the project's memory, or the given Markdown files alone.
+
+    With `base` (a commit or branch) only what its successors caused is reported: what they wrote
+    into the memory, or changed in the project. Raises `MemfsError`; `TimeoutError` where git takes
+    too long.
+    """
+    folder = place.project.top if place.project else os.getcwd()
+    if git.top_level(folder) is None:
+        raise UsageError(
+            "memfs check compares the memory with the project's history, and there is none here",
+            "run it in a git repository",
+        )
+    project = ProjectFiles(folder)
+    texts = list(_read_files(project, paths) if paths else _read_store(place, project))
+    found: list[CheckFinding] = []
+    anchors = 0
+    for each in texts:
+        listed = find_anchors(each.text)
+        anchors += len(listed)
+        near = os.path.dirname(each.path)
+        stale = stale_anchors.find_stale(project, listed, f"{near}/" if near else "")
+        found += (_describe(each, one) for one in stale)
+        found += _find_due(project, each)
+    if base:
+        found = list(_filter_caused(project, found, base))
+    return CheckReport(tuple(found), len(texts), anchors, project.is_shallow)
+
+
+def _read_files(project: ProjectFiles, paths: Iterable[str]) -> Iterator[_MemoryText]:
+    for path in paths:
+        raw = files.read(os.path.abspath(path))
+        if raw is None:
+            raise NotFoundError(f"there is no file {path}", "name Markdown files")
+        yield _split(_shorten(project, os.path.realpath(path)), raw)
+
+
+def _read_store(place: Place, project: ProjectFiles) -> Iterator[_MemoryText]:
+    store = place.project
+    if store is None:
+        raise NotFoundError("this project has no memory", "memfs init, or name files to check")
+    own = [(path, label) for tier, label, path in blocks.paths(place) if tier == "project"]
+    own += [(path, "") for _, path in static.sources(store)]
+    own += [(path, "") for path in archive.sources(store)]
+    for path, label in own:
+        raw = files.read(path)
+        if raw:
+            yield _split(_shorten(project, path), raw, label)
+    for fact in facts.load_facts(store).values():
+        if fact.holds and not fact.personal:
+            name = f"{fact.at[:7] or 'undated'}.jsonl"
+            path = _shorten(project, f"{store.root}/facts/{name}")
+            yield _MemoryText(path, fact.statement, ident=fact.id)
+
+
+def _split(path: str, raw: str, label: str = "") -> _MemoryText:
+    head, body = frontmatter.split(raw)
+    return _MemoryText(path, body, head.count("\n"), label)
+
+
+def _shorten(project: ProjectFiles, path: str) -> str:
+    short = os.path.relpath(os.path.realpath(path), project.top)
+    return path if short.startswith("..") else short.replace(os.sep, "/")
+
+
+def _describe(text: _MemoryText, stale: StaleAnchor) -> CheckFinding:
+    anchor = stale.anchor
+    new = _rewrite(stale)
+    mend = ""
+    if new and text.label:
+        every = " --all" if text.text.count(anchor.text) > 1 else ""
+        words = " ".join(map(shlex.quote, (anchor.text, new)))
+        mend = f"memfs edit {shlex.quote(text.label)} --replace {words}{every}"
+    return CheckFinding(
+        text.path,
+        0 if text.ident else text.before + anchor.line,
+        text.label or text.ident,
+        stale.state,
+        anchor.kind,
+        anchor.text,
+        stale.now,
+        stale.source,
+        stale.commit,
+        stale.at,
+        stale.subject,
+        mend,
+    )
+
+
+def _rewrite(stale: StaleAnchor) -> str:
+    """Return what an anchor's text is to become, "" where that is not known."""
+    anchor, now = stale.anchor, stale.now
+    if not now:
+        return ""
+    if anchor.kind == "file":
+        return anchor.text.replace(anchor.name, now) if anchor.name in anchor.text else now
+    if anchor.kind == "version":
+        number = re.fullmatch(r"[=^~>v ]*(\d+(?:\.\d+)*)", now)
+        parts = number[1].split(".")[: anchor.of.count(".") + 1] if number else []
+        return anchor.text.replace(anchor.of, ".".join(parts)) if parts else ""
+    if anchor.kind == "tool":  # another one has other commands
+        return ""
+    return anchor.text.replace(anchor.name, now)
+
+
+def _find_due(project: ProjectFiles, text: _MemoryText) -> Iterator[CheckFinding]:
+    """Yield the dates of a text's front matter that are past."""
+    if not text.before:
+        return
+    raw = files.read(os.path.join(project.top, text.path)) or ""
+    lines = raw.split("\n")[: text.before]
+    meta = blocks.front_matter(frontmatter.split(raw)[0])
+    today = format_day(clock.seconds())
+    for key in _DATES:
+        day = str(meta.get(key) or "")[:10]
+        if len(day) == 10 and day < today:
+            line = next((at for at, each in enumerate(lines, 1) if each.startswith(key)), 1)
+            yield CheckFinding(text.path, line, text.label, "due", "date", f"{key}: {day}")
+
+
+def _filter_caused(
+    project: ProjectFiles, found: Iterable[CheckFinding], base: str
+) -> Iterator[CheckFinding]:
+    listed = git.run(project.top, "rev-list", f"{base}..HEAD", "--")
+    if listed is None or base.startswith("-"):
+        raise UsageError(f"git knows no commit '{base}'", "name one, or a branch: origin/main")
+    since = set(listed.split())
+    before: dict[str, set[str]] = {}
+    for each in found:
+        if each.path not in before:
+            old = commits.read_file(project.top, base, each.path) or ""
+            before[each.path] = set(old.splitlines())
+        lines = (files.read(os.path.join(project.top, each.path)) or "").splitlines()
+        line = lines[each.line - 1] if 0 < each.line <= len(lines) else ""
+        changed = each.source and not each.commit and _differs(project, base, each.source)
+        if line not in before[each.path] or each.commit in since or changed:
+            yield replace(each)
+
+
+def _differs(project: ProjectFiles, base: str, name: str) -> bool:
+    return commits.read_file(project.top, base, name) != project.read(name)

@@ -1,0 +1,176 @@
+"""The files of a project: those there are, those its history removed, and their earlier texts."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from memfs import files
+from memfs.store import commits, git
+from memfs.store.commits import Removal
+
+_VERSIONS = 60  # of one file that are looked at
+_LARGEST = 1 << 20  # bytes of a file that is searched for a name
+_MOVES = 20  # of one file that are followed
+
+
+class ProjectFiles:
+    """What git has of the working tree that `folder` is in; names are relative to its top.
+
+    Everything is read when it is first asked for, and once.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.top = git.top_level(folder) or os.path.realpath(folder)
+        self.prefix = git.prefix(folder)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The tracked files, sorted."""
+        listed = git.run(self.top, "ls-files", "-s", "-z") or ""
+        return tuple(sorted({entry.partition("\t")[2] for entry in listed.split("\0") if entry}))
+
+    @cached_property
+    def removals(self) -> Mapping[str, Removal]:
+        """Files that are gone, with the commit that did it. Raises `TimeoutError`."""
+        known = frozenset(self.names)
+        found = commits.list_removals(self.top)
+        return {path: removal for path, removal in found.items() if path not in known}
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether the clone has a part of the history alone."""
+        return (git.run(self.top, "rev-parse", "--is-shallow-repository") or "").startswith("true")
+
+    def has(self, path: str, near: str = "") -> bool:
+        """Tell whether a path is that of a file or folder, from the top or from any folder on.
+
+        One without its ending, with another case, that git does not track or ignores is there,
+        too: what is not known to be gone is not gone. `near` is the folder of the text.
+        """
+        low = path.lower()
+        if low in self._ends or posixpath.splitext(low)[0] in self._ends:
+            return True
+        tries = {path, *(posixpath.normpath(f"{each}{path}") for each in (near, self.prefix))}
+        inside = [each for each in tries if not each.startswith("..")]
+        if any(each.lower() in self._ends for each in inside):
+            return True
+        return any(
+            os.path.lexists(f"{self.top}/{each}") or git.is_ignored(f"{self.top}/{each}")
+            for each in inside
+        )
+
+    def find_removal(self, path: str, near: str = "") -> Removal | None:
+        """Return the last removal of a path that is gone: of a file, or of all files of a folder.
+
+        `moved_to` is where it is now, "" where it is nowhere.
+        """
+        tries = [path, posixpath.normpath(f"{near}{path}"), f"{self.prefix}{path}"]
+        for each in tries:
+            if each in self.removals:
+                return self._follow(self.removals[each])
+        ended = self._removed_ends.get(path, [])
+        if ended:
+            return self._follow(max(ended, key=lambda removal: removal.at))
+        return self._find_removed_folder(path)
+
+    def list_named(self, name: str) -> list[str]:
+        """List the tracked files with this last part of their path."""
+        return self._by_name.get(name, [])
+
+    def read(self, name: str) -> str:
+        """Return the text of a file in the working tree, "" for none."""
+        try:
+            return files.read(f"{self.top}/{name}", _LARGEST) or ""
+        except OSError:
+            return ""
+
+    def list_earlier_texts(self, name: str) -> Iterator[tuple[str, str, str]]:
+        """Yield (text, commit, time) of a file's earlier versions, newest first."""
+        try:
+            found = commits.list_touching(self.top, name, _VERSIONS)
+        except TimeoutError:
+            return
+        texts = commits.read_blobs(self.top, [each.blob for each in found])
+        for each in found:
+            if each.blob in texts:
+                yield texts[each.blob], each.id, each.at
+
+    def find_words(self, words: Iterable[str]) -> set[str]:
+        """Return those words that stand in a tracked file, whatever is around them."""
+        left = {word.encode() for word in words}
+        found: set[str] = set()
+        for name in self.names:
+            if not left:
+                break
+            data = (
+                files.encode(self.read(name)) if not name.endswith((".md", ".mdx", ".rst")) else b""
+            )
+            hit = {word for word in left if word in data}
+            found |= {word.decode() for word in hit}
+            left -= hit
+        return found
+
+    @cached_property
+    def _ends(self) -> frozenset[str]:
+        """All ends of paths, in lower case: of files, with and without ending, and of folders."""
+        found: set[str] = set()
+        for name in self.names:
+            low = name.lower()
+            parts = low.split("/")
+            stem = posixpath.splitext(low)[0].split("/")
+            for at in range(len(parts)):
+                found.add("/".join(parts[at:]))
+                found.add("/".join(stem[at:]))
+                found.update("/".join(parts[at:upto]) for upto in range(at + 1, len(parts)))
+        return frozenset(found)
+
+    @cached_property
+    def _removed_ends(self) -> dict[str, list[Removal]]:
+        found: dict[str, list[Removal]] = {}
+        for path, removal in self.removals.items():
+            parts = path.split("/")
+            for at in range(1, len(parts)):
+                found.setdefault("/".join(parts[at:]), []).append(removal)
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self.names:
+            found.setdefault(posixpath.basename(name), []).append(name)
+        return found
+
+    def _find_removed_folder(self, path: str) -> Removal | None:
+        inside = [removal for name, removal in self.removals.items() if name.startswith(f"{path}/")]
+        if not inside:
+            middle = f"/{path}/"
+            inside = [removal for name, removal in self.removals.items() if middle in name]
+        if not inside:
+            return None
+        last = max(inside, key=lambda removal: removal.at)
+        return last._replace(path=path, moved_to=self._find_moved_folder(path, inside))
+
+    def _find_moved_folder(self, path: str, inside: list[Removal]) -> str:
+        """Return the one folder where what was in another is now, in the same order; or ""."""
+        found = set()
+        for removal in inside:
+            rest = removal.path.rpartition(f"{path}/")[2]
+            to = self._follow(removal).moved_to
+            found.add(to.removesuffix(f"/{rest}") if to.endswith(f"/{rest}") else "")
+        return found.pop() if len(found) == 1 else ""
+
+    def _follow(self, removal: Removal) -> Removal:
+        """Return a removal with the place where its file is now."""
+        to = removal.moved_to
+        for _ in range(_MOVES):
+            if not to or to in self._all:
+                break
+            to = self.removals[to].moved_to if to in self.removals else ""
+        return removal._replace(moved_to=to if to in self._all else "")
+
+    @cached_property
+    def _all(self) -> frozenset[str]:
+        return frozenset(self.names)

@@ -1,0 +1,216 @@
+"""`memfs check`: what the memory says of the project, against the project and its history."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from memfs.cli.group import group
+from memfs.core.errors import MemfsError
+from memfs.ops import check
+from memfs.store.blocks import Place
+
+PACKAGE = {
+    "scripts": {"test:e2e": "playwright test", "lint": "eslint ."},
+    "dependencies": {"react": "^18.2.0"},
+}
+MEMORY = """\
+- Prices: `src/pricing.py`; `pricing.vat_for_line()` rounds each line.
+- Old imports are read by `src/legacy.py`.
+- Layout: `ui/` has the pages.
+- Run `pnpm test:e2e` after a change of the checkout.
+- Needs Node 18 and React 18.
+- Install with `npm ci`.
+- The key is in `SHOP_KEY`.
+"""
+
+
+def git(repo: Path, *words: str) -> str:
+    who = ("-c", "user.name=A", "-c", "user.email=a@b.example")
+    done = subprocess.run(["git", *who, *words], cwd=repo, check=True, capture_output=True)
+    return done.stdout.decode().strip()
+
+
+def write(repo: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text(text)
+
+
+def commit(repo: Path, message: str) -> str:
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", message)
+    return git(repo, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def shop(repo: Path, place: Place) -> Path:
+    """A project whose memory is right, in its first commit."""
+    body = "".join(f"    rate_{n} = {n}\n" for n in range(20))
+    write(
+        repo,
+        {
+            "src/pricing.py": f"def vat_for_line(x):\n{body}    return x\n",
+            "src/legacy.py": "x = 1\n",
+            "ui/a.html": "<p>one</p>\n" * 9,
+            "ui/b.html": "<p>two</p>\n" * 9,
+            "package.json": json.dumps(PACKAGE),
+            "package-lock.json": "{}",
+            ".nvmrc": "18\n",
+            ".env.example": "SHOP_KEY=\n",
+        },
+    )
+    for words in (
+        ["create", "shop", "--description", "The shop"],
+        ["edit", "shop", "--set", MEMORY],
+    ):
+        assert CliRunner().invoke(group(), words).exit_code == 0
+    commit(repo, "first")
+    return repo
+
+
+def change_all(shop: Path) -> str:
+    text = (shop / "src/pricing.py").read_text()
+    git(shop, "rm", "-q", "src/pricing.py", "src/legacy.py", "package-lock.json")
+    (shop / "web").mkdir()
+    git(shop, "mv", "ui", "web/ui2")
+    scripts = {"e2e": "playwright test", "lint": "eslint ."}
+    package = {"scripts": scripts, "dependencies": {"react": "^19.0.0"}}
+    write(
+        shop,
+        {
+            "src/tax.py": text.replace("vat_for_line", "vat_of"),
+            "package.json": json.dumps(package),
+            "pnpm-lock.yaml": "",
+            ".nvmrc": "22\n",
+            ".env.example": "STORE_KEY=\n",
+        },
+    )
+    return commit(shop, "tax: renamed")
+
+
+def run(place: Place, *paths: str, base: str = "") -> list[tuple[str, str, str, str]]:
+    report = check.run(place, paths, base)
+    return [(each.state, each.kind, each.said, each.now) for each in report.findings]
+
+
+def test_what_is_true_is_not_reported(shop: Path, place: Place) -> None:
+    report = check.run(place)
+    assert report.findings == ()
+    assert report.anchors == 9
+
+
+def test_what_changed_is_reported_with_what_holds_now(shop: Path, place: Place) -> None:
+    changed = change_all(shop)
+    found = {each.said: each for each in check.run(place).findings}
+    assert [(each.state, said, each.now, each.line) for said, each in found.items()] == [
+        ("moved", "src/pricing.py", "src/tax.py", 10),
+        ("gone", "pricing.vat_for_line()", "", 10),
+        ("gone", "src/legacy.py", "", 11),
+        ("moved", "ui/", "web/ui2", 12),
+        ("moved", "pnpm test:e2e", "e2e", 13),
+        ("contradicted", "Node 18", "22", 14),
+        ("contradicted", "React 18", "^19.0.0", 14),
+        ("contradicted", "npm ci", "pnpm", 15),
+        ("gone", "SHOP_KEY", "", 16),
+    ]
+    for said in ("src/pricing.py", "pricing.vat_for_line()", "src/legacy.py", "pnpm test:e2e"):
+        assert found[said].commit == changed
+    assert found["src/legacy.py"].subject == "tax: renamed"
+    text = (shop / ".agent-memory/blocks/shop.md").read_text().splitlines()
+    assert all(each.said in text[each.line - 1] for each in found.values())
+
+
+def test_what_mends_it_mends_it(shop: Path, place: Place) -> None:
+    change_all(shop)
+    mends = [each.mend for each in check.run(place).findings if each.mend]
+    assert mends[0] == "memfs edit shop --replace src/pricing.py src/tax.py"
+    for mend in mends:
+        done = CliRunner().invoke(group(), shlex.split(mend)[1:], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    left = [said for _, _, said, _ in run(place)]
+    assert left == ["pricing.vat_for_line()", "src/legacy.py", "npm ci", "SHOP_KEY"]
+
+
+def test_a_pull_request_hears_of_what_it_caused(shop: Path, place: Place) -> None:
+    first = change_all(shop)
+    assert run(place, base=first) == []
+    assert len(run(place, base=f"{first}~1")) == 9
+    path = shop / ".agent-memory/blocks/shop.md"
+    path.write_text(path.read_text() + "- and `src/legacy.py` again\n")
+    commit(shop, "memory")
+    assert run(place, base=first) == [("gone", "file", "src/legacy.py", "")]
+    for wrong in ("no-such", "--output=x"):
+        with pytest.raises(MemfsError, match="knows no commit"):
+            check.run(place, base=wrong)
+
+
+def test_what_cannot_be_verified_is_silent(shop: Path, place: Place) -> None:
+    write(
+        shop,
+        {
+            ".gitignore": "dist/\n",
+            "pkg/lib/util.ts": "x",
+            "NOTES.md": "`never/was.py` `dist/app.js` `lib/util.js` `lib/util` `pnpm vitest`\n"
+            "`NOT_KNOWN_HERE` `pricing.never_there()` Ruby 2 `make all`\n",
+        },
+    )
+    write(shop, {"dist/app.js": "built"})
+    git(shop, "add", "-f", "dist/app.js")
+    commit(shop, "more")
+    git(shop, "rm", "-q", "--cached", "dist/app.js")
+    (shop / "dist/app.js").unlink()
+    commit(shop, "built files are ignored")
+    assert run(place, str(shop / "NOTES.md")) == []
+
+
+def test_files_that_are_named_are_checked_from_where_they_stand(shop: Path, place: Place) -> None:
+    write(shop, {"pkg/AGENTS.md": "---\nx: 1\n---\n\nSee `lib/a.py`.\n", "pkg/lib/a.py": "x = 1\n"})
+    commit(shop, "pkg")
+    git(shop, "rm", "-q", "pkg/lib/a.py")
+    commit(shop, "gone")
+    (found,) = check.run(place, [str(shop / "pkg/AGENTS.md")]).findings
+    assert (found.path, found.line, found.source) == ("pkg/AGENTS.md", 5, "pkg/lib/a.py")
+    with pytest.raises(MemfsError, match="there is no file"):
+        check.run(place, ["no.md"])
+
+
+def test_a_date_that_is_past_is_due(shop: Path, place: Place) -> None:
+    path = shop / ".agent-memory/blocks/shop.md"
+    text = path.read_text().replace("---\n", "---\nreview_after: 2020-01-31\n", 1)
+    path.write_text(text.replace("limit:", "expires_at: 2999-01-01\nlimit:"))
+    (found,) = check.run(place).findings
+    assert (found.state, found.said, found.line) == ("due", "review_after: 2020-01-31", 2)
+
+
+def test_where_git_is_not_it_says_so(tmp_path: Path, home: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path / "plain")
+        with pytest.raises(MemfsError, match="history"):
+            check.run(Place(None, None))
+
+
+def test_the_command_says_it_and_ends_with_1(shop: Path) -> None:
+    good = CliRunner().invoke(group(), ["check"])
+    assert (good.exit_code, good.stdout) == (0, "")
+    change_all(shop)
+    done = CliRunner().invoke(group(), ["check", "--json"])
+    assert len(json.loads(done.stdout)["findings"]) == 9
+    shown = CliRunner().invoke(group(), ["check"]).stdout
+    assert ".agent-memory/blocks/shop.md:10 moved file: src/pricing.py\n  now src/tax.py" in shown
+
+
+def test_a_shallow_clone_is_told(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_all(shop)
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{shop}", "clone")
+    monkeypatch.chdir(tmp_path / "clone")
+    done = CliRunner().invoke(group(), ["check", "--json"])
+    assert json.loads(done.stdout)["shallow"] is True
