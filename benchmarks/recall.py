@@ -109,14 +109,12 @@ def _play(
     tick = stage(scenario.project, len(scenario.prompts))
     found = []
     with scratch_store.home(env["MEMFS_HOME"]):
-        store, before = project.open_own(path).home, _measure_processor()
+        store = project.open_own(path).home
         for number, prompt in enumerate(scenario.prompts, 1):
             outcome = _judge_prompt(scenario, prompt, partial(ask, f"{number}"))
-            after = _measure_processor()
             log = prompt_log.read(store, 1)  # one by words is there before its hook ends
             by_words = any(each.by_words for each in log if each.session == f"{number}")
-            found.append(replace(outcome, by_words=by_words, processor=1000 * (after - before)))
-            before = after
+            found.append(replace(outcome, by_words=by_words))
             tick(1)
     return found
 
@@ -131,7 +129,9 @@ def _judge_prompt(
     scenario: Scenario, prompt: ScenarioPrompt, ask: Callable[..., tuple[str, float]]
 ) -> PromptOutcome:
     brief, _ = ask("SessionStart", source="startup")
+    before = _measure_processor()
     reply, milliseconds = ask("UserPromptSubmit", prompt=prompt.text)
+    processor = 1000 * (_measure_processor() - before)
     context = f"{brief}\n{reply}"
     quoted = scenario.list_quoted(prompt, reply)
     return PromptOutcome(
@@ -144,6 +144,7 @@ def _judge_prompt(
         units(brief),
         units(reply),
         milliseconds,
+        processor=processor,
         found=len(quoted) / len(prompt.sessions) if prompt.sessions else None,
         covered=prompt.measure_coverage(context) if prompt.rule else None,
         outdated=scenario.is_outdated(prompt, reply),
@@ -209,7 +210,7 @@ def command(files: tuple[str, ...], no_service: bool, joined: bool, as_json: boo
     reach them (benchmarks/scenarios.py describes the form). The sessions are ingested, and each
     prompt goes through the hook. BRIEF and REPLY are mean sizes in UTF-16 units. WORDS counts the
     prompts that were searched for by words alone. CPU is the mean processor time of the service for
-    a session's start and its prompt.
+    a prompt.
 
     Where a prompt names the sessions with its answer, FOUND is how often the reply quotes one of
     them, WHOLE all of them, and OUTDATED counts the replies with what was superseded, where the

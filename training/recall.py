@@ -22,7 +22,7 @@ from benchmarks.scenarios import Scenario
 from memfs.core.snippet import split_words
 from memfs.recall import answers, prompts
 from memfs.recall.open_store import OpenStore
-from memfs.recall.sentence_selection import WEIGHTS, describe_content, describe_form
+from memfs.recall.sentence_selection import WEIGHTS, count_names, describe_form, states_rule
 from memfs.recall.sentences import split_sentences
 from memfs.search import warm_search
 from memfs.search.engine import Engine
@@ -51,7 +51,9 @@ def list_examples(scenario: Scenario, engine: Engine) -> Iterator[tuple[dict[str
                 for text in sentences:
                     is_answer = any(string in text.lower() for string in strings)
                     weighed = each.describe() | describe_form(text, turn, len(sentences))
-                    yield weighed | describe_content(text, turn, known), is_answer
+                    weighed["specific"] = count_names(text, known)
+                    weighed["rule"] = states_rule(text, turn)
+                    yield weighed, is_answer
 
 
 def play(scenario: Scenario, folder: str) -> list[tuple[dict[str, float], bool]]:

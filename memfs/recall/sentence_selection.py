@@ -39,9 +39,7 @@ WEIGHTS = {
     "length": 0.89,
     "wordy": -1.5,  # of an answer with many sentences, each decides less
 }
-_MOST_SAID = WEIGHTS["specific"]  # that the content of an answer's sentence adds
-_MOST_OF_USER = _MOST_SAID + WEIGHTS["rule"]
-_MOST = _MOST_OF_USER + sum(WEIGHTS[name] for name in ("code", "user", "length"))
+_MOST = sum(WEIGHTS[name] for name in ("specific", "rule", "code", "user", "length"))
 _CERTAIN = 30.0  # beyond it a score makes no difference
 _TERSE = 6  # sentences of an answer
 _EXCHANGES = 12  # whose sentences are rated: those of others hardly ever come
@@ -130,12 +128,15 @@ def rate_sentences(candidates: "Sequence[ExchangeCandidate]", known: "set[str]")
         rated[at] = found = []
         for turn in candidates[at].exchange.turns:
             sentences = split_sentences(turn.text)
-            more = _MOST_OF_USER if turn.role == "user" else _MOST_SAID
+            of_rule = WEIGHTS["rule"] if turn.role == "user" else 0.0
             for place, text in enumerate(sentences):
                 score = bases[at] + weigh(describe_form(text, turn, len(sentences)))
-                if score + more < least:
+                if score + WEIGHTS["specific"] + of_rule < least:
                     continue
-                score += weigh(describe_content(text, turn, known))
+                score += WEIGHTS["specific"] * count_names(text, known)
+                if score + of_rule < least:
+                    continue
+                score += of_rule * states_rule(text, turn)
                 likely = 1 / (1 + math.exp(-max(-_CERTAIN, min(_CERTAIN, score))))
                 found.append(Sentence(candidates[at], turn, place, text, likely))
                 if likely > best and not _is_repetition(text, known):
@@ -161,15 +162,17 @@ def describe_form(text: str, turn: "SessionTurn", sentences: int) -> dict[str, f
     return found
 
 
-def describe_content(text: str, turn: "SessionTurn", known: "set[str]") -> dict[str, float]:
-    """Return what is weighed of what a sentence says: its exact names, and whether it rules."""
-    names = [
-        word for word in filter(is_specific, text.split()) if word.lower().strip(EDGES) not in known
-    ]
-    found = {"specific": min(_MOST_SPECIFIC, len(names)) / _MOST_SPECIFIC}
-    if turn.role == "user":
-        found["rule"] = is_rule(text) and text in split_sentences(own_words(turn.text))
-    return found
+def count_names(text: str, known: "set[str]") -> float:
+    """Return how many exact names a sentence has that are not in the prompt; 1: enough of them."""
+    named = [word for word in text.split() if is_specific(word)]
+    count = sum(word.lower().strip(EDGES) not in known for word in named)
+    return min(_MOST_SPECIFIC, count) / _MOST_SPECIFIC
+
+
+def states_rule(text: str, turn: "SessionTurn") -> bool:
+    """Tell whether a sentence of a turn states a rule of the user."""
+    is_user = turn.role == "user"
+    return is_user and is_rule(text) and text in split_sentences(own_words(turn.text))
 
 
 def weigh(found: dict[str, float]) -> float:
