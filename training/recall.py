@@ -24,7 +24,7 @@ from memfs.recall import answers, prompts
 from memfs.recall.open_store import OpenStore
 from memfs.recall.sentence_selection import WEIGHTS, count_names, describe_form, states_rule
 from memfs.recall.sentences import split_sentences
-from memfs.search import warm_search
+from memfs.search import prompt_relevance
 from memfs.search.engine import Engine
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ def list_examples(scenario: Scenario, engine: Engine) -> Iterator[tuple[dict[str
     """Yield what is weighed of each sentence, and whether it is an answer."""
     assert engine.vectors  # noqa: S101 - opened with them
     for prompt in scenario.prompts:
-        lookup = warm_search.look_up(engine, prompt.text, "")
+        lookup = prompt_relevance.look_up(engine, prompt.text, "")
         if lookup is None or prompt.kind == scenarios.UNRELATED:
             continue
         query, builder = lookup

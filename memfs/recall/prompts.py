@@ -111,9 +111,7 @@ def recall_warm(
         brought = recall_from_text(engine.text, prompt, session, shown, limit, hidden)
         brought.by_words = _NO_VECTORS
         return brought
-    from memfs.search import warm_search
-
-    lookup = warm_search.look_up(engine, prompt, session) if limit > 0 else None
+    lookup = prompt_relevance.look_up(engine, prompt, session) if limit > 0 else None
     if lookup is None:
         return PromptRecall()
     query, builder = lookup

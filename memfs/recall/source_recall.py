@@ -96,9 +96,7 @@ def _match_by_words(index: TextIndex, prompt: str, shown: "Sequence[str]") -> li
 def _match_warm(engine: "Engine", prompt: str, shown: "Sequence[str]") -> list[SourceMatch]:
     if engine.vectors is None:
         return _match_by_words(engine.text, prompt, shown)
-    from memfs.search import warm_search
-
-    lookup = warm_search.look_up(engine, prompt, "")
+    lookup = prompt_relevance.look_up(engine, prompt, "")
     if lookup is None:
         return []
     query, builder = lookup

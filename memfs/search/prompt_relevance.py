@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from tantivy import Document
 
+    from memfs.search.engine import Engine
+    from memfs.search.hit_builder import HitBuilder
     from memfs.search.lexical import Term, TextIndex
 
     class Found(Protocol):
@@ -56,6 +58,7 @@ _PAIR = 0.5  # a pair of CJK characters counts as half a word
 _MOST_PAIRS = 24
 _FIRST_UNSPACED = "\u0e01"  # of Thai: some scripts have no spaces between words
 _READ = 8  # candidates that are read, at most
+_RERANKED = 12  # on LoCoMo and devmembench 25 give the same hits
 _ALIKE = 0.8  # share of common words of two texts that are repetitions
 
 # Words about cooperation and time: they do not tell the subject of the work.
@@ -116,6 +119,16 @@ def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery |
     words = [term for term in terms if term.stem not in _load_talk_stems()]
     words = [term for term in words if not _is_unspaced(term.word, inner)]
     return PromptQuery(prompt, terms, words, pairs) if _count(words, pairs) >= _FEWEST else None
+
+
+def look_up(engine: "Engine", prompt: str, session: str) -> "tuple[PromptQuery, HitBuilder] | None":
+    """Return the subject of a prompt of a session, and the ranking for it, from an open index.
+
+    None if there is nothing to recall.
+    """
+    query = parse_prompt(engine.text, prompt, session)
+    builder = engine.rank(query.prompt, terms=query.terms, reranked=_RERANKED) if query else None
+    return (query, builder) if query and builder else None
 
 
 def list_content(prompt: str) -> list[str]:

@@ -81,9 +81,8 @@ class VectorIndex:
 
     def warm(self, *, build: bool = True, tick: Callable[[int], object] | None = None) -> None:
         """Prepare for many searches: open the graph of the rows, or build it (see `hnsw`)."""
-        from memfs.search import hnsw, threads  # not for a single search
+        from memfs.search import hnsw  # not for a single search
 
-        threads.start_threads()
         path, model = self._folder, self.encoder.name
         self.graph = hnsw.open_graph(path, model, self.vectors, build=build, tick=tick)
 

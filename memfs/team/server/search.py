@@ -15,17 +15,8 @@ from memfs.core.errors import UsageError
 from memfs.core.records import Hit, Message
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
-from memfs.search import (
-    doc_json,
-    encoder,
-    identifiers,
-    lexical,
-    memory_index,
-    stopwords,
-    text_vectors,
-)
+from memfs.search import doc_json, encoder, identifiers, lexical, stopwords, text_vectors
 from memfs.search.engine import Engine
-from memfs.search.memory_index import EncodedWindows
 from memfs.team.protocol import (
     MOST_HITS,
     MOST_PROJECTS,
@@ -36,8 +27,9 @@ from memfs.team.protocol import (
     TeamHit,
     TeamSearchRequest,
 )
-from memfs.team.server import push_rows
+from memfs.team.server import memory_index, push_rows
 from memfs.team.server.database import Ledger
+from memfs.team.server.memory_index import EncodedWindows
 
 _LONGEST = 20_000  # characters of a question
 _MOST_SHOWN = 2000  # ids
