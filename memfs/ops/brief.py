@@ -243,11 +243,11 @@ def _recall(
 
     found = prompts.recall(place, engines, text, shown.hits, limit)
     if sourced and len(found.found) < limit and settings.get("hooks.sources") == _AUTO:
-        from memfs.recall import source_recall
+        from memfs.recall import item_recall
 
         known = [*shown.hits, *found.hidden]
         used = sum(len(hit.snippet) for hit in found.found)
-        more = source_recall.recall_sources(place, engines, text, known, used)
+        more = item_recall.recall_sources(place, engines, text, known, used)
         found.found += more[: limit - len(found.found)]
     if collect is not None:
         answers = [each for each in collect() if found.hidden.isdisjoint(each.ids)]

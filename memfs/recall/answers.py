@@ -17,14 +17,15 @@ from memfs.recall.sentence_selection import (
 )
 from memfs.recall.sentences import split_sentences
 from memfs.search.lexical import WantedStems
-from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS
+from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS, get_field
 from memfs.store.prompt_log import RecalledItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memfs.core.records import Hit
+    from tantivy import Document
+
     from memfs.recall.exchanges import Exchange, SessionTurn
     from memfs.recall.sentence_selection import Sentence
     from memfs.search.lexical import TextIndex
@@ -47,15 +48,6 @@ _REFERS = frozenset((
     "it", "that", "this", "these", "those", "both", "either", "first", "second", "third", "latter",
     "former", "one", "option", "a", "b", "c", "same", "yes", "no", "do", "ok",
 ))  # fmt: skip
-
-
-class Anchor:
-    """A turn that was found; exchanges are read around it."""
-
-    __slots__ = ("host", "number", "session")
-
-    def __init__(self, number: int, session: str, host: str) -> None:
-        self.number, self.session, self.host = number, session, host
 
 
 class Recollection:
@@ -101,7 +93,7 @@ class PromptRecall:
     __slots__ = ("about", "by_words", "floor", "found", "hidden", "nearest", "subject")
 
     def __init__(self, about: float = 0.0, floor: float = 0.0, nearest: str = "") -> None:
-        self.found: list[Recollection | PromptHit | Hit] = []
+        self.found: list[Recollection | PromptHit] = []
         self.about, self.floor, self.nearest = about, floor, nearest
         self.subject: frozenset[int] = frozenset()
         self.hidden: frozenset[str] = frozenset()
@@ -125,7 +117,7 @@ class PromptRecall:
 def find_answers(
     text: "TextIndex",
     query: "PromptQuery",
-    anchors: "Iterable[Anchor]",
+    turns: "Iterable[Document | None]",
     cosines: "Callable[[list[int]], list[float]] | None",
     session: str,
     shown: "Sequence[str]",
@@ -133,11 +125,11 @@ def find_answers(
 ) -> PromptRecall:
     """Return the answers of at most `limit` past sessions to a prompt, the surest session first.
 
-    `anchors` are the turns that were found, the best first. `cosines` returns those of documents
+    `turns` are those that were found, the best first. `cosines` returns those of documents
     by number; None for a search by words alone. The running session and ids in `shown` are left
     out.
     """
-    candidates = find_candidates(text, query, anchors, cosines, session)
+    candidates = find_candidates(text, query, turns, cosines, session)
     if not candidates:
         return PromptRecall()
     known_weight = sum(term.idf for term in (*query.words, *query.pairs) if term.frequency)
@@ -164,21 +156,26 @@ def _describe_exchange(exchange: "Exchange") -> str:
     return f"{first.at[:10]}, {first.host}, session {first.session}: {beginning}"
 
 
-def _select_anchors(anchors: "Iterable[Anchor]", session: str) -> list[Anchor]:
-    """Return the first turn of each of the first `SESSIONS` sessions, without the running one."""
-    found: dict[tuple[str, str], Anchor] = {}
-    for each in anchors:
-        if each.session and each.session != session:
-            found.setdefault((each.host, each.session), each)
-        if len(found) == SESSIONS:
-            break
-    return list(found.values())
+def _select_turns(turns: "Iterable[Document | None]", running: str) -> dict[tuple[str, str], int]:
+    """Return the number of the best turn of each of the first `SESSIONS` sessions, by session.
+
+    That is its host and id. The running session is left out.
+    """
+    found: dict[tuple[str, str], int] = {}
+    for each in turns:
+        if each is not None and get_field(each, "kind") == "message":
+            host, session = get_field(each, "host"), get_field(each, "session")
+            if session not in ("", running):
+                found.setdefault((host, session), int(each.get_first("num") or 0))
+            if len(found) == SESSIONS:
+                break
+    return found
 
 
 def find_candidates(
     text: "TextIndex",
     query: "PromptQuery",
-    anchors: "Iterable[Anchor]",
+    turns: "Iterable[Document | None]",
     cosines: "Callable[[list[int]], list[float]] | None",
     session: str,
 ) -> list[ExchangeCandidate]:
@@ -186,8 +183,8 @@ def find_candidates(
 
     The arguments are those of `find_answers`.
     """
-    first = _select_anchors(anchors, session)
-    sessions = [read_around(text, each.session, each.host, each.number) for each in first]
+    first = _select_turns(turns, session)
+    sessions = [read_around(text, name, host, number) for (host, name), number in first.items()]
     if query.hidden:
         sessions = [
             [each for each in exchanges if query.hidden.isdisjoint(turn.id for turn in each.turns)]

@@ -1,76 +1,36 @@
-"""Recall for a prompt by its words alone: hits that score above a floor. Hot path."""
+"""Hits for a prompt, and the query for them by words. Hot path."""
 
-import math
-
-from memfs import files
 from memfs.core.snippet import snippet
-from memfs.search.lexical import Occur, Query, TextIndex, WantedStems
+from memfs.search.lexical import Occur, Query, TextIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tantivy import Document
 
-# A hit must contain two of the prompt's words (one in common is chance), score at least this share
-# of their total weight (idf), and an absolute minimum: "fix the tests" must not recall every time
-# that tests were fixed. The minimum grows with the store, as weights do: about two words that
-# one document in a hundred has. A silent hook is better than a wrong reminder.
-FLOOR = 0.5
-ENOUGH = 1.9
-FEWEST_WORDS = 2
-_TERMS = 12
-_POOL = 24
+    from memfs.search.prompt_relevance import PromptQuery
+
+FEWEST_WORDS = 2  # in common with a prompt: one is chance
 _SNIPPET = 300  # characters
 MOST_WORDS = 6  # in a reason
 _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
 
 
-def by_words(
-    index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int
-) -> "list[PromptHit]":
-    """Return at most `limit` passages, facts and entries for a prompt, without those in `shown`."""
-    if limit < 1:
-        return []
-    terms = index.parse_terms(trim_prompt(prompt), _TERMS)
-    query = index.query(terms)
-    if query is None or len(terms) < FEWEST_WORDS:
-        return []
-    query = build_query(index, query, session, messages=False)
-    # A word that no document has only counts against a hit, with half of its weight.
-    weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
-    floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.documents / 10))
-    wanted = WantedStems(terms)
-    found: list[PromptHit] = []
-    seen = set(shown)
-    texts: set[str] = set()
-    for score, address in index.search(query, _POOL):
-        if score < floor:
-            break
-        document = index.load_document(address)
-        hit = PromptHit(document)
-        if hit.id in seen or hit.text in texts:
-            continue
-        source = get_field(document, "source")
-        if source and not files.is_file(source):
-            continue  # removed; the next search deletes it from the index
-        stems = index.match_stems(wanted, hit.text)
-        words = [term.word for term in terms if term.stem in stems]
-        if len(words) < FEWEST_WORDS:
-            continue
-        hit.set_reasons(words)
-        texts.add(hit.text)
-        found.append(hit)
-        if len(found) == limit:
-            break
-    return found
+def build_query(
+    index: TextIndex, prompt: "PromptQuery", session: str, *, messages: bool = True
+) -> Query | None:
+    """Return the query by words for messages (or without them) and memory; None without words.
 
-
-def build_query(index: TextIndex, query: Query, session: str, *, messages: bool = True) -> Query:
-    """Return a query for messages and memory, without the running session.
-
-    Blocks, and the inputs and outputs of tools, are excluded.
+    The running session, blocks, and the inputs and outputs of tools are excluded.
     """
+    inner = [index.part_query(pair.word, 1.0) for pair in prompt.pairs]
+    query = index.query(prompt.words, *inner)
+    return exclude_running(index, query, session, messages=messages) if query else None
+
+
+def exclude_running(
+    index: TextIndex, query: Query, session: str, *, messages: bool = True
+) -> Query:
+    """Return a query without blocks, tools and the running session."""
     out = [index.term_query("kind", "block"), index.term_query("role", "tool")]
     if not messages:
         out.append(index.term_query("kind", "message"))
@@ -101,10 +61,10 @@ class PromptHit:
         """The ids that a session has seen once it is shown this hit."""
         return (self.id,)
 
-    def set_reasons(self, words: list[str], *more: str) -> None:
-        """Set the snippet and the reasons: the matching words, and `more`."""
+    def set_reasons(self, words: list[str]) -> None:
+        """Set the snippet and the reason: the matching words, or the meaning."""
         self.snippet = snippet(self.text, words, _SNIPPET)
-        self.why = ("words: " + ", ".join(words[:MOST_WORDS]), *more) if words else more
+        self.why = ("words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning",)
 
 
 def get_field(document: "Document", name: str) -> str:
