@@ -17,7 +17,7 @@ from memfs.recall.sentence_selection import (
 )
 from memfs.recall.sentences import split_sentences
 from memfs.search.lexical import WantedStems
-from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS, get_field
+from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS, PromptHit, get_field
 from memfs.store.prompt_log import RecalledItem
 
 TYPE_CHECKING = False
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
     from tantivy import Document
 
-    from memfs.recall.exchanges import Exchange, SessionTurn
+    from memfs.recall.exchanges import Exchange
     from memfs.recall.sentence_selection import Sentence
     from memfs.search.lexical import TextIndex
-    from memfs.search.prompt_bm25 import PromptHit
     from memfs.search.prompt_relevance import PromptQuery
 
 SESSIONS = 4  # past sessions that are read
@@ -50,37 +49,6 @@ _REFERS = frozenset((
 ))  # fmt: skip
 
 
-class Recollection:
-    """The answer of one past session to a prompt. `snippet` has a line for each quoted turn.
-
-    The fields are those that rendering reads of a hit; `ids` are the shown exchanges. `reason` is
-    for people: the words that matched.
-    """
-
-    __slots__ = ("at", "host", "id", "ids", "kind", "reason", "role", "session", "snippet", "text")
-
-    why = ()  # rendering shows the quotes instead
-
-    def __init__(self, first: "SessionTurn", ids: list[str], snippet: str, reason: str) -> None:
-        self.id, self.ids = ids[0], ids
-        self.kind, self.role = "message", f"session {first.session}"
-        self.at, self.host, self.session = first.at, first.host, first.session
-        self.snippet = self.text = snippet
-        self.reason = reason
-
-
-class TeamRecollection(Recollection):
-    """The answer of a session that somebody of the team shared; `role` says who, and where."""
-
-    __slots__ = ()
-
-    def __init__(self, role: str, at: str, ids: list[str], snippet: str, reason: str) -> None:
-        self.id, self.ids = ids[0], ids
-        self.kind, self.role, self.at, self.host, self.session = "team", role, at, "", ""
-        self.snippet = self.text = snippet
-        self.reason = reason
-
-
 class PromptRecall:
     """The memory recalled for a prompt, the surest first.
 
@@ -93,7 +61,7 @@ class PromptRecall:
     __slots__ = ("about", "by_words", "floor", "found", "hidden", "nearest", "subject")
 
     def __init__(self, about: float = 0.0, floor: float = 0.0, nearest: str = "") -> None:
-        self.found: list[Recollection | PromptHit] = []
+        self.found: list[PromptHit] = []
         self.about, self.floor, self.nearest = about, floor, nearest
         self.subject: frozenset[int] = frozenset()
         self.hidden: frozenset[str] = frozenset()
@@ -104,7 +72,7 @@ class PromptRecall:
         return [
             RecalledItem(
                 f"{each.at[:10]} {each.role or each.kind}".strip(),
-                each.reason if isinstance(each, Recollection) else "; ".join(each.why),
+                each.reason,
                 len(each.snippet),
                 each.host,
                 each.session,
@@ -251,7 +219,7 @@ def _build_recollections(
     chosen: "list[Sentence]",
     candidates: list[ExchangeCandidate],
     limit: int,
-) -> list[Recollection]:
+) -> list[PromptHit]:
     """Return the chosen sentences as one answer for each of at most `limit` sessions.
 
     One names the days of later sessions among the candidates that speak of the same, and are not
@@ -272,7 +240,10 @@ def _build_recollections(
         words = [term.word for term in query.words if term.stem in stems]
         reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
         ids = list(dict.fromkeys(each.candidate.exchange.id for each in sentences))
-        found.append(Recollection(sentences[0].turn, ids, snippet, reason))
+        first = sentences[0].turn
+        hit = PromptHit("message", f"session {first.session}", first.at, ids, reason)
+        hit.host, hit.session, hit.snippet = first.host, first.session, snippet
+        found.append(hit)
     return found
 
 

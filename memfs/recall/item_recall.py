@@ -47,7 +47,7 @@ _FEWEST = 2
 _POOL = 24  # documents that are read for a search by words
 _READ = 8  # for one by meaning, too
 _REPEATED = 0.8  # share of a text's words that the prompt, or what is known, has
-_WIDTH = 600  # characters that are shown of a chunk or commit
+_WIDTH, _ITEM_WIDTH = 600, 300  # characters that are shown of a chunk or commit, and of an item
 # The same of commits: the cosine, plus so much for each unit of idf of the words in common.
 _OF_RARE, _COMMIT_FLOOR, _COMMIT_LEAST_WORDS = 0.015, 0.5, 0.4
 _FEWEST_NEW = 4  # words of a commit that the prompt has not: "fix typo" helps nobody
@@ -106,7 +106,7 @@ def recall_items(
     `candidates` are documents of a store's own index (see `list_nearest`, `list_by_words`).
     """
     found = _match(text, query, candidates, session, shown) if limit > 0 else []
-    return [_build_hit(each) for each in found[:limit]]
+    return [_build_item(each) for each in found[:limit]]
 
 
 def list_nearest(builder: "HitBuilder") -> "Candidates":
@@ -197,12 +197,18 @@ def _is_commit(document: "Document") -> bool:
 def _is_repetition(
     text: TextIndex, prompt: str, document: "Document", known: list[set[str]]
 ) -> bool:
-    """Tell whether a prompt, or a known text, says a document already, or nearly so."""
+    """Tell whether a known text says a document already, or nearly so; or the prompt.
+
+    An item that says what the prompt asks confirms it.
+    """
     stems = text.stems(get_field(document, "text"))
+    if any(len(stems & each) >= _REPEATED * max(1, len(stems | each)) for each in known):
+        return True
+    if get_field(document, "kind") not in (data_sources.FILES, data_sources.COMMITS):
+        return False
     said = len(stems & text.stems(prompt))
     is_little = _is_commit(document) and len(stems) - said < _FEWEST_NEW
-    alike = (len(stems & other) / max(1, len(stems | other)) for other in known)
-    return is_little or said >= _REPEATED * max(1, len(stems)) or max(alike, default=0) >= _REPEATED
+    return is_little or said >= _REPEATED * max(1, len(stems))
 
 
 def _choose(found: list[ItemMatch], used: int) -> list[PromptHit]:
@@ -217,28 +223,28 @@ def _choose(found: list[ItemMatch], used: int) -> list[PromptHit]:
     return hits + [_build_chunk(each) for each in found if not _is_commit(each.document)][:1]
 
 
+def _build_item(match: ItemMatch) -> PromptHit:
+    shown = snippet(get_field(match.document, "text"), match.words, _ITEM_WIDTH)
+    return PromptHit.of_document(match.document, match.words, shown)
+
+
 def _build_chunk(match: ItemMatch) -> PromptHit:
-    hit = _build_hit(match)
     place = _load_place(match)
     heading = place.get("heading")
+    text = trim_heading(get_field(match.document, "text"), heading)
+    shown = snippet(text, match.words, _WIDTH)
+    hit = PromptHit.of_document(match.document, match.words, shown)
     hit.role = f"source {get_field(match.document, 'label')}, {format_location(place)}"
     hit.role += f", {heading}" if heading else ""
-    hit.snippet = snippet(trim_heading(hit.text, heading), match.words, _WIDTH)
     return hit
 
 
 def _build_commit(match: ItemMatch, room: int) -> PromptHit:
-    hit = _build_hit(match)
+    width = _CERTAIN_WIDTH if match.margin >= _CERTAIN else _WIDTH
+    shown = snippet(get_field(match.document, "text"), match.words, min(width, room))
+    hit = PromptHit.of_document(match.document, match.words, shown)
     author = _load_place(match).get("author")
     hit.role = f"commit {get_field(match.document, 'label')} by {author}"
-    width = _CERTAIN_WIDTH if match.margin >= _CERTAIN else _WIDTH
-    hit.snippet = snippet(hit.text, match.words, min(width, room))
-    return hit
-
-
-def _build_hit(match: ItemMatch) -> PromptHit:
-    hit = PromptHit(match.document)
-    hit.set_reasons(match.words)
     return hit
 
 

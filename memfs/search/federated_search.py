@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import heapq
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
@@ -32,16 +32,8 @@ MESSAGE = "message"  # a kind of documents
 _OF_SOURCES = ("source", "commit")  # those that have indexes of their own
 # The fields of a filter that no document of a source has.
 _NOT_OF_SOURCES = (
-    "roles",
-    "hosts",
-    "sessions",
-    "projects",
-    "branches",
-    "tags",
-    "any_tags",
-    "importance",
-    "speakers",
-)
+    "roles hosts sessions projects branches tags any_tags importance speakers"
+).split()
 
 
 class IndexSearch(NamedTuple):
@@ -51,8 +43,7 @@ class IndexSearch(NamedTuple):
     only: Filter | None
 
 
-@dataclass(frozen=True)
-class _RankedList:
+class _RankedList(NamedTuple):
     """The results of one index, each by the positions of its candidates, the best first."""
 
     builder: HitBuilder

@@ -1,6 +1,5 @@
 """Hits for a prompt, and the query for them by words. Hot path."""
 
-from memfs.core.snippet import snippet
 from memfs.search.lexical import Occur, Query, TextIndex
 
 TYPE_CHECKING = False
@@ -10,8 +9,8 @@ if TYPE_CHECKING:
     from memfs.search.prompt_relevance import PromptQuery
 
 FEWEST_WORDS = 2  # in common with a prompt: one is chance
-_SNIPPET = 300  # characters
 MOST_WORDS = 6  # in a reason
+_FIELDS = ("kind", "role", "time", "id")
 _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
 
 
@@ -40,31 +39,28 @@ def exclude_running(
 
 
 class PromptHit:
-    """A hit as the brief shows it: the fields of `records.Hit` that rendering reads."""
+    """What memory says to a prompt: an answer of a past session, or a document.
 
-    __slots__ = ("at", "host", "id", "kind", "role", "snippet", "text", "why")
+    The fields are those of `records.Hit` that rendering reads. `ids` are those of what is shown;
+    `reason` is for people, `why` is shown to the assistant, too. `session` is that of an answer.
+    """
 
-    session = ""  # what is dismissed of it is not of a session
+    __slots__ = ("at", "host", "id", "ids", "kind", "reason", "role", "session", "snippet", "why")
 
-    def __init__(self, document: "Document") -> None:
-        self.id = get_field(document, "id")
-        self.kind = get_field(document, "kind")
-        self.text = get_field(document, "text")
-        self.at = get_field(document, "time")
-        self.host = get_field(document, "host")
-        self.role = get_field(document, "role")
-        self.snippet = ""
+    def __init__(self, kind: str, role: str, at: str, ids: list[str], reason: str) -> None:
+        self.kind, self.role, self.at, self.reason = kind, role, at, reason
+        self.id, self.ids = ids[0], ids
+        self.host = self.session = self.snippet = ""
         self.why: tuple[str, ...] = ()
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids that a session has seen once it is shown this hit."""
-        return (self.id,)
-
-    def set_reasons(self, words: list[str]) -> None:
-        """Set the snippet and the reason: the matching words, or the meaning."""
-        self.snippet = snippet(self.text, words, _SNIPPET)
-        self.why = ("words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning",)
+    @classmethod
+    def of_document(cls, document: "Document", words: list[str], snippet: str) -> "PromptHit":
+        """Return a document as a hit; the reason are the matching words, or the meaning."""
+        reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
+        kind, role, at, ident = (get_field(document, name) for name in _FIELDS)
+        hit = cls(kind, role, at, [ident], reason)
+        hit.host, hit.snippet, hit.why = get_field(document, "host"), snippet, (reason,)
+        return hit
 
 
 def get_field(document: "Document", name: str) -> str:

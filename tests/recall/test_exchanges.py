@@ -8,7 +8,7 @@ import pytest
 import tantivy
 
 from memfs.recall import prompts
-from memfs.recall.answers import CERTAIN_ROOM, PromptRecall, Recollection
+from memfs.recall.answers import CERTAIN_ROOM, PromptRecall
 from memfs.recall.exchanges import SessionTurn
 from memfs.recall.sentence_selection import describe_form, weigh
 from memfs.recall.sentences import count_specifics, split_sentences
@@ -101,7 +101,7 @@ def told(
 ) -> dict[str, str]:
     """Return what each session says to a prompt, by its name."""
     found = prompts.recall_warm(corpus.engine(), prompt, "now", shown or [], limit).found
-    return {hit.session: hit.snippet for hit in found if isinstance(hit, Recollection)}
+    return {hit.session: hit.snippet for hit in found if hit.kind == "message"}
 
 
 def test_a_question_brings_its_outcome(corpus: Corpus) -> None:

@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memfs.core.records import Hit
 from memfs.recall import prompts
-from memfs.recall.answers import Recollection
 from memfs.search import prompt_relevance
 from memfs.search.prompt_bm25 import PromptHit
 from tests.search.stores import Corpus, Document, document
 
-Found = Sequence[Hit | PromptHit | Recollection]
+Found = Sequence[PromptHit]
 Brings = Callable[[str, str, list[str], int], Found]
 
 SAID = "the flaky login test fails because the clock is not frozen"
@@ -195,7 +193,7 @@ def test_a_hit_says_when_it_was_and_why_it_is_there(brings: Brings) -> None:
         "2026-05-03T10:00:00Z",
     )
     assert hit.snippet == f"user: {SAID}\nassistant: {FIXED}"
-    assert isinstance(hit, Recollection)
+    assert hit.kind == "message"
     assert hit.reason.startswith("words: ")
 
 

@@ -14,9 +14,9 @@ from uuid import UUID
 from memfs.core.errors import UsageError
 from memfs.core.records import Hit, Message
 from memfs.recall import prompts
-from memfs.recall.answers import Recollection
 from memfs.search import doc_json, encoder, identifiers, lexical, stopwords, text_vectors
 from memfs.search.engine import Engine
+from memfs.search.prompt_bm25 import PromptHit
 from memfs.team.protocol import (
     MOST_HITS,
     MOST_PROJECTS,
@@ -116,11 +116,11 @@ def recall(ledger: Ledger, request: RecallRequest) -> RecallReply:
     projects = _check(ledger, request.projects, request.prompt)
     me = ledger.call(lambda _, member, *__: str(member), "whoami")[0]
     session = _name_session(request.session, me) if request.session else ""
-    found: list[Recollection] = []
+    found: list[PromptHit] = []
     if engine := _open_engine(ledger, [*projects], TeamQuestion(request.prompt)):
         shown = request.shown[-_MOST_SHOWN:]
         recalled = prompts.recall_warm(engine, request.prompt, session, shown, MOST_HITS)
-        found = [each for each in recalled.found if isinstance(each, Recollection)]
+        found = [each for each in recalled.found if each.kind == "message"]
     stored = _confirm(ledger, projects, [each.id for each in found])
     answers = [
         TeamAnswer(
