@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from statistics import fmean
 
 import click
 
@@ -26,6 +27,9 @@ from memfs.ops.install import commands
 from memfs.recall.index_sources import Stage
 from memfs.store import prompt_log
 
+_HEADINGS = (
+    "KIND PROMPTS ANSWERED MISLED SILENT BRIEF REPLY TIME WORDS CPU FOUND WHOLE OUTDATED COVERED"
+)
 _OFF = "service:\n  mode: off"
 _ON = "service:\n  mode: auto\n  pause: off"
 
@@ -36,6 +40,8 @@ class PromptOutcome:
 
     `answered` and `misled` are as in `scenarios.ScenarioPrompt`; `silent`: the reply is empty;
     `by_words`: it was searched for by words alone. `processor`: milliseconds that the service took.
+    `found` is the share of the prompt's sessions that the reply quotes, `covered` that of its
+    rule's words; None if it has none. `outdated` is as in `scenarios.Scenario`.
     """
 
     project: str
@@ -49,11 +55,18 @@ class PromptOutcome:
     milliseconds: float
     by_words: bool = False
     processor: float = 0.0
+    found: float | None = None
+    covered: float | None = None
+    outdated: bool = False
 
 
 @dataclass(frozen=True)
 class RecallRow:
-    """The outcomes of one kind of prompts: counts, mean sizes, the median time, the mean CPU."""
+    """The outcomes of one kind of prompts: counts, mean sizes, the median time, the mean CPU.
+
+    `found` is the share of prompts of which a session is quoted, `whole` of which all are, and
+    `covered` a mean; None where no prompt names a session or rule.
+    """
 
     kind: str
     prompts: int
@@ -65,6 +78,10 @@ class RecallRow:
     milliseconds: float
     by_words: int
     processor: float
+    found: float | None
+    whole: float | None
+    covered: float | None
+    outdated: int
 
 
 def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[PromptOutcome]:
@@ -92,14 +109,12 @@ def _play(
     tick = stage(scenario.project, len(scenario.prompts))
     found = []
     with scratch_store.home(env["MEMFS_HOME"]):
-        store, before = project.open_own(path).home, _measure_processor()
+        store = project.open_own(path).home
         for number, prompt in enumerate(scenario.prompts, 1):
-            outcome = _judge_prompt(scenario.project, prompt, partial(ask, f"{number}"))
-            after = _measure_processor()
+            outcome = _judge_prompt(scenario, prompt, partial(ask, f"{number}"))
             log = prompt_log.read(store, 1)  # one by words is there before its hook ends
             by_words = any(each.by_words for each in log if each.session == f"{number}")
-            found.append(replace(outcome, by_words=by_words, processor=1000 * (after - before)))
-            before = after
+            found.append(replace(outcome, by_words=by_words))
             tick(1)
     return found
 
@@ -111,13 +126,16 @@ def _measure_processor() -> float:
 
 
 def _judge_prompt(
-    name: str, prompt: ScenarioPrompt, ask: Callable[..., tuple[str, float]]
+    scenario: Scenario, prompt: ScenarioPrompt, ask: Callable[..., tuple[str, float]]
 ) -> PromptOutcome:
     brief, _ = ask("SessionStart", source="startup")
+    before = _measure_processor()
     reply, milliseconds = ask("UserPromptSubmit", prompt=prompt.text)
+    processor = 1000 * (_measure_processor() - before)
     context = f"{brief}\n{reply}"
+    quoted = scenario.list_quoted(prompt, reply)
     return PromptOutcome(
-        name,
+        scenario.project,
         prompt.id,
         prompt.kind,
         prompt.is_answered(context),
@@ -126,6 +144,10 @@ def _judge_prompt(
         units(brief),
         units(reply),
         milliseconds,
+        processor=processor,
+        found=len(quoted) / len(prompt.sessions) if prompt.sessions else None,
+        covered=prompt.measure_coverage(context) if prompt.rule else None,
+        outdated=scenario.is_outdated(prompt, reply),
     )
 
 
@@ -156,6 +178,8 @@ def by_kind(outcomes: Sequence[PromptOutcome]) -> list[RecallRow]:
 def _summarize(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
     most = max(1, len(outcomes))
     times = sorted(each.milliseconds for each in outcomes) or [0.0]
+    found = [each.found for each in outcomes if each.found is not None]
+    covered = [each.covered for each in outcomes if each.covered is not None]
     return RecallRow(
         kind,
         len(outcomes),
@@ -167,29 +191,40 @@ def _summarize(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
         times[len(times) // 2],
         sum(each.by_words for each in outcomes),
         sum(each.processor for each in outcomes) / most,
+        fmean(each > 0 for each in found) if found else None,
+        fmean(each == 1 for each in found) if found else None,
+        fmean(covered) if covered else None,
+        sum(each.outdated for each in outcomes),
     )
 
 
 @click.command("recall", cls=runner.Measurement)
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE.json…")
 @click.option("--no-service", is_flag=True, help="Without the service: by words alone.")
+@click.option("--joined", is_flag=True, help="The sessions of all files in one large project.")
 @options.json_option
-def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
+def command(files: tuple[str, ...], no_service: bool, joined: bool, as_json: bool) -> None:
     """Measure how often the answer reaches the prompt: scenarios, end to end.
 
     Each file holds the past sessions of a project and prompts of later sessions, with what must
     reach them (benchmarks/scenarios.py describes the form). The sessions are ingested, and each
     prompt goes through the hook. BRIEF and REPLY are mean sizes in UTF-16 units. WORDS counts the
     prompts that were searched for by words alone. CPU is the mean processor time of the service for
-    a session's start and its prompt.
+    a prompt.
+
+    Where a prompt names the sessions with its answer, FOUND is how often the reply quotes one of
+    them, WHOLE all of them, and OUTDATED counts the replies with what was superseded, where the
+    session that holds is neither quoted nor named by its day. COVERED is the mean share of a
+    decision's words that are there.
     """
     played = [scenarios.read(path) for path in files]
+    played = [scenarios.join(played)] if joined else played
     with progress.show_stages() as stage:
         outcomes = run(played, stage, service=not no_service)
     if as_json:
         console.as_json([asdict(outcome) for outcome in outcomes])
         return
-    rows = [tuple("KIND PROMPTS ANSWERED MISLED SILENT BRIEF REPLY TIME WORDS CPU".split())]
+    rows = [tuple(_HEADINGS.split())]
     rows += [
         (
             row.kind,
@@ -202,10 +237,13 @@ def command(files: tuple[str, ...], no_service: bool, as_json: bool) -> None:
             f"{row.milliseconds:.1f} ms",
             str(row.by_words),
             f"{row.processor:.1f} ms",
+            *("-" if each is None else f"{each:.0%}" for each in (row.found, row.whole)),
+            str(row.outdated),
+            "-" if row.covered is None else f"{row.covered:.0%}",
         )
         for row in by_kind(outcomes)
     ]
-    console.echo(layout.table(rows, right=tuple(range(1, 10))))
+    console.echo(layout.table(rows, right=tuple(range(1, 14))))
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ from benchmarks.scenarios import Scenario
 from memfs.core.snippet import split_words
 from memfs.recall import answers, prompts
 from memfs.recall.open_store import OpenStore
-from memfs.recall.sentence_selection import WEIGHTS, describe
+from memfs.recall.sentence_selection import WEIGHTS, count_names, describe_form, states_rule
 from memfs.recall.sentences import split_sentences
-from memfs.search import warm_search
+from memfs.search import prompt_relevance
 from memfs.search.engine import Engine
 
 Floats = NDArray[np.float64]
@@ -37,20 +37,22 @@ def list_examples(scenario: Scenario, engine: Engine) -> Iterator[tuple[dict[str
     """Yield what is weighed of each sentence, and whether it is an answer."""
     assert engine.vectors  # noqa: S101 - opened with them
     for prompt in scenario.prompts:
-        lookup = warm_search.look_up(engine, prompt.text, "")
+        lookup = prompt_relevance.look_up(engine, prompt.text, "")
         if lookup is None or prompt.kind == scenarios.UNRELATED:
             continue
         query, builder = lookup
         score = engine.vectors.build_scorer(builder.found.vector)
-        anchors = prompts.list_anchors(builder)
+        turns = prompts.list_turns(builder)
         known = set(split_words(query.prompt))
         strings = [string.lower() for group in prompt.expect for string in group]
-        for each in answers.find_candidates(engine.text, query, anchors, score, ""):
+        for each in answers.find_candidates(engine.text, query, turns, score, ""):
             for turn in each.exchange.turns:
                 sentences = split_sentences(turn.text)
                 for text in sentences:
                     is_answer = any(string in text.lower() for string in strings)
-                    weighed = each.describe() | describe(text, turn, known, len(sentences))
+                    weighed = each.describe() | describe_form(text, turn, len(sentences))
+                    weighed["specific"] = count_names(text, known)
+                    weighed["rule"] = states_rule(text, turn)
                     yield weighed, is_answer
 
 

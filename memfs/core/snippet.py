@@ -49,5 +49,5 @@ def _find_best_window(places: list[tuple[int, str]], width: int) -> int:
 
 def split_words(text: str) -> list[str]:
     """Return the words of a text in lower case, without the signs around them."""
-    words = [word.strip(EDGES) for word in text.lower().replace("\u2019", "'").split()]
-    return [word for word in words if word]
+    words = text.lower().replace("\u2019", "'").split()
+    return [bare for word in words if (bare := word.strip(EDGES))]

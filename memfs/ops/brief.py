@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
-    from memfs.recall.answers import PromptRecall, TeamRecollection
+    from memfs.recall.answers import PromptRecall
     from memfs.search.engine import Engine
+    from memfs.search.prompt_bm25 import PromptHit
 
     class TeamAsker(Protocol):
         """Asks a team's server in the background while this process searches."""
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
         def prepare(self, place: Place) -> None: ...
         def ask(
             self, place: Place, prompt: str, shown: list[str]
-        ) -> Callable[[], list[TeamRecollection]] | None: ...
+        ) -> Callable[[], list[PromptHit]] | None: ...
 
 
 _BEGINNINGS = ("startup", "new")  # start sources of a session that has no brief yet
@@ -243,11 +244,11 @@ def _recall(
 
     found = prompts.recall(place, engines, text, shown.hits, limit)
     if sourced and len(found.found) < limit and settings.get("hooks.sources") == _AUTO:
-        from memfs.recall import source_recall
+        from memfs.recall import item_recall
 
         known = [*shown.hits, *found.hidden]
         used = sum(len(hit.snippet) for hit in found.found)
-        more = source_recall.recall_sources(place, engines, text, known, used)
+        more = item_recall.recall_sources(place, engines, text, known, used)
         found.found += more[: limit - len(found.found)]
     if collect is not None:
         answers = [each for each in collect() if found.hidden.isdisjoint(each.ids)]

@@ -17,18 +17,18 @@ from memfs.recall.sentence_selection import (
 )
 from memfs.recall.sentences import split_sentences
 from memfs.search.lexical import WantedStems
-from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS
+from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS, PromptHit, get_field
 from memfs.store.prompt_log import RecalledItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memfs.core.records import Hit
-    from memfs.recall.exchanges import Exchange, SessionTurn
+    from tantivy import Document
+
+    from memfs.recall.exchanges import Exchange
     from memfs.recall.sentence_selection import Sentence
     from memfs.search.lexical import TextIndex
-    from memfs.search.prompt_bm25 import PromptHit
     from memfs.search.prompt_relevance import PromptQuery
 
 SESSIONS = 4  # past sessions that are read
@@ -49,46 +49,6 @@ _REFERS = frozenset((
 ))  # fmt: skip
 
 
-class Anchor:
-    """A turn that was found; exchanges are read around it."""
-
-    __slots__ = ("host", "number", "session")
-
-    def __init__(self, number: int, session: str, host: str) -> None:
-        self.number, self.session, self.host = number, session, host
-
-
-class Recollection:
-    """The answer of one past session to a prompt. `snippet` has a line for each quoted turn.
-
-    The fields are those that rendering reads of a hit; `ids` are the shown exchanges. `reason` is
-    for people: the words that matched.
-    """
-
-    __slots__ = ("at", "host", "id", "ids", "kind", "reason", "role", "session", "snippet", "text")
-
-    why = ()  # rendering shows the quotes instead
-
-    def __init__(self, first: "SessionTurn", ids: list[str], snippet: str, reason: str) -> None:
-        self.id, self.ids = ids[0], ids
-        self.kind, self.role = "message", f"session {first.session}"
-        self.at, self.host, self.session = first.at, first.host, first.session
-        self.snippet = self.text = snippet
-        self.reason = reason
-
-
-class TeamRecollection(Recollection):
-    """The answer of a session that somebody of the team shared; `role` says who, and where."""
-
-    __slots__ = ()
-
-    def __init__(self, role: str, at: str, ids: list[str], snippet: str, reason: str) -> None:
-        self.id, self.ids = ids[0], ids
-        self.kind, self.role, self.at, self.host, self.session = "team", role, at, "", ""
-        self.snippet = self.text = snippet
-        self.reason = reason
-
-
 class PromptRecall:
     """The memory recalled for a prompt, the surest first.
 
@@ -101,7 +61,7 @@ class PromptRecall:
     __slots__ = ("about", "by_words", "floor", "found", "hidden", "nearest", "subject")
 
     def __init__(self, about: float = 0.0, floor: float = 0.0, nearest: str = "") -> None:
-        self.found: list[Recollection | PromptHit | Hit] = []
+        self.found: list[PromptHit] = []
         self.about, self.floor, self.nearest = about, floor, nearest
         self.subject: frozenset[int] = frozenset()
         self.hidden: frozenset[str] = frozenset()
@@ -112,7 +72,7 @@ class PromptRecall:
         return [
             RecalledItem(
                 f"{each.at[:10]} {each.role or each.kind}".strip(),
-                each.reason if isinstance(each, Recollection) else "; ".join(each.why),
+                each.reason,
                 len(each.snippet),
                 each.host,
                 each.session,
@@ -125,7 +85,7 @@ class PromptRecall:
 def find_answers(
     text: "TextIndex",
     query: "PromptQuery",
-    anchors: "Iterable[Anchor]",
+    turns: "Iterable[Document | None]",
     cosines: "Callable[[list[int]], list[float]] | None",
     session: str,
     shown: "Sequence[str]",
@@ -133,11 +93,11 @@ def find_answers(
 ) -> PromptRecall:
     """Return the answers of at most `limit` past sessions to a prompt, the surest session first.
 
-    `anchors` are the turns that were found, the best first. `cosines` returns those of documents
+    `turns` are those that were found, the best first. `cosines` returns those of documents
     by number; None for a search by words alone. The running session and ids in `shown` are left
     out.
     """
-    candidates = find_candidates(text, query, anchors, cosines, session)
+    candidates = find_candidates(text, query, turns, cosines, session)
     if not candidates:
         return PromptRecall()
     known_weight = sum(term.idf for term in (*query.words, *query.pairs) if term.frequency)
@@ -164,21 +124,26 @@ def _describe_exchange(exchange: "Exchange") -> str:
     return f"{first.at[:10]}, {first.host}, session {first.session}: {beginning}"
 
 
-def _select_anchors(anchors: "Iterable[Anchor]", session: str) -> list[Anchor]:
-    """Return the first turn of each of the first `SESSIONS` sessions, without the running one."""
-    found: dict[tuple[str, str], Anchor] = {}
-    for each in anchors:
-        if each.session and each.session != session:
-            found.setdefault((each.host, each.session), each)
-        if len(found) == SESSIONS:
-            break
-    return list(found.values())
+def _select_turns(turns: "Iterable[Document | None]", running: str) -> dict[tuple[str, str], int]:
+    """Return the number of the best turn of each of the first `SESSIONS` sessions, by session.
+
+    That is its host and id. The running session is left out.
+    """
+    found: dict[tuple[str, str], int] = {}
+    for each in turns:
+        if each is not None and get_field(each, "kind") == "message":
+            host, session = get_field(each, "host"), get_field(each, "session")
+            if session not in ("", running):
+                found.setdefault((host, session), int(each.get_first("num") or 0))
+            if len(found) == SESSIONS:
+                break
+    return found
 
 
 def find_candidates(
     text: "TextIndex",
     query: "PromptQuery",
-    anchors: "Iterable[Anchor]",
+    turns: "Iterable[Document | None]",
     cosines: "Callable[[list[int]], list[float]] | None",
     session: str,
 ) -> list[ExchangeCandidate]:
@@ -186,8 +151,8 @@ def find_candidates(
 
     The arguments are those of `find_answers`.
     """
-    first = _select_anchors(anchors, session)
-    sessions = [read_around(text, each.session, each.host, each.number) for each in first]
+    first = _select_turns(turns, session)
+    sessions = [read_around(text, name, host, number) for (host, name), number in first.items()]
     if query.hidden:
         sessions = [
             [each for each in exchanges if query.hidden.isdisjoint(turn.id for turn in each.turns)]
@@ -254,7 +219,7 @@ def _build_recollections(
     chosen: "list[Sentence]",
     candidates: list[ExchangeCandidate],
     limit: int,
-) -> list[Recollection]:
+) -> list[PromptHit]:
     """Return the chosen sentences as one answer for each of at most `limit` sessions.
 
     One names the days of later sessions among the candidates that speak of the same, and are not
@@ -275,7 +240,10 @@ def _build_recollections(
         words = [term.word for term in query.words if term.stem in stems]
         reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
         ids = list(dict.fromkeys(each.candidate.exchange.id for each in sentences))
-        found.append(Recollection(sentences[0].turn, ids, snippet, reason))
+        first = sentences[0].turn
+        hit = PromptHit("message", f"session {first.session}", first.at, ids, reason)
+        hit.host, hit.session, hit.snippet = first.host, first.session, snippet
+        found.append(hit)
     return found
 
 

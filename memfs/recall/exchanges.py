@@ -112,7 +112,7 @@ def _rate_recap(exchanges: list[Exchange]) -> None:
 
     It is the share of its words that the user's turns have, above `_CHANCE`.
     """
-    said = {word for each in exchanges for word in split_words(each.question)}
+    said = set(split_words("\n".join(each.question for each in exchanges)))
     for each in reversed(exchanges):
         answers = [turn for turn in each.turns if turn.role != "user"]
         if answers:

@@ -221,17 +221,12 @@ def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -
     if files is None:
         return 0
     missing = writer.count_missing_vectors(files.name)
-    if missing >= model_config.FEW and model_config.is_model_change(place.home.index, files):
+    if model_config.is_left(place.home.index, files, missing):
         return missing
     if embed:
         with suppress(StoreError):
             writer.embed(stage and stage("embedding", missing), files)
     return 0
-
-
-def open_index(place: Place, model: ModelFiles | None) -> Engine:
-    """Open the index of a place for searching (see `open_engine`)."""
-    return open_engine(place.home, place.home.index, model)
 
 
 def open_engine(store: Store, index: str, model: ModelFiles | None) -> Engine:

@@ -86,10 +86,10 @@ def get_active_model(index: str, configured: WantedModel) -> ModelFiles | None:
     return former if former.name == now.model else None
 
 
-def is_model_change(index: str, files: ModelFiles) -> bool:
-    """Tell whether the vectors that are searched are of another model."""
+def is_left(index: str, files: ModelFiles, missing: int) -> bool:
+    """Tell whether the missing vectors of a new model are too many to be made unasked."""
     now = vector_layout.load_active_extent(index)
-    return now is not None and now.model != files.name
+    return missing >= FEW and now is not None and now.model != files.name
 
 
 class Coverage(NamedTuple):

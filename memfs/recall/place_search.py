@@ -32,21 +32,16 @@ def find(store: OpenStore, kind: str, request: SearchRequest) -> HitPage[Any]:
         try:
             found: HitPage[Any] = call([*own, *others], request.query, mode=chosen, **paging)
         except DamagedError:
-            if not store.remove_damaged(lambda each: each.search(request.query)):
+            if not others or not store.remove_damaged(lambda each: each.search(request.query)):
                 raise
             again = store.list_searches(chosen, wanted)
             found = call([*own, *again], request.query, mode=chosen, **paging)
         return found
 
-    def search_alone(engine: Engine) -> HitPage[Any]:
-        mode = "text" if engine.vectors is None else chosen  # no model: by words
-        found: HitPage[Any] = getattr(engine, method)(request.query, mode=mode, only=only, **paging)
-        return found
-
     if only is None:
         store.note = store.source_note
         return search(None)
-    page = store.ask(chosen, search if others else search_alone)
+    page = store.ask(chosen, search)
     store.note = "; ".join(filter(None, (store.note, store.source_note)))
     return page
 

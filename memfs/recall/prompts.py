@@ -6,7 +6,8 @@ index open: the two differ in how turns are found, and whether their cosines are
 
 from memfs import files
 from memfs.core.errors import is_damage
-from memfs.recall.answers import Anchor, PromptRecall, find_answers
+from memfs.recall import item_recall
+from memfs.recall.answers import PromptRecall, find_answers
 from memfs.search import prompt_bm25, prompt_relevance
 from memfs.search.lexical import TextIndex
 from memfs.store import prompt_log, store_paths
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from memfs.store.blocks import Place
 
 _POOL = 24  # documents read, the best first, for a search by words
-_MESSAGE = "message"
 _NO_VECTORS = "the index has no vectors"
 
 
@@ -82,19 +82,15 @@ def recall_from_text(
 ) -> PromptRecall:
     """Do what `recall_by_words` does, with an open index."""
     shown = [*shown, *hidden]
-    prompt_query = prompt_relevance.parse_prompt(index, prompt, session)
-    brought = PromptRecall()
-    if prompt_query is not None and limit > 0:
-        prompt_query.hidden = hidden
-        inner = [index.part_query(pair.word, 1.0) for pair in prompt_query.pairs]
-        query = index.query(prompt_query.words, *inner)
-        if query is not None:
-            only = prompt_bm25.build_query(index, query, session)
-            documents = (index.load_document(address) for _, address in index.search(only, _POOL))
-            anchors = _to_anchors(documents)
-            brought = find_answers(index, prompt_query, anchors, None, session, shown, limit)
-    left = limit - len(brought.found)
-    brought.found += prompt_bm25.by_words(index, prompt, session, shown, left)
+    query = prompt_relevance.parse_prompt(index, prompt, session) if limit > 0 else None
+    if query is None:
+        return PromptRecall()
+    query.hidden, brought = hidden, PromptRecall()
+    if (wanted := prompt_bm25.build_query(index, query, session)) is not None:
+        turns = (index.load_document(address) for _, address in index.search(wanted, _POOL))
+        brought = find_answers(index, query, turns, None, session, shown, limit)
+    items, left = item_recall.list_by_words(index, query, session), limit - len(brought.found)
+    brought.found += item_recall.recall_items(index, query, items, session, shown, left)
     return brought
 
 
@@ -111,44 +107,23 @@ def recall_warm(
         brought = recall_from_text(engine.text, prompt, session, shown, limit, hidden)
         brought.by_words = _NO_VECTORS
         return brought
-    from memfs.search import warm_search
-
-    lookup = warm_search.look_up(engine, prompt, session) if limit > 0 else None
+    lookup = prompt_relevance.look_up(engine, prompt, session) if limit > 0 else None
     if lookup is None:
         return PromptRecall()
     query, builder = lookup
     query.hidden, shown = hidden, [*shown, *hidden]
     score = engine.vectors.build_scorer(builder.found.vector)
-    anchors = list_anchors(builder)
-    brought = find_answers(engine.text, query, anchors, score, session, shown, limit)
-    left = limit - len(brought.found)
-    rest = prompt_relevance.select_relevant(
-        engine.text, query, builder.found, builder.load_document, session, shown, left
-    )
-    brought.found += (builder.build_from_document(*each) for each in rest)
+    turns = list_turns(builder)
+    brought = find_answers(engine.text, query, turns, score, session, shown, limit)
+    items, left = item_recall.list_nearest(builder), limit - len(brought.found)
+    brought.found += item_recall.recall_items(engine.text, query, items, session, shown, left)
     return brought
 
 
-def list_anchors(builder: "HitBuilder") -> "Iterator[Anchor]":
+def list_turns(builder: "HitBuilder") -> "Iterator[Document | None]":
     """Yield the best turn of each session that a search by meaning found, the best first."""
-    first = _list_first_places(builder.found.order, builder.found.group)
-    return _to_anchors(builder.load_document(place) for place in first)
-
-
-def _list_first_places(order: "Sequence[int]", groups: "Sequence[int]") -> "Iterator[int]":
-    """Yield the first position of each session, the best first; documents of none are skipped."""
-    seen = {0}
-    for place in order:
-        if groups[place] not in seen:
-            seen.add(groups[place])
-            yield place
-
-
-def _to_anchors(documents: "Iterator[Document | None]") -> "Iterator[Anchor]":
-    """Yield an anchor for each message among documents."""
-    for each in documents:
-        if each is not None and prompt_bm25.get_field(each, "kind") == _MESSAGE:
-            number = int(each.get_first("num") or 0)
-            yield Anchor(
-                number, prompt_bm25.get_field(each, "session"), prompt_bm25.get_field(each, "host")
-            )
+    first: dict[int, int] = {}
+    for place in builder.found.order:
+        first.setdefault(builder.found.group[place], place)
+    first.pop(0, None)  # of no session
+    return map(builder.load_document, first.values())

@@ -40,6 +40,7 @@ WEIGHTS = {
     "wordy": -1.5,  # of an answer with many sentences, each decides less
 }
 _MOST = sum(WEIGHTS[name] for name in ("specific", "rule", "code", "user", "length"))
+_CERTAIN = 30.0  # beyond it a score makes no difference
 _TERSE = 6  # sentences of an answer
 _EXCHANGES = 12  # whose sentences are rated: those of others hardly ever come
 _MOST_SPECIFIC = 3  # exact names that count
@@ -115,30 +116,33 @@ class Sentence:
 def rate_sentences(candidates: "Sequence[ExchangeCandidate]", known: "set[str]") -> list[Sentence]:
     """Return the sentences of exchanges that may be shown, each with its score.
 
-    `known` are the words of the prompt. Exchanges whose sentences cannot come near the best one so
-    far are skipped, and all but the best.
+    `known` are the words of the prompt. Sentences that cannot come near the best one so far are
+    skipped, and exchanges but the best.
     """
     bases = [BASE + weigh(each.describe()) for each in candidates]
-    best = 0.0
+    best, least = 0.0, -math.inf
     rated: dict[int, list[Sentence]] = {}
     for at in sorted(range(len(candidates)), key=lambda at: -bases[at])[:_EXCHANGES]:
-        if _compute_probability(bases[at] + _MOST) < _SHARE * best:
+        if bases[at] + _MOST < least:
             break
         rated[at] = found = []
         for turn in candidates[at].exchange.turns:
             sentences = split_sentences(turn.text)
+            of_rule = WEIGHTS["rule"] if turn.role == "user" else 0.0
             for place, text in enumerate(sentences):
-                weighed = describe(text, turn, known, len(sentences))
-                likely = _compute_probability(bases[at] + weigh(weighed))
+                score = bases[at] + weigh(describe_form(text, turn, len(sentences)))
+                if score + WEIGHTS["specific"] + of_rule < least:
+                    continue
+                score += WEIGHTS["specific"] * count_names(text, known)
+                if score + of_rule < least:
+                    continue
+                score += of_rule * states_rule(text, turn)
+                likely = 1 / (1 + math.exp(-max(-_CERTAIN, min(_CERTAIN, score))))
                 found.append(Sentence(candidates[at], turn, place, text, likely))
-        best = max(best, _find_best(found, known))
+                if likely > best and not _is_repetition(text, known):
+                    best = likely
+                    least = math.log(_SHARE * best / (1 - _SHARE * best))
     return [each for at in sorted(rated) for each in rated[at]]
-
-
-def _find_best(sentences: "Sequence[Sentence]", known: "set[str]") -> float:
-    """Return the probability of the likeliest sentence that is no repetition, else 0."""
-    ranked = sorted(sentences, key=lambda each: -each.likely)
-    return next((each.likely for each in ranked if not _is_repetition(each.text, known)), 0.0)
 
 
 def _is_repetition(text: str, known: "set[str]") -> bool:
@@ -148,31 +152,32 @@ def _is_repetition(text: str, known: "set[str]") -> bool:
     return len(new) < _NEW * max(1, len(words)) and not count_specifics(" ".join(new))
 
 
-def describe(text: str, turn: "SessionTurn", known: "set[str]", sentences: int) -> dict[str, float]:
-    """Return what is weighed (see `WEIGHTS`) of a sentence of a turn that has so many."""
-    names = [
-        word for word in filter(is_specific, text.split()) if word.lower().strip(EDGES) not in known
-    ]
-    found: dict[str, float] = {
-        "specific": min(_MOST_SPECIFIC, len(names)) / _MOST_SPECIFIC,
-        "code": "`" in text,
-        "length": min(1.0, len(text) / _LONG),
-    }
+def describe_form(text: str, turn: "SessionTurn", sentences: int) -> dict[str, float]:
+    """Return what is weighed (see `WEIGHTS`) of the form of a sentence, of a turn with so many."""
+    found = {"code": float("`" in text), "length": min(1.0, len(text) / _LONG)}
     if turn.role == "user":
         found["user"] = 1.0
-        found["rule"] = is_rule(text) and text in split_sentences(own_words(turn.text))
     elif sentences > _TERSE:
         found["wordy"] = math.log(sentences / _TERSE)
     return found
 
 
+def count_names(text: str, known: "set[str]") -> float:
+    """Return how many exact names a sentence has that are not in the prompt; 1: enough of them."""
+    named = [word for word in text.split() if is_specific(word)]
+    count = sum(word.lower().strip(EDGES) not in known for word in named)
+    return min(_MOST_SPECIFIC, count) / _MOST_SPECIFIC
+
+
+def states_rule(text: str, turn: "SessionTurn") -> bool:
+    """Tell whether a sentence of a turn states a rule of the user."""
+    is_user = turn.role == "user"
+    return is_user and is_rule(text) and text in split_sentences(own_words(turn.text))
+
+
 def weigh(found: dict[str, float]) -> float:
     """Return the weighted sum of what was found of an exchange or a sentence."""
     return sum([WEIGHTS[name] * value for name, value in found.items()])
-
-
-def _compute_probability(score: float) -> float:
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, score))))
 
 
 def choose_sentences(
@@ -183,9 +188,12 @@ def choose_sentences(
     The heads of sessions and lines count, too. Duplicates are left out, repetitions of the prompt,
     whose words are `known`, and sentences far less likely than the best, even where there is room.
     """
-    least = _SHARE * _find_best(sentences, known)
+    by_score = sorted(sentences, key=lambda each: -each.likely)
+    best = next((each for each in by_score if not _is_repetition(each.text, known)), None)
+    if best is None:
+        return []
     ranked = sorted(
-        [at for at, each in enumerate(sentences) if each.likely >= least],
+        [at for at, each in enumerate(sentences) if each.likely >= _SHARE * best.likely],
         key=lambda at: -sentences[at].likely / max(_LEAST, len(sentences[at].text)) ** 0.5,
     )
     taken = []

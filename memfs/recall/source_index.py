@@ -18,14 +18,13 @@ from memfs.files import atomic, trees
 from memfs.ingest import commit_log, cutting
 from memfs.ingest.cutting import NEEDS_PDF
 from memfs.ingest.source_files import SourceWalk
-from memfs.recall import index_sources, model_config, source_state
+from memfs.recall import model_config, source_state
 from memfs.recall.index_sources import Stage
 from memfs.recall.model_config import WantedModel
 from memfs.recall.source_state import SourceState
 from memfs.search import TEXT, catalog, indexer, vector_layout
 from memfs.search.catalog import IndexSource
 from memfs.search.doc_json import epoch
-from memfs.search.engine import Engine
 from memfs.search.indexer import Indexer
 from memfs.search.model_files import ModelFiles
 from memfs.store import clock, lock
@@ -72,14 +71,6 @@ def find_model(place: Place, source: DataSource) -> ModelFiles | None:
     return model_config.get_active_model(source.index, _load_model(place, source))
 
 
-def open_engine(place: Place, source: DataSource, model: ModelFiles | None) -> Engine:
-    """Open the index of a source as it is, with the vectors of a model, or by words alone.
-
-    Raises `StoreError` for a model that cannot be used.
-    """
-    return index_sources.open_engine(_get_store(place, source), source.index, model)
-
-
 def remove_unused_history(place: Place, wait: float = lock.WAIT) -> bool:
     """Remove the project's commits if they are not to be read any more; return whether they were.
 
@@ -110,11 +101,6 @@ def hold_lock(store: Store, name: str, wait: float = lock.WAIT) -> Iterator[None
         yield
 
 
-def measure_size(source: DataSource) -> int:
-    """Return the size of a source's index in bytes."""
-    return trees.measure_size(source.index)
-
-
 def _sync(
     place: Place, source: DataSource, stage: Stage | None, *, embed: bool, anew: bool = False
 ) -> SourceState:
@@ -129,22 +115,33 @@ def _sync(
     if source.kind == COMMITS:
         commit_log.update(source.top, source.paths[0], stage)
     walk = SourceWalk(source, known)
-    model = _load_model(place, source) if embed else None
     files.make_folder(source.index, private=True)
     if walk.listings != known:
         _write(source, "listings.json", walk.listings)
     is_same = walk.stamp == before.stamp
-    missing = _count_missing(source, model.files) if model and model.files else 0
-    if is_same and (not missing or _is_left(source, model, missing, stage)):
+    model = _load_model(place, source).files if embed else None
+    missing = _count_missing(source, model) if model else 0
+    if is_same and not _is_wanted(source, model, missing, stage):
         return before
     if not is_same:
         _write(source, "state.json", asdict(replace(before, stamp="")))  # until this run has ended
     with indexer.open_writer(source.index, _COMMIT) as writer:
         state = before if is_same else _update(source, writer, walk, form, stage)
-        if model:
-            _embed(source, writer, model, stage)
+        missing = writer.count_missing_vectors(model.name) if model else 0
+        if _is_wanted(source, model, missing, stage):
+            with suppress(StoreError):  # a search says so
+                writer.embed(stage and stage("embedding", missing), model)
     _write(source, "state.json", asdict(state))
     return state
+
+
+def _is_wanted(
+    source: DataSource, model: ModelFiles | None, missing: int, stage: Stage | None
+) -> bool:
+    """Tell whether vectors are missing, and are to be made now: unseen, only a few of a new one."""
+    if model is None or not missing:
+        return False
+    return stage is not None or not model_config.is_left(source.index, model, missing)
 
 
 def _update(
@@ -225,23 +222,6 @@ def _read_commits(file: IndexSource, start: int) -> Iterator[dict[str, object]]:
             "time": each.at,
             "meta": json.dumps({"commit": each.id, "author": each.author}),
         }
-
-
-def _embed(source: DataSource, writer: Indexer, model: WantedModel, stage: Stage | None) -> None:
-    if model.files is None:
-        return
-    missing = writer.count_missing_vectors(model.files.name)
-    if missing and not _is_left(source, model, missing, stage):
-        with suppress(StoreError):  # a search says so
-            writer.embed(stage and stage("embedding", missing), model.files)
-
-
-def _is_left(
-    source: DataSource, model: WantedModel | None, missing: int, stage: Stage | None
-) -> bool:
-    """Tell whether the vectors that are missing are too many to be made unseen, of a new model."""
-    is_new = model and model.files and model_config.is_model_change(source.index, model.files)
-    return bool(is_new) and missing >= model_config.FEW and stage is None
 
 
 def _count_missing(source: DataSource, model: ModelFiles) -> int:

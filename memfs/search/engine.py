@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections import Counter
-from collections.abc import Callable
 from datetime import datetime
 from itertools import product
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
-from memfs.core.errors import DamagedError, is_damage
 from memfs.core.formats import format_day
 from memfs.core.records import Hit, SessionHit
-from memfs.search import hit_builder, query_dates, ranking
+from memfs.search import federated_search, hit_builder, query_dates, ranking
+from memfs.search.federated_search import convert_damage
 from memfs.search.lexical import Occur, Query, Term, TextIndex
 from memfs.search.request import Filter, HitPage, Mode
 
@@ -21,26 +19,8 @@ if TYPE_CHECKING:
     from memfs.search.encoder import Encoder
     from memfs.search.semantic import VectorIndex
 
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 LIMIT = 5  # hits on a page
-TURNS = 3  # shown of each session
 _SPAN = 900  # seconds: every zone's day begins at one
-
-
-def convert_damage(method: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Convert the errors that libraries raise for damaged files to `DamagedError`."""
-
-    @functools.wraps(method)
-    def wrapper(*args: Given.args, **named: Given.kwargs) -> Result:
-        try:
-            return method(*args, **named)
-        except BaseException as error:
-            if not is_damage(error):
-                raise
-            raise DamagedError("the search index is damaged", "search again") from error
-
-    return wrapper
 
 
 class Engine:
@@ -69,7 +49,6 @@ class Engine:
         vectors = None if self.vectors is None else convert_damage(self.vectors.reopen)()
         return Engine(TextIndex.create(folder), vectors)
 
-    @convert_damage
     def search(
         self,
         query: str,
@@ -84,15 +63,9 @@ class Engine:
 
         `now` is the local time for recency and for phrases such as "last week".
         """
-        builder = self.rank(query, mode, only, now)
-        if builder is None:
-            return HitPage([], 0)
-        shown, alike = builder.found.deduplicate()
-        page = builder.locate(shown[offset : offset + limit])
-        hits = [builder.build(place, alike.get(place, 0)) for place in page]
-        return HitPage(hits, len(shown), builder.is_sure(shown))
+        own = [federated_search.IndexSearch(self, only)]
+        return federated_search.search(own, query, mode=mode, limit=limit, offset=offset, now=now)
 
-    @convert_damage
     def search_sessions(
         self,
         query: str,
@@ -104,18 +77,10 @@ class Engine:
         now: datetime | None = None,
     ) -> HitPage[SessionHit]:
         """Return the sessions `offset` to `offset + limit`, best first, with their best turns."""
-        builder = self.rank(query, mode, only, now)
-        if builder is None:
-            return HitPage([], 0)
-        ranked = builder.found.rank_sessions()
-        page = ranked[offset : offset + limit]
-        existing = set(builder.locate([place for _, places in page for place in places[:TURNS]]))
-        found = []
-        for score, places in page:
-            hits = tuple(builder.build(place, 0) for place in places[:TURNS] if place in existing)
-            if hits:
-                found.append(build_session_hit(score, len(places), hits))
-        return HitPage(found, len(ranked), builder.is_sure([places[0] for _, places in ranked]))
+        own = [federated_search.IndexSearch(self, only)]
+        return federated_search.search_sessions(
+            own, query, mode=mode, limit=limit, offset=offset, now=now
+        )
 
     @convert_damage
     def list_by_time(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> HitPage[Hit]:
@@ -151,8 +116,6 @@ class Engine:
         `terms` are its words if known (see `TextIndex.parse_terms`); `reranked` limits late
         interaction to so many candidates, if only the first few hits matter (see `fusion`).
         """
-        if mode == "semantic" and self.vectors is None:
-            return None
         question = query_dates.parse_question(query, now)
         terms = self.text.parse_terms(question.text) if terms is None else terms
         if not terms and not question.parts:  # punctuation, or one endless token
@@ -198,11 +161,3 @@ class Engine:
             return None
         wanted = [(Occur.Must, part) for part in parts or [Query.all_query()]]
         return Query.boolean_query([*wanted, *((Occur.MustNot, each) for each in out)])
-
-
-def build_session_hit(score: float, turns: int, hits: tuple[Hit, ...]) -> SessionHit:
-    """Return a session with its best turns, the best first."""
-    best = hits[0]
-    return SessionHit(
-        best.session, best.host, best.project, best.branch, best.at, round(score, 4), turns, hits
-    )

@@ -1,4 +1,4 @@
-"""Search of several indexes at once: their rankings are merged into one page of hits.
+"""Pages of hits: of one index, or of several at once, whose rankings are merged.
 
 The scores of one index mean nothing in another. Each index ranks for itself, and the merge compares
 the next candidates of all by how far they are above the floor of their index. Of equal ones that of
@@ -8,32 +8,32 @@ second index, that loses 1 of 100 answers among the first five; without the floo
 
 from __future__ import annotations
 
+import functools
 import heapq
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
+from memfs.core.errors import DamagedError, is_damage
 from memfs.core.records import Hit, SessionHit
-from memfs.search.engine import TURNS, Engine, build_session_hit, convert_damage
 from memfs.search.hit_builder import HitBuilder
 from memfs.search.request import Filter, HitPage, Mode
 
+if TYPE_CHECKING:
+    from memfs.search.engine import Engine
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+TURNS = 3  # shown of each session
 MESSAGE = "message"  # a kind of documents
 _OF_SOURCES = ("source", "commit")  # those that have indexes of their own
 # The fields of a filter that no document of a source has.
 _NOT_OF_SOURCES = (
-    "roles",
-    "hosts",
-    "sessions",
-    "projects",
-    "branches",
-    "tags",
-    "any_tags",
-    "importance",
-    "speakers",
-)
+    "roles hosts sessions projects branches tags any_tags importance speakers"
+).split()
 
 
 class IndexSearch(NamedTuple):
@@ -43,12 +43,26 @@ class IndexSearch(NamedTuple):
     only: Filter | None
 
 
-@dataclass(frozen=True)
-class _RankedList:
+class _RankedList(NamedTuple):
     """The results of one index, each by the positions of its candidates, the best first."""
 
     builder: HitBuilder
     results: Sequence[tuple[float, Sequence[int]]]
+
+
+def convert_damage(method: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Convert the errors that libraries raise for damaged files to `DamagedError`."""
+
+    @functools.wraps(method)
+    def wrapper(*args: Given.args, **named: Given.kwargs) -> Result:
+        try:
+            return method(*args, **named)
+        except BaseException as error:
+            if not is_damage(error):
+                raise
+            raise DamagedError("the search index is damaged", "search again") from error
+
+    return wrapper
 
 
 @convert_damage
@@ -90,7 +104,9 @@ def search_sessions(
     for number, score, places in islice(_merge(lists), offset, offset + limit):
         builder = lists[number].builder
         hits = tuple(builder.build(place, 0) for place in builder.locate([*places[:TURNS]]))
-        found.append(build_session_hit(score, len(places), hits))
+        best = hits[0]
+        session = best.session, best.host, best.project, best.branch, best.at
+        found.append(SessionHit(*session, round(score, 4), len(places), hits))
     return HitPage(found, *_summarize(lists))
 
 
@@ -111,20 +127,21 @@ def _merge(lists: Sequence[_RankedList]) -> Iterator[tuple[int, float, Sequence[
     return (
         (number, *result)
         for _, number, result in heapq.merge(
-            *(_grade(number, each) for number, each in enumerate(lists)),
+            *(_grade(number, each, alone=len(lists) == 1) for number, each in enumerate(lists)),
             key=lambda graded: (graded[0], graded[1]),
         )
     )
 
 
 def _grade(
-    number: int, ranked: _RankedList
+    number: int, ranked: _RankedList, *, alone: bool
 ) -> Iterator[tuple[float, int, tuple[float, Sequence[int]]]]:
     """Yield the results of a list with ascending grades: they keep their order."""
     grade = float("-inf")
     for score, places in ranked.results:
         if ranked.builder.locate([places[0]]):
-            grade = max(grade, -ranked.builder.get_margin(places[0]))
+            if not alone:
+                grade = max(grade, -ranked.builder.get_margin(places[0]))
             yield grade, number, (score, places)
 
 

@@ -14,7 +14,6 @@ from memfs.core.snippet import snippet, trim_heading
 from memfs.search import identifiers
 from memfs.search.lexical import Term, TextIndex, WantedStems, may_be_mistyped
 from memfs.search.prompt_bm25 import MOST_WORDS, get_field
-from memfs.search.prompt_relevance import CLOSE
 from memfs.search.query_dates import Question
 from memfs.search.ranking import Ranking
 
@@ -24,6 +23,7 @@ _UNSPACED_TEXT = 200  # characters of a question
 # questions on five sets have more; half to three quarters of off-topic questions have less.
 _SURE, _TENFOLD, _SMALL = 0.4, 0.2, 240.0
 _CHECKED = 5  # of the best
+_CLOSE = 0.35  # the least cosine that is shown as a reason
 _NEIGHBOUR_TEXT = 8 * _BESIDE  # of its characters, with white space
 
 
@@ -61,11 +61,11 @@ class HitBuilder:
     def build(self, place: int, alike: int) -> Hit:
         """Return the hit of a candidate that still exists, with its neighbouring turns."""
         document = self._text.load_document(self._addresses[self.found.numbers[place]])
-        return self._build(place, document, self._format_neighbours(place), alike)
-
-    def build_from_document(self, place: int, document: Document) -> Hit:
-        """Return the hit of a candidate whose document is loaded, without neighbouring turns."""
-        return self._build(place, document, ("", ""), 0)
+        content = get_field(document, "text")
+        words = self._match_words(content)
+        why = tuple(self._list_reasons(place, content, words))
+        score = round(min(1.0, self.found.scores[place]), 4)
+        return build_hit(document, words, why, score, self._format_neighbours(place), alike)
 
     def is_sure(self, order: list[int]) -> bool:
         """Tell whether one of the best is clearly about the question, by its words and meaning.
@@ -105,13 +105,6 @@ class HitBuilder:
         floor = _SURE + _TENFOLD * math.log10(max(1.0, documents / _SMALL))
         return share + max(0.0, self.found.cosine[place]) - floor
 
-    def _build(self, place: int, document: Document, beside: tuple[str, str], alike: int) -> Hit:
-        content = get_field(document, "text")
-        words = self._match_words(content)
-        why = tuple(self._list_reasons(place, content, words))
-        score = round(min(1.0, self.found.scores[place]), 4)
-        return build_hit(document, words, why, score, beside, alike)
-
     def _match_words(self, content: str) -> list[str]:
         """Return the question's words that are in a text, and the corrections of mistyped ones."""
         stems = self._text.match_stems(self._stems, content)
@@ -140,7 +133,7 @@ class HitBuilder:
         if words:
             why.append("words: " + ", ".join(words[:MOST_WORDS]))
         cosine = found.cosine[place]
-        if cosine >= CLOSE or (not why and cosine > 0):
+        if cosine >= _CLOSE or (not why and cosine > 0):
             why.append(f"meaning {cosine:.2f}")
         if not words and found.lexical[place] == 0 and found.around[place] > 0:
             why.append("beside a turn with these words")

@@ -9,13 +9,12 @@ eight groups of questions, and reported on each with the weights that the others
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memfs.search import bm25, semantic, threads
+from memfs.search import bm25, semantic
 from memfs.search.bm25 import Bm25Matches
 from memfs.search.lexical import Query, Term, TextIndex
 from memfs.search.query_dates import Period, Question
@@ -67,16 +66,11 @@ class HybridSearch:
     ) -> Ranking:
         """Return the ranking for a question and its terms: by meaning, or by words and meaning."""
         vectors = self._vectors
-        both = by_words and self._only is None  # vectors are searched meanwhile
-        find_words = partial(self._find_word_candidates, question, terms if by_words else None)
-        wait_for_words = threads.begin_call(find_words) if both else find_words
         query = self._encode_query(question.text)
-        nearest = vectors.find_nearest(query.vector, POOL) if both else None
-        word_candidates = wait_for_words()
+        word_candidates = self._find_word_candidates(question, terms if by_words else None)
         exact = not word_candidates.words.numbers  # only meaning can find them
-        if nearest is None or (exact and vectors.graph):
-            allowed = self._apply_filter(query.vector, exact=exact)
-            nearest = vectors.find_nearest(query.vector, POOL, allowed, exact=exact)
+        allowed = self._apply_filter(query.vector, exact=exact)
+        nearest = vectors.find_nearest(query.vector, POOL, allowed, exact=exact)
         weight = bm25.weigh_question(self._text, question, terms)
         found = gather(word_candidates, weight, nearest, vectors, query)
         scores = np.maximum(found.known[3], 0.0)

@@ -50,17 +50,15 @@ class Term:
 
 
 class WantedStems:
-    """The stems of terms, and the first two letters of words that may have them; empty: any."""
+    """The stems of terms, and how the words of ASCII begin that may have them."""
 
     __slots__ = ("starts", "stems")
 
     def __init__(self, terms: "Iterable[Term]") -> None:
         self.stems = {term.stem for term in terms}
-        self.starts: set[bytes] = set()
-        if all(len(stem) > 1 for stem in self.stems):  # the stem of "aed" has one letter
-            self.starts = {stem[:2].encode() for stem in self.stems}
-            bent = (stem for stem in self.stems if stem[1:] == "ie")  # dying, lying and the like
-            self.starts.update(f"{stem[0]}y".encode() for stem in bent)
+        starts = {stem[:2] if len(stem) > 1 else stem for stem in self.stems}  # "a" is "aed"
+        starts |= {f"{stem[0]}y" for stem in self.stems if stem[1:] == "ie"}  # dying, lying
+        self.starts = [f" {start}".encode() for start in starts]
 
 
 class TextIndex:
@@ -168,14 +166,18 @@ class TextIndex:
 
         Only words with a fitting beginning are stemmed: that takes longest for a long text.
         """
-        if not wanted.starts:
-            return self.stems(text) & wanted.stems if wanted.stems else set()
-        words = str(stopwords.replace_surrogates(text)).encode().translate(_RUNS)
-        runs = {*words.split()}
-        like = [run for run in runs if run[:2] in wanted.starts]
+        clean = str(stopwords.replace_surrogates(text))
+        words = b" %b " % clean.encode().translate(_RUNS)
+        like = set()
+        for start in wanted.starts:
+            at = words.find(start)
+            while at >= 0:
+                end = words.find(b" ", at + 1)
+                like.add(words[at:end])
+                at = words.find(start, end)
         if not words.isascii():
-            like += [run for run in runs if not run.isascii()]
-        found = self._all_stems.analyze(b" ".join(like).decode()) if like else ()
+            like.update(b" " + run for run in words.split() if not run.isascii())
+        found = self._all_stems.analyze(b"".join(like).decode()) if like else ()
         return wanted.stems.intersection(found)
 
     def build_part_term(self, part: str) -> Term:

@@ -1,76 +1,35 @@
-"""Recall for a prompt by its words alone: hits that score above a floor. Hot path."""
+"""Hits for a prompt, and the query for them by words. Hot path."""
 
-import math
-
-from memfs import files
-from memfs.core.snippet import snippet
-from memfs.search.lexical import Occur, Query, TextIndex, WantedStems
+from memfs.search.lexical import Occur, Query, TextIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tantivy import Document
 
-# A hit must contain two of the prompt's words (one in common is chance), score at least this share
-# of their total weight (idf), and an absolute minimum: "fix the tests" must not recall every time
-# that tests were fixed. The minimum grows with the store, as weights do: about two words that
-# one document in a hundred has. A silent hook is better than a wrong reminder.
-FLOOR = 0.5
-ENOUGH = 1.9
-FEWEST_WORDS = 2
-_TERMS = 12
-_POOL = 24
-_SNIPPET = 300  # characters
+    from memfs.search.prompt_relevance import PromptQuery
+
+FEWEST_WORDS = 2  # in common with a prompt: one is chance
 MOST_WORDS = 6  # in a reason
+_FIELDS = ("kind", "role", "time", "id")
 _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
 
 
-def by_words(
-    index: TextIndex, prompt: str, session: str, shown: "Sequence[str]", limit: int
-) -> "list[PromptHit]":
-    """Return at most `limit` passages, facts and entries for a prompt, without those in `shown`."""
-    if limit < 1:
-        return []
-    terms = index.parse_terms(trim_prompt(prompt), _TERMS)
-    query = index.query(terms)
-    if query is None or len(terms) < FEWEST_WORDS:
-        return []
-    query = build_query(index, query, session, messages=False)
-    # A word that no document has only counts against a hit, with half of its weight.
-    weight = sum(term.idf if term.frequency else term.idf / 2 for term in terms)
-    floor = max(FLOOR * weight, ENOUGH * math.log(1 + index.documents / 10))
-    wanted = WantedStems(terms)
-    found: list[PromptHit] = []
-    seen = set(shown)
-    texts: set[str] = set()
-    for score, address in index.search(query, _POOL):
-        if score < floor:
-            break
-        document = index.load_document(address)
-        hit = PromptHit(document)
-        if hit.id in seen or hit.text in texts:
-            continue
-        source = get_field(document, "source")
-        if source and not files.is_file(source):
-            continue  # removed; the next search deletes it from the index
-        stems = index.match_stems(wanted, hit.text)
-        words = [term.word for term in terms if term.stem in stems]
-        if len(words) < FEWEST_WORDS:
-            continue
-        hit.set_reasons(words)
-        texts.add(hit.text)
-        found.append(hit)
-        if len(found) == limit:
-            break
-    return found
+def build_query(
+    index: TextIndex, prompt: "PromptQuery", session: str, *, messages: bool = True
+) -> Query | None:
+    """Return the query by words for messages (or without them) and memory; None without words.
 
-
-def build_query(index: TextIndex, query: Query, session: str, *, messages: bool = True) -> Query:
-    """Return a query for messages and memory, without the running session.
-
-    Blocks, and the inputs and outputs of tools, are excluded.
+    The running session, blocks, and the inputs and outputs of tools are excluded.
     """
+    inner = [index.part_query(pair.word, 1.0) for pair in prompt.pairs]
+    query = index.query(prompt.words, *inner)
+    return exclude_running(index, query, session, messages=messages) if query else None
+
+
+def exclude_running(
+    index: TextIndex, query: Query, session: str, *, messages: bool = True
+) -> Query:
+    """Return a query without blocks, tools and the running session."""
     out = [index.term_query("kind", "block"), index.term_query("role", "tool")]
     if not messages:
         out.append(index.term_query("kind", "message"))
@@ -80,31 +39,28 @@ def build_query(index: TextIndex, query: Query, session: str, *, messages: bool 
 
 
 class PromptHit:
-    """A hit as the brief shows it: the fields of `records.Hit` that rendering reads."""
+    """What memory says to a prompt: an answer of a past session, or a document.
 
-    __slots__ = ("at", "host", "id", "kind", "role", "snippet", "text", "why")
+    The fields are those of `records.Hit` that rendering reads. `ids` are those of what is shown;
+    `reason` is for people, `why` is shown to the assistant, too. `session` is that of an answer.
+    """
 
-    session = ""  # what is dismissed of it is not of a session
+    __slots__ = ("at", "host", "id", "ids", "kind", "reason", "role", "session", "snippet", "why")
 
-    def __init__(self, document: "Document") -> None:
-        self.id = get_field(document, "id")
-        self.kind = get_field(document, "kind")
-        self.text = get_field(document, "text")
-        self.at = get_field(document, "time")
-        self.host = get_field(document, "host")
-        self.role = get_field(document, "role")
-        self.snippet = ""
+    def __init__(self, kind: str, role: str, at: str, ids: list[str], reason: str) -> None:
+        self.kind, self.role, self.at, self.reason = kind, role, at, reason
+        self.id, self.ids = ids[0], ids
+        self.host = self.session = self.snippet = ""
         self.why: tuple[str, ...] = ()
 
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids that a session has seen once it is shown this hit."""
-        return (self.id,)
-
-    def set_reasons(self, words: list[str], *more: str) -> None:
-        """Set the snippet and the reasons: the matching words, and `more`."""
-        self.snippet = snippet(self.text, words, _SNIPPET)
-        self.why = ("words: " + ", ".join(words[:MOST_WORDS]), *more) if words else more
+    @classmethod
+    def of_document(cls, document: "Document", words: list[str], snippet: str) -> "PromptHit":
+        """Return a document as a hit; the reason are the matching words, or the meaning."""
+        reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
+        kind, role, at, ident = (get_field(document, name) for name in _FIELDS)
+        hit = cls(kind, role, at, [ident], reason)
+        hit.host, hit.snippet, hit.why = get_field(document, "host"), snippet, (reason,)
+        return hit
 
 
 def get_field(document: "Document", name: str) -> str:

@@ -18,22 +18,9 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 _MONTHS = tuple(
     "january february march april may june july august september october november december".split()
 )
-_COUNTS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-    "couple of": 2,
-    "few": 3,
-}
+_NUMBERS = "one two three four five six seven eight nine ten".split()
+_COUNTS = {"a": 1, "an": 1, "couple of": 2, "few": 3}
+_COUNTS |= {name: number for number, name in enumerate(_NUMBERS, 1)}
 _UNITS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _MONTH = "|".join([*_MONTHS, *(name[:3] for name in _MONTHS)])
 _COUNT = r"\d{1,3}|" + "|".join(_COUNTS)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", np.float32, np.float64)
 
+_ENDS = "ends.u64"  # where the tokens of each row end
 WINDOW = 150  # words
 OVERLAP = 30
 
@@ -81,9 +82,8 @@ class VectorIndex:
 
     def warm(self, *, build: bool = True, tick: Callable[[int], object] | None = None) -> None:
         """Prepare for many searches: open the graph of the rows, or build it (see `hnsw`)."""
-        from memfs.search import hnsw, threads  # not for a single search
+        from memfs.search import hnsw  # not for a single search
 
-        threads.start_threads()
         path, model = self._folder, self.encoder.name
         self.graph = hnsw.open_graph(path, model, self.vectors, build=build, tick=tick)
 
@@ -99,11 +99,12 @@ class VectorIndex:
         if not self.extent.rows:  # readers may map old files: remove them, do not truncate
             self.clear()
         files.make_folder(self._folder, private=True, durable=False)
-        names = (VECTORS, OWNERS, self._tokens_file, "ends.u64", DOCUMENTS)
-        opened = [logs.open_appending(self._path(name)) for name in names]
+        sizes = self._list_sizes(self.extent)
+        opened = [logs.open_appending(self._path(name)) for name in sizes]
         self._latest, self._after = self._find_latest(), {}
         try:
-            self._truncate(opened)
+            for file, size in zip(opened, sizes.values(), strict=True):
+                file.truncate(size)  # a killed run may have appended more
             for batch in _batches(documents):
                 self._append(opened, batch)
             rest = self._build_records(end, np.zeros(0, np.uint32), [])  # without text: no rows
@@ -235,7 +236,7 @@ class VectorIndex:
         self.vectors = np.asarray(vectors, np.int8).reshape(-1, dims)
         self.owners = self._map_array(OWNERS, np.uint32, extent.rows)
         self.tokens = self._map_array(self._tokens_file, self.encoder.ids, extent.tokens)
-        self.ends = self._map_array("ends.u64", np.uint64, extent.rows)
+        self.ends = self._map_array(_ENDS, np.uint64, extent.rows)
         count = extent.documents
         documents = self._map_array(DOCUMENTS, np.uint32, count * COLUMNS)
         none = np.zeros(COLUMNS, np.uint32)  # a row to take where there are none
@@ -313,18 +314,15 @@ class VectorIndex:
         first = count - len(groups)
         return {group: number for number, group in enumerate(groups, first) if group}
 
-    def _truncate(self, opened: list) -> None:  # type: ignore[type-arg]
-        """Remove data beyond the extent, which a killed run appended."""
-        extent = self.extent
-        sizes = (
-            extent.rows * self.encoder.dims,
-            extent.rows * 4,
-            extent.tokens * np.dtype(self.encoder.ids).itemsize,
-            extent.rows * 8,
-            extent.documents * 4 * COLUMNS,
-        )
-        for file, size in zip(opened, sizes, strict=True):
-            file.truncate(size)
+    def _list_sizes(self, extent: Extent) -> dict[str, int]:
+        """Return the bytes of each file that an extent needs."""
+        return {
+            VECTORS: extent.rows * self.encoder.dims,
+            OWNERS: extent.rows * 4,
+            self._tokens_file: extent.tokens * np.dtype(self.encoder.ids).itemsize,
+            _ENDS: extent.rows * 8,
+            DOCUMENTS: extent.documents * 4 * COLUMNS,
+        }
 
     def _load_extent(self) -> Extent:
         found = vector_layout.load_extent(self._root, self.encoder.name)
@@ -336,15 +334,9 @@ class VectorIndex:
 
     def _is_complete(self, extent: Extent) -> bool:
         """Tell whether the files are at least as long as the extent requires."""
-        needed = {
-            VECTORS: extent.rows * self.encoder.dims,
-            OWNERS: extent.rows * 4,
-            self._tokens_file: extent.tokens * np.dtype(self.encoder.ids).itemsize,
-            "ends.u64": extent.rows * 8,
-            DOCUMENTS: extent.documents * 4 * COLUMNS,
-        }
+        needed = self._list_sizes(extent).items()
         try:
-            return all(files.get_size(self._path(name)) >= size for name, size in needed.items())
+            return all(files.get_size(self._path(name)) >= size for name, size in needed)
         except OSError:
             return not extent.rows
 

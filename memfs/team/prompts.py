@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
-from memfs.recall.answers import TeamRecollection
+from memfs.search.prompt_bm25 import PromptHit
 from memfs.service import job_queue
 from memfs.store.blocks import Place
 from memfs.team import membership
@@ -38,7 +38,7 @@ class PromptRequest:
         self.prompt, self.session, self.shown = prompt, session, shown
         self.began = time.monotonic()
         self.answered = threading.Event()
-        self.answers: list[TeamRecollection] = []
+        self.answers: list[PromptHit] = []
         self.is_left = False  # its prompt waits no more
 
     def get_seconds(self) -> float:
@@ -53,7 +53,7 @@ class RequestThread:
         self._local = local
         self._changed = threading.Condition()
         self._next: PromptRequest | None = None
-        self._late: dict[str, tuple[float, list[TeamRecollection]]] = {}  # by session
+        self._late: dict[str, tuple[float, list[PromptHit]]] = {}  # by session
         self._is_quick = False  # the last answer came in time
         self._failures = 0
         self._again = 0.0  # when the server may be asked again
@@ -72,7 +72,7 @@ class RequestThread:
             self._changed.notify()
         return True
 
-    def collect(self, request: PromptRequest) -> list[TeamRecollection]:
+    def collect(self, request: PromptRequest) -> list[PromptHit]:
         """Return the answers that are there, waiting for them if they will come in time."""
         if self._is_quick and not request.answered.wait(BOX - request.get_seconds()):
             self._is_quick = False
@@ -113,7 +113,7 @@ class RequestThread:
             return request
 
     def _handle_request(self, recall: TeamRecall, request: PromptRequest) -> None:
-        answers: list[TeamRecollection] = []
+        answers: list[PromptHit] = []
         error, asked = "", 0.0
         try:
             if request.prompt:
@@ -164,7 +164,7 @@ class TeamPrompts:
 
     def ask(
         self, place: Place, prompt: str, shown: list[str]
-    ) -> Callable[[], list[TeamRecollection]] | None:
+    ) -> Callable[[], list[PromptHit]] | None:
         """Send a prompt of a joined project; return what waits for the answers.
 
         None while the server is left alone.

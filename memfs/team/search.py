@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Self
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import MEMBER, Hit
 from memfs.ops import search
-from memfs.recall.answers import TeamRecollection
-from memfs.search.prompt_bm25 import trim_prompt
+from memfs.search.prompt_bm25 import PromptHit, trim_prompt
 from memfs.search.request import Filter, HitPage, Mode
 from memfs.store import store_paths
 from memfs.store.blocks import Place
@@ -154,7 +153,7 @@ class TeamRecall:
             client.get_membership()
         return time.monotonic() - began
 
-    def ask(self, prompt: str, session: str, shown: list[str]) -> list[TeamRecollection]:
+    def ask(self, prompt: str, session: str, shown: list[str]) -> list[PromptHit]:
         """Return what others' sessions say to a prompt; mostly nothing. Raises `MemfsError`.
 
         What is in `shown`, and what the running session said, is not given again.
@@ -193,6 +192,8 @@ class TeamRecall:
         return self._client, project.id
 
 
-def _make_recollection(answer: TeamAnswer) -> TeamRecollection:
+def _make_recollection(answer: TeamAnswer) -> PromptHit:
     role = f"{answer.member[:_NAME]} in {answer.project[:_NAME]}"
-    return TeamRecollection(role, answer.at, answer.ids, answer.snippet, answer.reason)
+    hit = PromptHit("team", role, answer.at, answer.ids, answer.reason)
+    hit.snippet = answer.snippet
+    return hit

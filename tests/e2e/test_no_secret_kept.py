@@ -161,7 +161,7 @@ def check(place: Place, *written: Path) -> None:
     """Check that no other file holds the secret, and that no search finds it."""
     index_sources.sync(place, embed=False)
     assert list_keeping(place) == set(written)
-    index = index_sources.open_index(place, None)
+    index = index_sources.open_engine(place.home, place.home.index, None)
     hits = [hit for words in ("deploy key", TOKEN) for hit in index.search(words, limit=50).hits]
     assert hits
     assert TOKEN not in "".join(hit.text for hit in hits)

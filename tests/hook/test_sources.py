@@ -23,6 +23,6 @@ def test_a_prompt_that_is_looked_up_in_a_source_imports_nothing_heavy(
     assert source_index.sync(place, source, embed=False)
     imported(repo, "the first prompt brings the whole brief")
     found = imported(repo, "where do gophers dig tunnels below the meadow?")
-    assert {"memfs.recall.source_recall", "memfs.context.brief_contents"} <= found
+    assert {"memfs.recall.item_recall", "memfs.context.brief_contents"} <= found
     assert not found & HEAVY
     assert "memfs.recall.source_index" not in found

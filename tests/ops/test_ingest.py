@@ -104,7 +104,7 @@ def test_what_is_of_no_project_is_found_in_no_project(
 
     def found(where: Place) -> list[str]:
         assert index_sources.sync(where, embed=False) is not None
-        engine = index_sources.open_index(where, None)
+        engine = index_sources.open_engine(where.home, where.home.index, None)
         return [
             hit.id for hit in engine.search("marmalade", mode="text", limit=9, only=Filter()).hits
         ]

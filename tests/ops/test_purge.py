@@ -316,7 +316,11 @@ def test_the_index_is_made_anew_without_it(place: Place) -> None:
     index_sources.sync(place, embed=False)
     builder.update(store, None)
     assert holding(store.local) == []
-    hits = index_sources.open_index(place, None).search("deploy key", mode="text", limit=3).hits
+    hits = (
+        index_sources.open_engine(place.home, place.home.index, None)
+        .search("deploy key", mode="text", limit=3)
+        .hits
+    )
     assert {hit.text for hit in hits} == {f"the deploy key is {MARK}"}
 
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memfs.recall import prompts
-from memfs.recall.answers import Recollection
 from memfs.search import prompt_bm25
 from memfs.search.lexical import TextIndex
 
@@ -76,7 +75,7 @@ def test_it_recalls_what_was_said_and_what_was_kept(folder: str) -> None:
     found = prompts.recall_by_words(folder, PROMPT, "now", [], 10).found
     assert {hit.id for hit in found} in ({"said", "kept"}, {"again", "kept"})
     hit = next(hit for hit in found if hit.id != "kept")
-    assert isinstance(hit, Recollection)
+    assert hit.kind == "message"
     assert hit.snippet in (f"user: {SAID}", f"assistant: {SAID}")
     assert set(hit.reason.removeprefix("words: ").split(", ")) == {
         "login",
@@ -205,4 +204,4 @@ def test_no_prompt_raises(folder: str, prompt: str) -> None:
     assert index
     stems = index.stems(prompt)
     for hit in prompts.recall_by_words(folder, prompt, "now", [], 3).found:
-        assert len(stems & index.stems(hit.text)) >= prompt_bm25.FEWEST_WORDS
+        assert len(stems & index.stems(hit.snippet)) >= prompt_bm25.FEWEST_WORDS

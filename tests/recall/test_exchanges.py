@@ -8,9 +8,9 @@ import pytest
 import tantivy
 
 from memfs.recall import prompts
-from memfs.recall.answers import CERTAIN_ROOM, PromptRecall, Recollection
+from memfs.recall.answers import CERTAIN_ROOM, PromptRecall
 from memfs.recall.exchanges import SessionTurn
-from memfs.recall.sentence_selection import describe, weigh
+from memfs.recall.sentence_selection import describe_form, weigh
 from memfs.recall.sentences import count_specifics, split_sentences
 from memfs.search.engine import Engine
 from memfs.search.prompt_relevance import list_content
@@ -101,7 +101,7 @@ def told(
 ) -> dict[str, str]:
     """Return what each session says to a prompt, by its name."""
     found = prompts.recall_warm(corpus.engine(), prompt, "now", shown or [], limit).found
-    return {hit.session: hit.snippet for hit in found if isinstance(hit, Recollection)}
+    return {hit.session: hit.snippet for hit in found if hit.kind == "message"}
 
 
 def test_a_question_brings_its_outcome(corpus: Corpus) -> None:
@@ -145,7 +145,7 @@ def test_the_recap_at_the_end_comes_with_a_question_far_before_it(tmp_path: Path
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_a_sentence_of_a_long_answer_counts_less(role: str) -> None:
     turn = SessionTurn(tantivy.Document(role=role, text="It is `8123`."), 1)
-    few, some, many = (weigh(describe(turn.text, turn, set(), count)) for count in (1, 12, 40))
+    few, some, many = (weigh(describe_form(turn.text, turn, count)) for count in (1, 12, 40))
     assert few > some > many if role == "assistant" else few == some == many
 
 

@@ -32,7 +32,7 @@ def store(place: Place) -> Store:
 def found(place: Place, query: str, **only: object) -> list[str]:
     """Search by words after bringing the index up to date."""
     assert index_sources.sync(place, embed=False) is not None
-    engine = index_sources.open_index(place, None)
+    engine = index_sources.open_engine(place.home, place.home.index, None)
     return [hit.id for hit in engine.search(query, mode="text", limit=99, only=Filter(**only)).hits]  # type: ignore[arg-type]
 
 
@@ -229,7 +229,9 @@ def test_the_vectors_follow(place: Place, store: Store) -> None:
         ("embedding", done.added): done.added,
     }
     hits = (
-        index_sources.open_index(place, model_config.load_wanted_model(place).files)
+        index_sources.open_engine(
+            place.home, place.home.index, model_config.load_wanted_model(place).files
+        )
         .search("a loaf from the oven")
         .hits
     )

@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memfs.core.records import Hit
 from memfs.recall import prompts
-from memfs.recall.answers import Recollection
-from memfs.search import warm_search
+from memfs.search import prompt_relevance
 from memfs.search.prompt_bm25 import PromptHit
 from tests.search.stores import Corpus, Document, document
 
-Found = Sequence[Hit | PromptHit | Recollection]
+Found = Sequence[PromptHit]
 Brings = Callable[[str, str, list[str], int], Found]
 
 SAID = "the flaky login test fails because the clock is not frozen"
@@ -103,9 +101,9 @@ def test_a_first_session_is_brought_what_others_say_from_then_on(tmp_path: Path)
     corpus.write("now.jsonl", *_session("now", 1, [("user", SAID)]))
     corpus.update(embed=True)
     engine = corpus.engine()
-    assert warm_search.look_up(engine, PROMPT, "now") is None
-    assert warm_search.look_up(engine, PROMPT, "\ud800") is not None
-    assert warm_search.look_up(engine, PROMPT, "") is not None
+    assert prompt_relevance.look_up(engine, PROMPT, "now") is None
+    assert prompt_relevance.look_up(engine, PROMPT, "\ud800") is not None
+    assert prompt_relevance.look_up(engine, PROMPT, "") is not None
     assert ids(warmly(corpus), PROMPT) == []
     other = corpus.write("old.jsonl", *_session("old", 2, [("user", FIXED)]))
     corpus.update(embed=True)
@@ -114,8 +112,8 @@ def test_a_first_session_is_brought_what_others_say_from_then_on(tmp_path: Path)
     other.unlink()
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == []
-    assert warm_search.look_up(corpus.engine(), PROMPT, "now") is None
-    assert warm_search.look_up(corpus.engine(), PROMPT, "old") is not None
+    assert prompt_relevance.look_up(corpus.engine(), PROMPT, "now") is None
+    assert prompt_relevance.look_up(corpus.engine(), PROMPT, "old") is not None
 
 
 @pytest.mark.parametrize(
@@ -195,7 +193,7 @@ def test_a_hit_says_when_it_was_and_why_it_is_there(brings: Brings) -> None:
         "2026-05-03T10:00:00Z",
     )
     assert hit.snippet == f"user: {SAID}\nassistant: {FIXED}"
-    assert isinstance(hit, Recollection)
+    assert hit.kind == "message"
     assert hit.reason.startswith("words: ")
 
 

@@ -15,7 +15,7 @@ import pytest
 from memfs.core.errors import StoppedError
 from memfs.ingest import cutting
 from memfs.ingest.source_files import IGNORED
-from memfs.recall import source_index, source_state
+from memfs.recall import index_sources, source_index, source_state
 from memfs.recall.source_state import SourceState
 from memfs.store import data_sources, lock
 from memfs.store.blocks import Place
@@ -55,7 +55,7 @@ def sync(place: Place, *, embed: bool = False) -> SourceState:
 
 
 def find(place: Place, query: str) -> list[str]:
-    engine = source_index.open_engine(place, source(place), None)
+    engine = index_sources.open_engine(place.home, source(place).index, None)
     return [each.id for each in engine.search(query).hits]
 
 
@@ -82,7 +82,7 @@ def test_a_chunk_is_found_with_its_file_heading_and_line(place: Place, docs: Pat
     os.utime(docs / "sub/a.md", (1_700_000_000, 1_700_000_000))
     sync(place, embed=True)
     model = source_index.find_model(place, source(place))
-    engine = source_index.open_engine(place, source(place), model)
+    engine = index_sources.open_engine(place.home, source(place).index, model)
     [hit] = engine.search("seventy degrees").hits
     assert (hit.id, hit.kind, hit.label) == ("docs/sub/a.md#1", "source", "docs")
     assert hit.text == "Tea\n\n## Green\n\nsteep at seventy degrees"
@@ -281,14 +281,14 @@ def test_a_users_own_has_its_index_and_model_in_the_users_store(place: Place, ho
     assert found.index == f"{home}/.agent-memory/local/sources/notes"
     model = source_index.find_model(place, found)
     assert model
-    [hit] = source_index.open_engine(place, found, model).search("gophers").hits
+    [hit] = index_sources.open_engine(place.home, found.index, model).search("gophers").hits
     assert hit.metadata["file"] == "~/notes/a.txt"
 
 
 def test_what_is_removed_leaves_nothing(place: Place, docs: Path) -> None:
     (docs / "a.md").write_text("gophers dig\n")
     sync(place)
-    assert source_index.measure_size(source(place)) > 0
+    assert os.path.exists(source(place).index)
     source_index.remove(place.home, "docs")
     assert not os.path.exists(source(place).index)
     assert source_state.load_state(source(place)) is None

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.search.engine import TURNS, Engine
+from memfs.search.engine import Engine
+from memfs.search.federated_search import TURNS
 from memfs.search.request import Filter, Mode
 from tests.search.stores import Corpus, document
 
@@ -76,7 +77,6 @@ def test_sessions_are_paged_and_filtered(engine: Engine, mode: Mode) -> None:
 def test_what_means_nothing_finds_no_session(engine: Engine) -> None:
     assert engine.search_sessions("?!").total == 0
     assert engine.search_sessions("zebra", mode="text").hits == []
-    assert Engine(engine.text, None).search_sessions("login", mode="semantic").hits == []
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "text"])

@@ -10,7 +10,6 @@ import pytest
 
 from memfs.core.records import Hit
 from memfs.search import hnsw
-from memfs.search import threads as search_threads
 from memfs.search.engine import Engine
 from memfs.search.request import Filter
 from tests.search.stores import Corpus, document
@@ -41,11 +40,7 @@ def hits(engine: Engine, query: str) -> list[Hit]:
     return engine.search(query, limit=20).hits
 
 
-@pytest.mark.parametrize("soon", [-1.0, float("inf")])  # by one thread, and by two
-def test_it_finds_what_a_cold_one_finds(
-    corpus: Corpus, soon: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search_threads, "_SOON", soon)
+def test_it_finds_what_a_cold_one_finds(corpus: Corpus) -> None:
     cold, ready = corpus.engine(), warm(corpus)
     for query in QUERIES[:20]:
         assert {hit.id for hit in hits(ready, query)} == {hit.id for hit in hits(cold, query)}

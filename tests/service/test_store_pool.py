@@ -15,7 +15,6 @@ from memfs.core.records import Origin
 from memfs.hosts import claude_transcript
 from memfs.ops import archive
 from memfs.recall import index_sources, prompts
-from memfs.recall.answers import Recollection
 from memfs.recall.open_store import OpenStore
 from memfs.search import hnsw
 from memfs.search.request import Filter
@@ -53,12 +52,10 @@ def test_until_all_is_open_a_prompt_brings_what_its_words_find(place: Place) -> 
     assert held.is_stale()
     held.refresh()
     (hit,) = prompts.recall(place, held.engines, "where do gophers dig tunnels?", [], 2).found
-    assert (by_words.id, by_words.text) == (hit.id, hit.text)
-    assert not isinstance(by_words, Recollection)
-    assert not isinstance(hit, Recollection)
-    assert [why.partition(" ")[0] for why in (*by_words.why, *hit.why)] == ["words:"] * 2 + [
-        "meaning"
-    ]
+    assert (by_words.id, by_words.snippet) == (hit.id, hit.snippet)
+    assert by_words.kind != "message"
+    assert hit.kind != "message"
+    assert [why.partition(" ")[0] for why in (*by_words.why, *hit.why)] == ["words:"] * 2
 
 
 def test_the_service_listens_before_it_loads_what_searches_by_meaning() -> None:

@@ -54,7 +54,7 @@ def test_it_is_shown_and_found(earlier: Place) -> None:
     (fact,) = facts.select_facts(earlier)
     assert fact.statement == "Never deploy the ledger on a Friday"
     recalled = prompts.recall(earlier, (), "when may the ledger be deployed?", [], 3).found
-    assert "Friday" in recalled[0].text
+    assert "Friday" in recalled[0].snippet
 
 
 def test_its_history_goes_on(earlier: Place) -> None:

@@ -14,18 +14,9 @@ from uuid import UUID
 from memfs.core.errors import UsageError
 from memfs.core.records import Hit, Message
 from memfs.recall import prompts
-from memfs.recall.answers import Recollection
-from memfs.search import (
-    doc_json,
-    encoder,
-    identifiers,
-    lexical,
-    memory_index,
-    stopwords,
-    text_vectors,
-)
+from memfs.search import doc_json, encoder, identifiers, lexical, stopwords, text_vectors
 from memfs.search.engine import Engine
-from memfs.search.memory_index import EncodedWindows
+from memfs.search.prompt_bm25 import PromptHit
 from memfs.team.protocol import (
     MOST_HITS,
     MOST_PROJECTS,
@@ -36,8 +27,9 @@ from memfs.team.protocol import (
     TeamHit,
     TeamSearchRequest,
 )
-from memfs.team.server import push_rows
+from memfs.team.server import memory_index, push_rows
 from memfs.team.server.database import Ledger
+from memfs.team.server.memory_index import EncodedWindows
 
 _LONGEST = 20_000  # characters of a question
 _MOST_SHOWN = 2000  # ids
@@ -124,11 +116,11 @@ def recall(ledger: Ledger, request: RecallRequest) -> RecallReply:
     projects = _check(ledger, request.projects, request.prompt)
     me = ledger.call(lambda _, member, *__: str(member), "whoami")[0]
     session = _name_session(request.session, me) if request.session else ""
-    found: list[Recollection] = []
+    found: list[PromptHit] = []
     if engine := _open_engine(ledger, [*projects], TeamQuestion(request.prompt)):
         shown = request.shown[-_MOST_SHOWN:]
         recalled = prompts.recall_warm(engine, request.prompt, session, shown, MOST_HITS)
-        found = [each for each in recalled.found if isinstance(each, Recollection)]
+        found = [each for each in recalled.found if each.kind == "message"]
     stored = _confirm(ledger, projects, [each.id for each in found])
     answers = [
         TeamAnswer(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from memfs.core.records import Message
-from memfs.search import doc_json, encoder, memory_index
+from memfs.search import doc_json, encoder
 from memfs.search.catalog import IndexSource
 from memfs.search.engine import Engine
 from memfs.search.indexer import open_writer
+from memfs.team.server import memory_index
 
 LONG = " ".join(f"word{number} of a long report" for number in range(80))
 TEXTS = [

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.ops import brief, recent_prompts
-from memfs.recall import index_sources, source_index, source_recall
+from memfs.recall import index_sources, item_recall, source_index
 from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Engine
 from memfs.search.prompt_bm25 import PromptHit
@@ -65,7 +65,7 @@ def open_engines(place: Place) -> list[Engine]:
 
 
 def recall(place: Place, prompt: str, *shown: str, warm: bool) -> list[PromptHit]:
-    return source_recall.recall_sources(place, open_engines(place) if warm else (), prompt, shown)
+    return item_recall.recall_sources(place, open_engines(place) if warm else (), prompt, shown)
 
 
 @pytest.mark.parametrize("warm", WARM)
@@ -204,7 +204,7 @@ def test_two_commits_share_the_room_that_sessions_leave(committed: Place) -> Non
     first, second = recall(committed, REPORT, warm=True)
     assert 1000 < len(first.snippet) + len(second.snippet) <= 1360
     engines = open_engines(committed)
-    (one,) = source_recall.recall_sources(committed, engines, REPORT, (), used=1500)
+    (one,) = item_recall.recall_sources(committed, engines, REPORT, (), used=1500)
     assert len(one.snippet) <= 410
 
 
