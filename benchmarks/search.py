@@ -39,7 +39,7 @@ from memfs.store.blocks import Place
 SIZES = (1_000, 10_000, 100_000)
 _BARE = "bare tantivy + usearch"
 _COLD = 'python -c "import numpy, usearch.index, tantivy"'
-_SEARCH = "import sys; from memfs.cli.main import main; sys.exit(main())"
+_SEARCH = "import memfs.__main__"
 _DONE = "built.json"
 
 

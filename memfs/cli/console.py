@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 import unicodedata
 from typing import TextIO
@@ -24,11 +23,11 @@ _state = {"code": 0, "quiet": 0, "paged": 0}
 # What moves the cursor or writes elsewhere, where a text meets a terminal behind a pipe. It is
 # printed as JSON has it, since some of these texts are JSON. So is what turns the text there, and
 # letters that nobody sees.
-_CONTROL = re.compile(
+_CONTROL = (  # compiled with the first text of a file
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]|\r(?!\n)"
 )
 # Halves of characters but for those that stand for a byte, which is written as it is.
-_HALF = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_HALF = "[\ud800-\udc7f\udd00-\udfff]"
 
 
 def data(text: str) -> None:
@@ -54,7 +53,7 @@ def print_text(text: str) -> None:
     """
     if sys.stdout.isatty():
         text = reveal_hidden(make_plain(text.rstrip("\n"))) + "\n"
-    text = _CONTROL.sub(_escape_character, _HALF.sub("?", text))
+    text = re.sub(_CONTROL, _escape_character, re.sub(_HALF, "?", text))
     encoding = sys.stdout.encoding or "utf-8"
     errors = "surrogateescape" if encoding.lower().replace("-", "") == "utf8" else "replace"
     sys.stdout.flush()
@@ -152,6 +151,8 @@ def echo(text: str, *, err: bool = False) -> None:
 
 def columns() -> int:
     """Return the width of the terminal, 100 where there is none."""
+    import shutil  # 2 ms, for what is laid out
+
     return shutil.get_terminal_size((_NO_TERMINAL, 24)).columns
 
 

@@ -17,13 +17,35 @@ def main() -> int:
 
         return hook(HookCall(sys.argv[2:]))
     try:
-        if sys.argv[1:] == ["mcp"] and (folder := _find_folder()):
+        if sys.argv[1:2] == ["mcp"] and (folder := _find_folder(sys.argv[2:])):
             return _serve(folder)
         from memfs.cli import group  # with click, which hooks do without
 
         return group.run(group.group())
     except KeyboardInterrupt:  # while it begins, or ends
         return 130
+
+
+def run_process() -> int:
+    """Run the command line, and end this process with its exit code.
+
+    Python would take its modules apart first: 15 ms that a person or an assistant waits for. What
+    else it does at the end is done here. Returns the code where Python has to do it: there are
+    threads to wait for, or standard output is closed.
+    """
+    code = main()
+    threads = sys.modules.get("threading")
+    if threads is not None and threads.active_count() > 1:
+        return code
+    import atexit  # where nothing is left but that
+
+    atexit._run_exitfuncs()  # noqa: SLF001 - the only name it has
+    try:
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+    except (OSError, ValueError):
+        return code
+    os._exit(code)
 
 
 def _serve(folder: str) -> int:
@@ -43,10 +65,16 @@ def _serve(folder: str) -> int:
     return 0
 
 
-def _find_folder() -> str:
+def _find_folder(words: list[str]) -> str:
+    """Return the folder to serve by the words after `mcp`, as assistants start it.
+
+    Returns "" for other words, and if the folder is gone: the group reports that.
+    """
     try:
-        return os.getcwd()
-    except OSError:  # it was removed: the group reports that
+        if words[:1] == ["--folder"] and len(words) == 2 and words[1][:1] not in ("", "-"):
+            return os.path.abspath(words[1])
+        return "" if words else os.getcwd()
+    except OSError:
         return ""
 
 
@@ -57,7 +85,3 @@ def _speak_utf8() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import os
 import shlex
-import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import BinaryIO, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, ParamSpec, TypeVar, cast
 
 from memfs.cli import console
 from memfs.files import account
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -41,6 +42,8 @@ def open_pager() -> Iterator[None]:
     if not program or not (sys.stdout.isatty() and sys.stdin.isatty()):
         yield
         return
+    import subprocess  # 5 ms, for a terminal
+
     env = {"LESS": _LESS, "LESSCHARSET": "utf-8", **os.environ}
     command = [program, *words[1:]]
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=env) as process:  # noqa: S603 - the user's
@@ -69,8 +72,10 @@ def paged(function: Callable[Parameters, Result]) -> Callable[Parameters, Result
     return run
 
 
-def _wait(process: subprocess.Popen[bytes]) -> None:
+def _wait(process: Popen[bytes]) -> None:
     """Wait for the pager; an interrupt is for it."""
+    import signal  # of a command that has a pager
+
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process.wait()

@@ -85,12 +85,12 @@ _SIGNS = (
     ("may skip permission", r"--dangerously|--no-verify\b|--yolo\b|bypasspermissions"),
     ("has a picture that calls home", r"!\[.{0,200}\]\(\s{0,5}https?://.{0,300}[?&]"),
 )
-_HIDDEN = re.compile(
+_HIDDEN = (  # compiled when a text is searched for signs
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\ufe00-\ufe0e\ufeff\U000e0000-\U000e01ef]"
 )
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{160,}={0,2}")
+_CONTROL = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+_ENCODED = r"[A-Za-z0-9+/]{160,}={0,2}"
 
 
 class Sign(NamedTuple):
@@ -110,11 +110,11 @@ def find_signs(text: str) -> list[Sign]:
             match = re.search(pattern, part, re.IGNORECASE)  # compiled once, and rarely needed
             if match:
                 found.append(Sign(number, what, match.group()[:_SHOWN]))
-        if _HIDDEN.search(part, 1 if number == 1 else 0):
+        if re.search(_HIDDEN, part[number == 1 :]):
             found.append(Sign(number, "has invisible characters", ""))
-        if _CONTROL.search(part):
+        if re.search(_CONTROL, part):
             found.append(Sign(number, "has control characters", ""))
-        if _ENCODED.search(part):
+        if re.search(_ENCODED, part):
             found.append(Sign(number, "has something encoded", ""))
         if len(line) > _LONGEST:
             found.append(Sign(number, f"is {len(line):,} characters long", ""))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 from typing import Any
 
 from memfs.core.errors import MemfsError
 
 DISTRIBUTION = "agent-memfs"
+# Programs that install into an environment of their own, by the file that each leaves in it.
+_INSTALLERS = {"uv-receipt.toml": "uv tool install", "pipx_metadata.json": "pipx install --force"}
 
 # The modules that the rest of memfs uses, by part; its commands are in `cli.command_list`.
 PARTS = {
@@ -41,5 +45,6 @@ def load(name: str) -> Any:
 
 
 def name_extra(extra: str) -> str:
-    """Return the command that brings what `extra` needs."""
-    return f"pip install '{DISTRIBUTION}[{extra}]'"
+    """Return the command that brings what `extra` needs, of the program that installed memfs."""
+    marks = (mark for mark in _INSTALLERS if os.path.exists(f"{sys.prefix}/{mark}"))
+    return f"{_INSTALLERS.get(next(marks, ''), 'pip install')} '{DISTRIBUTION}[{extra}]'"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -299,4 +298,6 @@ class Fact:
 
 def make_id(*parts: str) -> str:
     """Return an id: 16 hex digits, the same for the same parts."""
+    import hashlib  # 3 ms, which a search need not wait for
+
     return hashlib.sha256("|".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -378,7 +378,7 @@ def wake_service(folder: str) -> None:
 
     For a process that does not end soon, and will ask it.
     """
-    if ask("hold", [folder], wait=ASKED) is None and not is_listening():
+    if ask("hold", [folder]) is None and not is_listening():
         start_service(folder, wait=True)
 
 

@@ -70,7 +70,7 @@ class _Server:
         self._offer: ToolOffer | None = None
         self._client = ""  # its name, as the handshake has it
         self._greeted = False
-        self._prepared = False
+        self._prepared = self._answers_hooks = False
         self._open: dict[Ident, Message] = {}  # requests that are queued or worked on
         self._subscribed: set[str] = set()  # after a handshake: resources/subscribe
         self._streams: dict[Ident, Result] = {}  # without: what subscriptions/listen asked for
@@ -175,7 +175,7 @@ class _Server:
             if message.method == "tools/call":
                 self._notify_changes()
             if message.method == "tools/list" or _is_hook(message):
-                self._prepare()
+                self._prepare(hooks=_is_hook(message))
         except ConnectionError:
             raise
         except Exception as error:  # noqa: BLE001 - the server goes on
@@ -189,7 +189,7 @@ class _Server:
         result: Result | None = None
         try:
             if prepare:
-                self._prepare()
+                self._prepare(hooks=True)
             result = self._handle(message)
             answer = self._format(message, result or {})
         except ProtocolError as error:
@@ -386,25 +386,27 @@ class _Server:
     def _notify(self, method: str, params: "Result") -> None:
         self._wire.write({"jsonrpc": "2.0", "method": method, "params": params})
 
-    def _prepare(self) -> None:
-        """Before the first call: clean the environment, have the store held, and answer hooks."""
-        if self._prepared:
-            return
-        import gc  # once the tools are listed
-        import threading  # likewise
+    def _prepare(self, *, hooks: bool = False) -> None:
+        """Before the first call: clean the environment, and have the store held.
 
-        gc.enable()
-        account.clean_environment()
+        With `hooks`, start the thread that answers them: before a call, which may take long.
+        """
+        if not self._prepared:
+            import gc  # once the tools are listed
 
-        def wake() -> None:
+            gc.enable()
+            account.clean_environment()
+        if hooks and not self._answers_hooks:
+            import threading  # 5 ms, which a list need not wait for
+
+            threading.Thread(target=self._answer_hooks).start()
+            self._answers_hooks = True
+        if not self._prepared:
+            self._prepared = True
             try:
                 client.wake_service(self._context.folder)
-            except MemfsError:
+            except (MemfsError, OSError):
                 return  # calls report what is wrong with the store
-
-        threading.Thread(target=wake, daemon=True).start()
-        threading.Thread(target=self._answer_hooks).start()
-        self._prepared = True
 
 
 def _is_hook(message: Message) -> bool:

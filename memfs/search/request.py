@@ -6,7 +6,7 @@ Light: a command that the service answers loads no engine.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from memfs.core.records import Hit, SessionHit
 
@@ -38,8 +38,7 @@ class Filter:
     but_sessions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class HitPage(Generic[AnyHit]):
+class HitPage(NamedTuple, Generic[AnyHit]):
     """A page of hits, and the total number of hits (at most a few hundred are ranked).
 
     `sure`: at least one hit is clearly about the question.
@@ -50,8 +49,7 @@ class HitPage(Generic[AnyHit]):
     sure: bool = True
 
 
-@dataclass(frozen=True)
-class SearchRequest:
+class SearchRequest(NamedTuple):
     """A search in the store at `root`, as sent to the user's service."""
 
     root: str
@@ -63,8 +61,7 @@ class SearchRequest:
     page: int
 
 
-@dataclass(frozen=True)
-class SearchAnswer(Generic[AnyHit]):
+class SearchAnswer(NamedTuple, Generic[AnyHit]):
     """The hits that the service found, and a note on how it searched."""
 
     note: str

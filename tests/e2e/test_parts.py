@@ -44,3 +44,14 @@ def test_the_main_job_is_done_without_a_part(part: str, tmp_path: Path) -> None:
     done = run(*COMMANDS[part])
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: this memfs has no {part}\nhint: pip install")
+
+
+def test_an_extra_is_named_by_the_command_of_what_installed_memfs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert parts.name_extra("team") == "pip install 'agent-memfs[team]'"
+    (tmp_path / "pipx_metadata.json").touch()
+    assert parts.name_extra("team") == "pipx install --force 'agent-memfs[team]'"
+    (tmp_path / "uv-receipt.toml").touch()
+    assert parts.name_extra("team") == "uv tool install 'agent-memfs[team]'"

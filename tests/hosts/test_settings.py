@@ -154,7 +154,9 @@ def test_what_could_not_be_written_back_is_refused(text: str, why: str) -> None:
 
 
 SERVED: Json = {
-    "mcpServers": {"memfs": {"command": "/py", "args": ["-P", "-m", "memfs", "mcp"]}},
+    "mcpServers": {
+        "memfs": {"command": "/py", "args": ["-P", "-c", "import memfs.__main__", "mcp"]}
+    },
     "permissions": {"allow": ["mcp__memfs"]},
 }
 
@@ -172,10 +174,10 @@ def test_a_server_and_its_leave_go_in_and_out(others: Json) -> None:
     installed = settings_merge.with_entries(others, SERVED)
     assert settings_merge.servers(installed, "/b") == ["/py"]
     assert settings_merge.with_entries(installed, SERVED) == installed
-    older = {**SERVED, "mcpServers": {"memfs": {"command": "/old/memfs", "args": ["mcp"]}}}
-    assert (
-        settings_merge.with_entries(settings_merge.with_entries(others, older), SERVED) == installed
-    )
+    for words in ["/old/memfs", "mcp"], ["/py", "-P", "-m", "memfs", "mcp"]:
+        old = {"mcpServers": {"memfs": {"command": words[0], "args": words[1:]}}}
+        before = settings_merge.with_entries(others, {**SERVED, **old})
+        assert settings_merge.with_entries(before, SERVED) == installed
     assert settings_merge.without_entries(installed, SERVED) == others
 
 

@@ -414,5 +414,5 @@ main.main()
     )
     loaded = set(found.stderr.split())
     assert {"memfs.mcp.server", "memfs.tools.registry"} <= loaded
-    heavy = "click msgspec json re typing dataclasses threading asyncio importlib.metadata numpy"
+    heavy = "click collections functools json msgspec numpy re threading typing importlib.metadata"
     assert not loaded & {*heavy.split(), "memfs.cli.group", "memfs.core.privacy", "memfs.ops"}

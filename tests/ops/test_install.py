@@ -176,7 +176,7 @@ def test_the_tools_are_wired_with_the_hooks_in_every_scope(
         assert server == {
             "type": "stdio",
             "command": "memfs" if shared else sys.executable,
-            "args": ["mcp"] if shared else ["-P", "-m", "memfs", "mcp"],
+            "args": ["mcp"] if shared else ["-P", "-c", "import memfs.__main__", "mcp"],
             "alwaysLoad": True,
         }
         assert json.loads(paths[0].read_text())["permissions"] == {"allow": ["mcp__memfs"]}

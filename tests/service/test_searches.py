@@ -92,6 +92,28 @@ def test_the_command_line_says_the_same(told: Place) -> None:
     assert outputs[0]["hits"]
 
 
+HEAVY = {"msgspec", "numpy", "subprocess", "tantivy", "tokenizers", "usearch"}
+
+
+@pytest.mark.usefixtures("warm")
+def test_the_command_line_loads_no_engine_where_the_service_searches(told: Place) -> None:
+    command = [sys.executable, "-X", "importtime", "-P", "-m", "memfs", "search", "gophers"]
+
+    def load() -> set[str]:
+        done = subprocess.run(
+            command, cwd=told.home.top, capture_output=True, text=True, check=True
+        )
+        assert "Gophers dig tunnels" in done.stdout
+        lines = done.stderr.splitlines()
+        return {line.rpartition("|")[2].strip() for line in lines if "import time:" in line}
+
+    others = ("memfs.agent", "memfs.team", "memfs.store.git")
+    assert not [each for each in load() if each.startswith(others[:2])]
+    loaded = running.until(lambda: None if "tantivy" in (found := load()) else found)
+    assert not loaded & HEAVY
+    assert not [each for each in loaded if each.startswith(others)]
+
+
 @pytest.mark.usefixtures("warm")
 def test_what_is_wrong_is_said_by_the_asker(told: Place) -> None:
     with pytest.raises(MemfsError, match="the query is empty"):

@@ -23,7 +23,7 @@ from memfs.store.blocks import Place
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"
 _PROMPT = "/prompt.json"
-_MODULE = '"-P", "-m", "memfs", '  # how Python runs us, in the shipped files
+_MODULE = '"-P", "-c", "import memfs.__main__", '  # how Python runs us, in the shipped files
 _CHANGED = "changed"  # in place of a digest: others changed it since, which must not be lost
 
 Record = dict[str, "str | None"]
