@@ -18,6 +18,7 @@ class Event:
     `again`: the turn that ends was one that a hook had asked for; `answer` is what the assistant
     said last in it, where the host tells ("" for one that does not).
 
+    `call` is the id of the tool's call, or of the subagent, where the host tells.
     `files` are those that a tool of the host writes; `tools`: the host offers ours (MCP). `local`
     is the local folder of the store that serves it, once that is found. `late`: the service was
     asked for the reply, and did not answer in time.
@@ -26,6 +27,7 @@ class Event:
     __slots__ = (
         "again",
         "answer",
+        "call",
         "cwd",
         "files",
         "host",
@@ -63,7 +65,7 @@ class Event:
         self.files = files
         self.tools = False
         self.again = self.late = False
-        self.answer = ""
+        self.answer = self.call = ""
         self.local = ""
 
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from memfs.hosts.base import Collection, Host, Reader
 
 NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "cursor")
+# Programs that run the hooks of others' settings with payloads of their own, and whose those are.
+BORROWERS = {"vscode": ("claude", "copilot")}
 OWN = "memfs"  # the host of the sessions of `memfs agent`
 PROGRAM = "python"  # the host of what programs edit and store
 # The modules that read transcripts of a host, and files that may hold several sessions.
@@ -52,7 +54,7 @@ _VARIABLES = (
 
 def get(name: str) -> "Host":
     """Return a host's module by name; raises `UsageError` for an unknown one."""
-    if name not in NAMES:
+    if name not in NAMES and name not in BORROWERS:
         raise UsageError(f"unknown host '{name}'", f"known hosts: {', '.join(NAMES)}")
     module: Host = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
     return module

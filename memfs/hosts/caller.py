@@ -42,6 +42,19 @@ def find_obstacle() -> str:
     return "where nobody is at a terminal"
 
 
+def find_folder() -> str:
+    """Return the folder to serve: our own, or that of an assistant that started us in its plugin's.
+
+    Of Agent Plugins, whose servers start in the folder of the plugin. The folder of an editor's
+    process says nothing: ours is returned for it, and where no process can be looked at.
+    """
+    here, plugin = os.getcwd(), os.environ.get("PLUGIN_ROOT", "")
+    if os.path.realpath(plugin) == here and hosts.find_running_session(os.environ)[1]:
+        with suppress(OSError):
+            return os.readlink(f"/proc/{os.getppid()}/cwd")
+    return here
+
+
 def find_assistant() -> str:
     """Return the name of the assistant that runs us, "" if none is known."""
     if name := hosts.find_running_session(os.environ)[1]:

@@ -7,6 +7,8 @@ from memfs.core import events
 from memfs.core.events import Event, Reply
 
 _PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
+_SEVERAL = ("files", "replacements")  # lists of paths, or of what has one
+_VSCODE = "/GitHub.copilot-chat/"  # in the path of each transcript of VS Code
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 # Events whose reply may have context for the model.
 WITH_CONTEXT = (events.START, events.AGENT, events.PROMPT, events.WRITTEN)
@@ -27,7 +29,10 @@ def detect_host(payload: dict[str, object]) -> str:
         return "cursor"
     if get_text(payload, "host") == "opencode":  # our plugin says so
         return "opencode"
-    transcript = os.path.basename(get_text(payload, "transcript_path"))
+    path = get_text(payload, "transcript_path")
+    if "hookEventName" in payload or _VSCODE in path.replace("\\", "/"):
+        return "vscode"
+    transcript = os.path.basename(path)
     models = "model" in payload and "permission_mode" in payload
     if models or "turn_id" in payload or transcript.startswith("rollout-"):
         return "codex"
@@ -63,6 +68,7 @@ def event(
         get_text(payload, "prompt"),
         files,
     )
+    found.call = get_text(payload, "tool_use_id") or get_text(payload, "agent_id")
     found.again = payload.get("stop_hook_active") is True
     found.answer = get_text(payload, "last_assistant_message")
     return found
@@ -108,6 +114,13 @@ def list_written(tool_input: object) -> tuple[str, ...]:
     for key in _PATHS:
         if get_text(tool_input, key):
             return (get_text(tool_input, key),)
+    for key in _SEVERAL:
+        if isinstance(several := tool_input.get(key), list):
+            return tuple(
+                path
+                for each in several
+                for path in ((each,) if isinstance(each, str) else list_written(each))
+            )
     patches = [get_text(tool_input, key) for key in ("command", "input", "patch", "patchText")]
     return tuple(
         line[len(mark) :].strip()

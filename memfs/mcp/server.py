@@ -451,6 +451,7 @@ _HOSTS = (
     ("gemini", "gemini"),
     ("copilot", "copilot"),
     ("github-copilot", "copilot"),
+    ("visual studio code", "copilot"),
     ("opencode", "opencode"),
     ("cursor", "cursor"),
 )

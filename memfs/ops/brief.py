@@ -51,10 +51,8 @@ def run(event: Event) -> Reply:
     elif place is not None and event.kind == PROMPT:
         why = _LATE if event.late else NO_SERVICE
         reply = prompt(place, event.prompt, host=event.host, tools=event.tools, unserved=why)
-    if place is not None and reply.context and event.kind in (START, PROMPT):
-        key = f"{event.name} {event.source} {event.prompt} {reply.context}"
-        if _is_duplicate(place, key):
-            return Reply()
+    if place is not None and reply.context and is_repeated(place, event, reply.context):
+        return Reply()
     if event.kind != START:
         return reply
     from memfs.context import session_start
@@ -80,7 +78,14 @@ def _begin(place: Place, event: Event) -> Reply:
     return reply
 
 
-def _is_duplicate(place: Place, key: str) -> bool:
+def is_repeated(place: Place, event: Event, text: str) -> bool:
+    """Return whether another hook of ours told the session the same, for the same event.
+
+    What tools and subagents are told may be the same text again: their id tells two apart.
+    """
+    if not event.call and event.kind not in (START, PROMPT):
+        return False
+    key = f"{event.name} {event.call} {event.source} {event.prompt} {text}"
     try:
         return sessions.is_duplicate(place.home, place.session, key)
     except OSError:  # nothing can be recorded, so no earlier call was

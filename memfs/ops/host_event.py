@@ -83,11 +83,13 @@ def recognise_event(words: "list[str]", payload: dict[str, object]) -> "tuple[Ho
     """Parse a payload into an event; None if it is not to be answered."""
     if is_inside():
         return None
-    plugin = words[0] == "auto"
-    name = detect_host(payload) if plugin else words[0]
+    plugin, sender = words[0] == "auto", detect_host(payload)
+    name = sender if plugin or words[0] in hosts.BORROWERS.get(sender, ()) else words[0]
+    if not name or sender not in (name, ""):
+        return None
     host = hosts.get(name)
-    event = host.parse_event(payload) if detect_host(payload) in (name, "") else None
-    if event is None or (plugin and _is_wired(host, event.cwd)):
+    event = host.parse_event(payload)
+    if event is None or (plugin and _is_wired(name, event.cwd)):
         return None
     event.tools = words[1:] == ["mcp"]
     return host, event
@@ -150,15 +152,19 @@ def _check_files(event: Event) -> Reply:
         replies = [file_guard.check_write(each) for each in found]
         return next((reply for reply in replies if reply.refusal), Reply())
     texts = [file_guard.after(each, event).context for each in found]
-    return Reply("\n".join(text for text in texts if text))
+    text = "\n".join(text for text in texts if text)
+    return Reply() if text and brief.is_repeated(found[0].place, event, text) else Reply(text)
 
 
-def _is_wired(host: "Host", folder: str) -> bool:
-    """Return whether settings run our hooks, so that those of the plugin need not."""
+def _is_wired(name: str, folder: str) -> bool:
+    """Return whether settings run our hooks in a host, so that those of the plugin need not."""
     from memfs.hosts import wiring
 
-    store = store_paths.find(folder or ".")
-    return wiring.is_wired(host, os.path.expanduser("~"), store.top if store else "")
+    home, store = os.path.expanduser("~"), store_paths.find(folder or ".")
+    return any(
+        wiring.is_wired(hosts.get(each), home, store.top if store else "")
+        for each in hosts.BORROWERS.get(name, (name,))
+    )
 
 
 def parse_payload(data: bytes) -> dict[str, object]:

@@ -16,9 +16,6 @@ ELSEWHERE: Final = {
     "MEMFS_ENABLED=false claude": "tests/cli/test_off_switch.py",
     "MEMFS_HOSTS_DIR=../hosts": ".ci/run",
     "MEMFS_TEST_RECORD=1": "docs/testing.md",
-    "claude plugin": "tests/hosts/test_plugin.py",
-    "codex plugin": "tests/hosts/test_plugin.py",
-    "copilot plugin": "tests/hosts/test_plugin.py",
     "createdb": "tests/team/postgres.py",
     "python -m benchmarks": "tests/benchmarks",  # with what takes less long
     "memfs eval": "tests/agent/test_evaluation.py",
@@ -26,6 +23,7 @@ ELSEWHERE: Final = {
     "memfs model fetch": "tests/cli/test_model.py",  # from a server on loopback
     "memfs model use": "tests/cli/test_model.py",
     "npm install": ".ci/run",
+    "npx skills": "tests/hosts/test_packages.py",
     "pip install": ".ci/release",
     "python3 -m venv": ".ci/run",
     "uv tool install": ".ci/release",

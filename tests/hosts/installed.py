@@ -87,7 +87,10 @@ INSPECTOR: Final = Installation(  # no assistant: it looks at MCP servers
     "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
 )
-ALL: Final = (CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE, INSPECTOR)
+SKILLS: Final = Installation(  # puts skills into the folders of many; newer ones need Node 22
+    "The program skills", "MEMFS_SKILLS_BIN", "skills@1.5.18", "skills/bin/cli.mjs"
+)
+ALL: Final = (CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE, INSPECTOR, SKILLS)
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ def test_the_plugin_does_what_settings_do(project: Wired) -> None:
     assert "done: 'human' is at version 3" in everything(model.requests[1])
     assert "Likes teal" in everything(model.requests[-1])
     assert "I like teal" in project.memfs("search", "teal")
-    assert "memfs:remember" in json.dumps(model.requests[0])
+    assert "memfs:memory" in json.dumps(model.requests[0])
     assert project.log() == ""
 
 

@@ -14,7 +14,7 @@ from tests.hosts.scripted_model import ScriptedModel, tool_names
 
 pytestmark = pytest.mark.host
 ROOT = Path(__file__).parent.parent.parent
-PARTS = ("gemini-extension.json", "hooks")  # what of the repository it is made of
+PARTS = ("gemini-extension.json", "hooks", "skills")  # what of the repository it is made of
 
 
 def test_the_extension_brings_the_brief_and_the_tools(tmp_path: Path) -> None:
@@ -41,6 +41,7 @@ def test_the_extension_brings_the_brief_and_the_tools(tmp_path: Path) -> None:
     asked = [json.dumps(request, ensure_ascii=False) for request in model.requests]
     assert [each.count(HEAD) for each in asked] == [1, 1]
     assert "Name: Quentin" in asked[0]
+    assert "review the long-term memory of this project" in asked[0], "the skill"
     assert any(name.endswith("memory_read") for name in tool_names(model.requests[0]))
     found = json.loads(project.memfs("search", "what does a gopher do?", "--json"))["hits"]
     assert any(hit["text"] == "A gopher digs." for hit in found)

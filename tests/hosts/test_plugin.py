@@ -1,4 +1,4 @@
-"""The plugin as it lies in the repository: one directory for Claude Code, Codex and Copilot."""
+"""The plugin for Claude Code, Codex and Copilot in use, and what `packages.py` takes it from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import memfs
 from memfs import hosts
 from memfs.core import settings
 from memfs.core.errors import StoreError
@@ -49,28 +48,6 @@ def launch(path: str, *words: str, given: str = START, cwd: Path | None = None) 
     return done.stdout.decode()
 
 
-def test_versions_are_in_step() -> None:
-    market = load(ROOT / ".claude-plugin/marketplace.json")
-    plugin = load(PLUGIN / ".claude-plugin/plugin.json")
-    plugins, metadata = market["plugins"], market["metadata"]
-    assert isinstance(plugins, list)
-    assert isinstance(metadata, dict)
-    (listed,) = plugins
-    assert plugin["version"] == listed["version"] == metadata["version"] == memfs.__version__
-    assert ROOT / listed["source"] == PLUGIN
-    for key in ("name", "description", "license", "keywords"):
-        assert plugin[key] == listed[key]
-
-
-def test_it_asks_for_the_events_that_the_hosts_are_wired_with() -> None:
-    ours = load(PLUGIN / "hooks/hooks.json")["hooks"]
-    for host in ("claude", "codex", "copilot"):
-        theirs = load(ROOT / f"hooks/{host}/hooks.json")["hooks"]
-        assert isinstance(ours, dict)
-        assert isinstance(theirs, dict)
-        assert set(theirs) <= set(ours) <= {*theirs, "SubagentStart"}  # of which Copilot has none
-
-
 @pytest.mark.parametrize("host", ["claude", "codex", "gemini", "copilot", "cursor", "plugin/hooks"])
 def test_nobody_waits_much_longer_than_our_own_alarm_for_a_hook(host: str) -> None:
     found = load(ROOT / f"hooks/{host}/hooks.json")["hooks"]
@@ -86,7 +63,7 @@ def test_nobody_waits_much_longer_than_our_own_alarm_for_a_hook(host: str) -> No
 
 def test_skills_name_tools_and_commands_that_exist() -> None:
     tools = set(settings.SMALL)  # what every session has
-    for skill in sorted((PLUGIN / "skills").iterdir()):
+    for skill in sorted((ROOT / "skills").iterdir()):
         text = (skill / "SKILL.md").read_text()
         assert text.startswith(f"---\nname: {skill.name}\ndescription: ")
         named = {word.strip("`") for word in text.split() if word.startswith("`")}

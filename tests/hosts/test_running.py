@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +50,20 @@ def test_a_session_of_our_own_holds_where_the_assistant_tells_none() -> None:
     assert hosts.find_running_session(ours) == ("s-ours", "")
     assert hosts.find_running_session({**ours, **GEMINI}) == ("s-ours", "gemini")
     assert hosts.find_running_session({**ours, **CODEX}) == ("s-codex", "codex")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no process can be looked at")
+def test_a_server_that_a_plugin_starts_serves_the_folder_of_its_assistant(tmp_path: Path) -> None:
+    script = "from memfs.cli import main; print(main._find_folder())"
+    plugin, elsewhere = {"PLUGIN_ROOT": str(tmp_path)}, {"PLUGIN_ROOT": "/elsewhere"}
+    for environment, folder in (
+        ({**COPILOT, **plugin}, os.getcwd()),
+        (plugin, str(tmp_path)),  # an editor, whose process is in any folder
+        ({**COPILOT, **elsewhere}, str(tmp_path)),
+        (COPILOT, str(tmp_path)),
+    ):
+        command = [sys.executable, "-P", "-c", script]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == folder

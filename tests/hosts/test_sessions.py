@@ -1,8 +1,12 @@
-"""A whole session in the real assistants, wired by the plugin."""
+"""A whole session in the real assistants, wired by a plugin.
+
+That of Claude Code's form, and for Copilot CLI also the repository as a package of Agent Plugins 1.0.
+"""
 
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,20 +19,26 @@ pytestmark = pytest.mark.host
 
 ROOT = Path(__file__).parents[2]
 PLUGINS = ("-c", "features.plugins=true")
+PACKAGE = ("plugin.json", "mcp.json", "skills", "com.github.copilot", "hooks")  # its files
 
 
 @pytest.mark.behaviour("start", "tools", "end")
-@pytest.mark.parametrize("host", [CODEX, COPILOT], ids=lambda host: host.name)
+@pytest.mark.parametrize(("host", "portable"), [(CODEX, False), (COPILOT, False), (COPILOT, True)])
 def test_with_the_plugin_a_session_has_the_brief_once_and_edits_a_block(
-    tmp_path: Path, host: Assistant
+    tmp_path: Path, host: Assistant, *, portable: bool
 ) -> None:
     project = Project(tmp_path)
     project.memfs("edit", "human", "--append", "Name: Quentin")
-    append = ToolUse(host.tool, {"label": "human", "content": "Likes teal"})
+    append = ToolUse(host.tool, {"label": "system_rules", "content": "Likes teal"})
     args = (*host.args, *PLUGINS) if host is CODEX else host.args
     with ScriptedModel([append, "Noted.", "Teal."]) as model, host.start(project, model) as program:
         if host.trust:
             host.install(project, "--plugin")
+        elif portable:
+            package = tmp_path / "package"
+            package.mkdir()
+            subprocess.run(["cp", "-R", *(ROOT / part for part in PACKAGE), package], check=True)
+            args = (*args, "--plugin-dir", str(package))
         else:
             program.command("plugin", "marketplace", "add", str(ROOT))
             program.command("plugin", host.verb, "memfs@memfs")
@@ -37,14 +47,15 @@ def test_with_the_plugin_a_session_has_the_brief_once_and_edits_a_block(
         assert first.count(HEAD) == 1
         assert "Name: Quentin" in first
         assert "core_memory_append, " in first
-        assert "done: 'human' is at version 3" in "\n".join(results(model.requests[1]))
+        assert "review the long-term memory of this project" in first, "the skill"
+        assert "done: 'system_rules' is at version 2" in "\n".join(results(model.requests[1]))
         assert program.run("and what was it?", *args).code == 0
         assert "Likes teal" in json.dumps(model.requests[-1])
     found = json.loads(project.memfs("search", "and what was it", "--json"))
     said = [(hit["role"], hit["text"]) for hit in found["hits"] if hit["host"] == host.name]
     assert ("user", "and what was it?") in said
     assert ("assistant", "Teal.") in said
-    edit = project.history("human")[0]
+    edit = project.history("system_rules")[0]
     ids = host.program(project.home, project.repo, "").sessions()
     assert (edit["actor"], edit["host"], edit["session"]) == ("agent", host.name, ids[0])
     assert HEAD not in project.memfs("search", "responsible for maintaining your own memory")
