@@ -112,7 +112,7 @@ def read(path: str) -> Scenario:
     try:
         if path.endswith(_QUERIES):
             return _convert_queries(path)
-        found = json.loads(_read_text(path))
+        found = msgspec.json.decode(_read_text(path))
         if isinstance(found, dict) and "tasks" in found:
             found = _convert_decisions(found)
         scenario = msgspec.convert(found, Scenario)

@@ -17,7 +17,7 @@ from memfs import files
 from memfs.core.errors import is_damage
 from memfs.core.snippet import snippet, trim_heading
 from memfs.core.source_location import format_location
-from memfs.search import prompt_bm25, prompt_relevance
+from memfs.search import prompt_relevance
 from memfs.search.lexical import TextIndex
 from memfs.search.prompt_bm25 import PromptHit, get_field
 from memfs.store import data_sources
@@ -118,7 +118,7 @@ def list_nearest(builder: "HitBuilder") -> "Candidates":
 
 def list_by_words(text: TextIndex, query: "PromptQuery", session: str) -> "Candidates":
     """Return the best documents that are no messages, by words."""
-    wanted = prompt_bm25.build_query(text, query, session, messages=False)
+    wanted = prompt_relevance.build_query(text, query, session, messages=False)
     found = text.search(wanted, _POOL) if wanted is not None else []
     return ((text.load_document(address), None) for _, address in found)
 

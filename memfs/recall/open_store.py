@@ -23,8 +23,8 @@ from memfs.recall import index_sources, model_config
 from memfs.recall.model_config import WantedModel
 from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.search import active_model
-from memfs.search.engine import Engine
-from memfs.search.federated_search import MESSAGE, IndexSearch, list_source_kinds
+from memfs.search.engine import Engine, IndexSearch
+from memfs.search.federated_search import MESSAGE, list_source_kinds
 from memfs.search.model_files import ModelFiles
 from memfs.search.request import Filter, Mode
 from memfs.store import data_sources, lock, spool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -11,32 +12,34 @@ from memfs.core.errors import DamagedError, MemfsError
 from memfs.core.records import Hit
 from memfs.recall.open_store import OpenStore
 from memfs.search import federated_search
-from memfs.search.engine import Engine
-from memfs.search.federated_search import MESSAGE, IndexSearch
+from memfs.search.engine import Engine, IndexSearch, rank_indexes
+from memfs.search.federated_search import MESSAGE
 from memfs.search.request import Filter, HitPage, Mode, SearchRequest
 
 
 def find(store: OpenStore, kind: str, request: SearchRequest) -> HitPage[Any]:
     """Return the page of hits or sessions that a request asks for. Raises `MemfsError`."""
-    method, wanted = "search", request.only
+    make_page: Callable[..., HitPage[Any]] = federated_search.make_page
+    wanted = request.only
     if kind == "sessions":
-        method, wanted = "search_sessions", replace(request.only, kinds=(MESSAGE,))
+        make_page = federated_search.make_session_page
+        wanted = replace(request.only, kinds=(MESSAGE,))
     chosen = _choose_mode(store, request.mode)
     others = store.list_searches(chosen, wanted)
     only = federated_search.drop_sources(request.only)
-    paging = {"limit": request.limit, "offset": (request.page - 1) * request.limit}
+    offset = (request.page - 1) * request.limit
 
     def search(engine: Engine | None) -> HitPage[Any]:
         own = [] if engine is None or only is None else [IndexSearch(engine, only)]
-        call = getattr(federated_search, method)
         try:
-            found: HitPage[Any] = call([*own, *others], request.query, mode=chosen, **paging)
+            found = rank_indexes([*own, *others], request.query, chosen)
+            return make_page(found, request.limit, offset)
         except DamagedError:
             if not others or not store.remove_damaged(lambda each: each.search(request.query)):
                 raise
             again = store.list_searches(chosen, wanted)
-            found = call([*own, *again], request.query, mode=chosen, **paging)
-        return found
+            found = rank_indexes([*own, *again], request.query, chosen)
+            return make_page(found, request.limit, offset)
 
     if only is None:
         store.note = store.source_note

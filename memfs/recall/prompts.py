@@ -8,7 +8,7 @@ from memfs import files
 from memfs.core.errors import is_damage
 from memfs.recall import item_recall
 from memfs.recall.answers import PromptRecall, find_answers
-from memfs.search import prompt_bm25, prompt_relevance
+from memfs.search import prompt_relevance
 from memfs.search.lexical import TextIndex
 from memfs.store import prompt_log, store_paths
 
@@ -86,7 +86,7 @@ def recall_from_text(
     if query is None:
         return PromptRecall()
     query.hidden, brought = hidden, PromptRecall()
-    if (wanted := prompt_bm25.build_query(index, query, session)) is not None:
+    if (wanted := prompt_relevance.build_query(index, query, session)) is not None:
         turns = (index.load_document(address) for _, address in index.search(wanted, _POOL))
         brought = find_answers(index, query, turns, None, session, shown, limit)
     items, left = item_recall.list_by_words(index, query, session), limit - len(brought.found)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.formats import format_day
 from memfs.core.records import Hit, SessionHit
 from memfs.search import federated_search, hit_builder, query_dates, ranking
 from memfs.search.federated_search import convert_damage
+from memfs.search.hit_builder import HitBuilder
 from memfs.search.lexical import Occur, Query, Term, TextIndex
 from memfs.search.request import Filter, HitPage, Mode
 
@@ -63,8 +65,8 @@ class Engine:
 
         `now` is the local time for recency and for phrases such as "last week".
         """
-        own = [federated_search.IndexSearch(self, only)]
-        return federated_search.search(own, query, mode=mode, limit=limit, offset=offset, now=now)
+        builders = rank_indexes([IndexSearch(self, only)], query, mode, now)
+        return federated_search.make_page(builders, limit, offset)
 
     def search_sessions(
         self,
@@ -77,10 +79,8 @@ class Engine:
         now: datetime | None = None,
     ) -> HitPage[SessionHit]:
         """Return the sessions `offset` to `offset + limit`, best first, with their best turns."""
-        own = [federated_search.IndexSearch(self, only)]
-        return federated_search.search_sessions(
-            own, query, mode=mode, limit=limit, offset=offset, now=now
-        )
+        builders = rank_indexes([IndexSearch(self, only)], query, mode, now)
+        return federated_search.make_session_page(builders, limit, offset)
 
     @convert_damage
     def list_by_time(self, only: Filter, *, limit: int = LIMIT, offset: int = 0) -> HitPage[Hit]:
@@ -110,7 +110,7 @@ class Engine:
         now: datetime | None = None,
         terms: list[Term] | None = None,
         reranked: int | None = None,
-    ) -> hit_builder.HitBuilder | None:
+    ) -> HitBuilder | None:
         """Rank the documents for a question; None if the question has no words.
 
         `terms` are its words if known (see `TextIndex.parse_terms`); `reranked` limits late
@@ -129,7 +129,7 @@ class Engine:
             seconds = now.timestamp() if now else time.time()
             search = hybrid.HybridSearch(self.text, self.vectors, restriction, seconds)
             found = search.rank(question, terms, by_words=mode == "hybrid", reranked=reranked)
-        return hit_builder.HitBuilder(self.text, question, terms, found)
+        return HitBuilder(self.text, question, terms, found)
 
     def _build_filter_query(self, only: Filter) -> Query | None:
         """Return the query for the documents that pass a filter; None: all of them."""
@@ -161,3 +161,22 @@ class Engine:
             return None
         wanted = [(Occur.Must, part) for part in parts or [Query.all_query()]]
         return Query.boolean_query([*wanted, *((Occur.MustNot, each) for each in out)])
+
+
+class IndexSearch(NamedTuple):
+    """An index that is searched, and for which of its documents."""
+
+    engine: Engine
+    only: Filter | None
+
+
+def rank_indexes(
+    searches: Sequence[IndexSearch], query: str, mode: Mode, now: datetime | None = None
+) -> list[HitBuilder]:
+    """Return the rankings of the indexes for a query; one without vectors is searched by words."""
+    modes: list[Mode] = [mode if each.engine.vectors else "text" for each in searches]
+    found = (
+        each.engine.rank(query, way, each.only, now)
+        for each, way in zip(searches, modes, strict=True)
+    )
+    return [builder for builder in found if builder is not None]

@@ -12,17 +12,16 @@ import functools
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
 from memfs.core.records import Hit, SessionHit
 from memfs.search.hit_builder import HitBuilder
-from memfs.search.request import Filter, HitPage, Mode
+from memfs.search.request import Filter, HitPage
 
 if TYPE_CHECKING:
-    from memfs.search.engine import Engine
+    pass
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -34,13 +33,6 @@ _OF_SOURCES = ("source", "commit")  # those that have indexes of their own
 _NOT_OF_SOURCES = (
     "roles hosts sessions projects branches tags any_tags importance speakers"
 ).split()
-
-
-class IndexSearch(NamedTuple):
-    """An index that is searched, and for which of its documents."""
-
-    engine: Engine
-    only: Filter | None
 
 
 class _RankedList(NamedTuple):
@@ -66,18 +58,10 @@ def convert_damage(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 @convert_damage
-def search(
-    searches: Sequence[IndexSearch],
-    query: str,
-    *,
-    mode: Mode,
-    limit: int,
-    offset: int = 0,
-    now: datetime | None = None,
-) -> HitPage[Hit]:
-    """Return the hits `offset` to `offset + limit` of all indexes, best first."""
+def make_page(builders: Sequence[HitBuilder], limit: int, offset: int = 0) -> HitPage[Hit]:
+    """Return the hits `offset` to `offset + limit` of the rankings of all indexes, best first."""
     lists, alike = [], []
-    for builder in _rank(searches, query, mode, now):
+    for builder in builders:
         shown, same = builder.found.deduplicate()
         lists.append(_RankedList(builder, [(0.0, [place]) for place in shown]))
         alike.append(same)
@@ -88,17 +72,10 @@ def search(
 
 
 @convert_damage
-def search_sessions(
-    searches: Sequence[IndexSearch],
-    query: str,
-    *,
-    mode: Mode,
-    limit: int,
-    offset: int = 0,
-    now: datetime | None = None,
+def make_session_page(
+    builders: Sequence[HitBuilder], limit: int, offset: int = 0
 ) -> HitPage[SessionHit]:
     """Return the sessions `offset` to `offset + limit` of all indexes, best first."""
-    builders = _rank(searches, query, mode, now)
     lists = [_RankedList(builder, builder.found.rank_sessions()) for builder in builders]
     found = []
     for number, score, places in islice(_merge(lists), offset, offset + limit):
@@ -108,18 +85,6 @@ def search_sessions(
         session = best.session, best.host, best.project, best.branch, best.at
         found.append(SessionHit(*session, round(score, 4), len(places), hits))
     return HitPage(found, *_summarize(lists))
-
-
-def _rank(
-    searches: Sequence[IndexSearch], query: str, mode: Mode, now: datetime | None
-) -> list[HitBuilder]:
-    """Return the rankings of the indexes; one without vectors is searched by words."""
-    modes: list[Mode] = [mode if each.engine.vectors else "text" for each in searches]
-    found = (
-        each.engine.rank(query, way, each.only, now)
-        for each, way in zip(searches, modes, strict=True)
-    )
-    return [builder for builder in found if builder is not None]
 
 
 def _merge(lists: Sequence[_RankedList]) -> Iterator[tuple[int, float, Sequence[int]]]:

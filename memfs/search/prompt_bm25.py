@@ -6,24 +6,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tantivy import Document
 
-    from memfs.search.prompt_relevance import PromptQuery
-
 FEWEST_WORDS = 2  # in common with a prompt: one is chance
 MOST_WORDS = 6  # in a reason
 _FIELDS = ("kind", "role", "time", "id")
 _LONGEST_PROMPT = 6000  # characters; of longer ones the beginning and the end count
-
-
-def build_query(
-    index: TextIndex, prompt: "PromptQuery", session: str, *, messages: bool = True
-) -> Query | None:
-    """Return the query by words for messages (or without them) and memory; None without words.
-
-    The running session, blocks, and the inputs and outputs of tools are excluded.
-    """
-    inner = [index.part_query(pair.word, 1.0) for pair in prompt.pairs]
-    query = index.query(prompt.words, *inner)
-    return exclude_running(index, query, session, messages=messages) if query else None
 
 
 def exclude_running(

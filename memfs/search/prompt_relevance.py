@@ -81,6 +81,18 @@ def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery |
     return PromptQuery(prompt, terms, words, pairs) if _count(words, pairs) >= _FEWEST else None
 
 
+def build_query(
+    index: "TextIndex", prompt: PromptQuery, session: str, *, messages: bool = True
+) -> "Query | None":
+    """Return the query by words for messages (or without them) and memory; None without words.
+
+    The running session, blocks, and the inputs and outputs of tools are excluded.
+    """
+    inner = [index.part_query(pair.word, 1.0) for pair in prompt.pairs]
+    query = index.query(prompt.words, *inner)
+    return prompt_bm25.exclude_running(index, query, session, messages=messages) if query else None
+
+
 def look_up(engine: "Engine", prompt: str, session: str) -> "tuple[PromptQuery, HitBuilder] | None":
     """Return the subject of a prompt of a session, and the ranking for it, from an open index.
 

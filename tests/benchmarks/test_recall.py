@@ -71,6 +71,63 @@ def test_a_scenario_is_played_end_to_end(tmp_path: Path) -> None:
     assert (unrelated["answered"], unrelated["silent"], unrelated["reply"]) == (False, True, 0)
 
 
+DECISIONS = {
+    "tasks": [
+        {
+            "task_id": "jitter",
+            "bug_report": "the client retries calls that were refused",
+            "policy": "retry 5xx plus 429",
+            "sessions": ["old", "new"],
+            "source": "conversation-amended",
+        }
+    ],
+    "sessions": [
+        {"id": name, "turns": [{"role": "user", "text": name}]} for name in ("old", "new")
+    ],
+}
+
+
+def test_decisions_and_labelled_queries_are_scenarios(tmp_path: Path) -> None:
+    path = tmp_path / "sde.json"
+    path.write_text(json.dumps(DECISIONS))
+    decided = scenarios.read(str(path))
+    (prompt,) = decided.prompts
+    assert (prompt.sessions, prompt.rule) == (("old", "new"), "retry 5xx plus 429")
+    assert decided.sessions[0].date < decided.sessions[1].date
+    turns = [("b#0", "2026-05-02", "b"), ("a#0", "2026/05/01 (Fri) 10:00", "a")]
+    rows = [
+        {"space": "s", "id": turn, "text": turn, "ts": at, "role": "user", "session": session}
+        for turn, at, session in turns
+    ]
+    (tmp_path / "x.corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    asked: dict[str, object] = {
+        "space": "s",
+        "qid": "q",
+        "query": "which?",
+        "category": "knowledge-update",
+    }
+    asked |= {"answerable": True, "relevant": ["b#0", "a#0"]}
+    (tmp_path / "x.queries.jsonl").write_text(json.dumps(asked))
+    found = scenarios.read(str(tmp_path / "x.queries.jsonl"))
+    assert found.prompts[0].sessions == ("a", "b")  # the one that holds last
+    both = scenarios.join([decided, found])
+    assert [each.id for each in both.sessions] == ["0/old", "0/new", "1/b", "1/a"]
+    assert both.prompts[1].sessions == ("1/a", "1/b")
+
+
+def test_a_reply_is_outdated_unless_it_quotes_or_names_the_later_session(tmp_path: Path) -> None:
+    path = tmp_path / "sde.json"
+    path.write_text(json.dumps(DECISIONS))
+    found = scenarios.read(str(path))
+    (prompt,) = found.prompts
+    old, new = (f"- session 5cea0000-0000-4000-8000-{n:012x}\n> retry 429" for n in (1, 2))
+    assert found.list_quoted(prompt, f"{old}\n{new}") == ["old", "new"]
+    assert found.is_outdated(prompt, old)
+    for reply in ("", new, f"{old}\n{new}", f"{old}\n> (later on this: 2026-01-06)"):
+        assert not found.is_outdated(prompt, reply)
+    assert prompt.measure_coverage("they retry 429 alone") == 0.5
+
+
 def test_kinds_are_added_up() -> None:
     made = [
         recall.PromptOutcome("p", f"{n}", kind, n == 0, n == 1, n == 2, 100, 50 * n, n)

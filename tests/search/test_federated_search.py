@@ -8,8 +8,7 @@ import pytest
 
 from memfs.core.records import Hit
 from memfs.search import federated_search
-from memfs.search.engine import Engine
-from memfs.search.federated_search import IndexSearch
+from memfs.search.engine import Engine, IndexSearch, rank_indexes
 from memfs.search.request import Filter, HitPage
 from tests.search.stores import Corpus, Document, document
 
@@ -45,7 +44,7 @@ def index(folder: Path, texts: dict[str, str], **more: object) -> Engine:
 
 def search(*engines: Engine, query: str = QUERY, limit: int = 20, offset: int = 0) -> HitPage[Hit]:
     searches = [IndexSearch(engine, None) for engine in engines]
-    return federated_search.search(searches, query, mode="hybrid", limit=limit, offset=offset)
+    return federated_search.make_page(rank_indexes(searches, query, "hybrid"), limit, offset)
 
 
 def ids(page: HitPage[Hit]) -> list[str]:
@@ -106,7 +105,7 @@ def test_an_index_without_vectors_is_searched_by_words(own: Engine, guide: Engin
     words = Engine(guide.text, None)
     for mode in ("hybrid", "semantic"):
         searches = [IndexSearch(own, None), IndexSearch(words, None)]
-        found = federated_search.search(searches, QUERY, mode=mode, limit=9)
+        found = federated_search.make_page(rank_indexes(searches, QUERY, mode), 9)
         assert "guide-retry" in ids(found)
 
 
@@ -122,8 +121,9 @@ def test_sessions_of_two_indexes_are_merged(tmp_path: Path) -> None:
         corpus.update(embed=True)
         engines.append(corpus.engine())
     searches = [IndexSearch(each, Filter(kinds=("message",))) for each in engines]
-    found = federated_search.search_sessions(searches, QUERY, mode="hybrid", limit=2)
+    rankings = rank_indexes(searches, QUERY, "hybrid")
+    found = federated_search.make_session_page(rankings, 2)
     assert {each.session for each in found.hits} == {"retry", "guide-retry"}
     assert found.total == len(engines)
-    rest = federated_search.search_sessions(searches, QUERY, mode="hybrid", limit=9, offset=2)
+    rest = federated_search.make_session_page(rankings, 9, offset=2)
     assert {each.session for each in rest.hits} == {"colour", "provider", "guide-colour"}
