@@ -11,7 +11,6 @@ from click.testing import CliRunner
 from benchmarks import ingest
 from memfs.core.errors import NotFoundError
 
-
 FLOORS = [f"json.loads and bare tantivy, {what}" for what in ("every line", "texts alone")]
 NAMES = [*FLOORS, "recall and index", "again, nothing is new", "vectors"]
 
