@@ -11,10 +11,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from tests import forked
+from tests.forked import MEMFS
 from tests.terminal import type_into
 
 HOOK = Path(__file__).parents[2] / "hooks" / "memfs_hook.py"
-MEMFS = [sys.executable, "-m", "memfs"]
 LONG = 20  # seconds after which a program counts as one that hangs
 
 
@@ -36,18 +37,9 @@ def commit(folder: Path, subject: str = "all", who: str = "Tester") -> None:
 
 def run(folder: Path, *words: str, **variables: str) -> tuple[int, str]:
     """Run memfs to its end, without a terminal."""
-    done = subprocess.run(
-        [*MEMFS, *words],
-        cwd=folder,
-        capture_output=True,
-        timeout=LONG,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, **variables},
-    )
-    said = (done.stdout + done.stderr).decode("utf-8", "replace")
+    code, said = forked.run(folder, *words, **variables)
     assert "Traceback" not in said
-    return done.returncode, said
+    return code, said
 
 
 def hook(folder: Path, name: str = "SessionStart", **more: Any) -> str:
