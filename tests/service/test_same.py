@@ -27,7 +27,7 @@ from memfs.recall import index_sources
 from memfs.store import blocks
 from tests.examples import examples
 from tests.service import running
-from tests.service.running import asked, hook, payload
+from tests.service.running import answered, hook, payload
 
 _HIT = re.compile(r"^- .*\((?:words|meaning)[^)]*\)\n> (.*)$", re.MULTILINE)
 _RECALLED = "# Recalled from earlier "
@@ -140,7 +140,7 @@ def test_briefs_news_and_silence_are_the_same(
     # It was the service that answered, and not everybody for himself.
     worlds[0].enter("auto")
     hook(payload(worlds[0].repo(0), "SessionStart", session=f"{run}"))
-    assert asked(payload(worlds[0].repo(0), "UserPromptSubmit", "go", f"{run}")) == ""
+    assert answered(payload(worlds[0].repo(0), "UserPromptSubmit", "go", f"{run}")) == ""
 
 
 FACTS = (
