@@ -15,7 +15,6 @@ import pytest
 from tests.e2e.program import (
     HOOK,
     LONG,
-    MEMFS,
     asked,
     commit,
     git,
@@ -25,6 +24,7 @@ from tests.e2e.program import (
     slowly_answered,
     trust,
 )
+from tests.forked import MEMFS
 from tests.terminal import type_into
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
