@@ -7,7 +7,7 @@ import os
 import pty
 import subprocess
 import sys
-import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +117,8 @@ def asked(folder: Path, tool: str, **arguments: str) -> str:
     return found
 
 
-def slowly_answered(clone: Path) -> str:
-    """Trust a store, and say yes some seconds after it was shown."""
+def answer_after(clone: Path, meanwhile: Callable[[], object]) -> str:
+    """Trust a store, and say yes when `meanwhile` was done, after it was shown."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*MEMFS, "trust"], cwd=clone, stdin=theirs, stdout=theirs, stderr=theirs
@@ -127,7 +127,7 @@ def slowly_answered(clone: Path) -> str:
         shown = b""
         while b"Give this to your assistants?" not in shown:
             shown += os.read(ours, 1 << 16)
-        threading.Event().wait(2.5)
+        meanwhile()
         os.write(ours, b"y\n")
         try:
             while piece := os.read(ours, 1 << 16):
