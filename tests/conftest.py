@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 from memfs.ops import init
 from memfs.store import blocks, incoming_changes, local_folder, store_paths, trust
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.team.small_server import SmallServer, serve
 from tests.team.team_table import TeamTable
 
@@ -29,8 +30,7 @@ MEMORY = "/dev/shm"  # noqa: S108 - pytest makes a folder of its own in it
 _ROOM = 2 << 30  # bytes; what the tests of one process leave is far less
 
 
-# A busy machine is no defect of what is tested.
-settings.register_profile("memfs", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("memfs", examples(100))
 settings.load_profile("memfs")
 
 

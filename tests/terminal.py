@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.forked import MEMFS, Forked
+
 _LONGEST = 30.0  # seconds, for what it shows and once more for its end
 
 
@@ -23,13 +25,12 @@ def type_into(
 ) -> tuple[int, str]:
     """Run a command in a terminal, type what it asks for, and return (exit code, screen).
 
+    memfs is forked from a process that has imported it.
     `keys` are (what asks for a key, the keys): one is pressed each time that it was asked for.
     """
     ours, theirs = pty.openpty()
     try:
-        with subprocess.Popen(
-            command, cwd=cwd, env=env, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True
-        ) as process:
+        with _start(command, theirs, cwd, env) as process:
             os.close(theirs)
             os.write(ours, typed.encode())
             shown = _shown(ours, *keys)
@@ -41,6 +42,17 @@ def type_into(
             return process.returncode, shown
     finally:
         os.close(ours)
+
+
+def _start(
+    command: Sequence[str], terminal: int, cwd: Path, env: Mapping[str, str] | None
+) -> subprocess.Popen[bytes] | Forked:
+    streams = (terminal,) * 3
+    if list(command[: len(MEMFS)]) == MEMFS:
+        return Forked([*command[len(MEMFS) :]], cwd, os.environ if env is None else env, streams)
+    return subprocess.Popen(
+        command, cwd=cwd, env=env, stdin=terminal, stdout=terminal, stderr=terminal
+    )
 
 
 def _shown(handle: int, asks: str = "", keys: str = "") -> str:

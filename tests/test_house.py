@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import click
@@ -28,6 +29,11 @@ ALL = [
     *sorted((ROOT / "benchmarks").rglob("*.py")),
     *sorted((ROOT / "tests").rglob("*.py")),
 ]
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_imports_go_down_only() -> None:
@@ -70,7 +76,7 @@ def test_an_import_in_a_function_has_its_reason() -> None:
     unexplained = []
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
-        tree, lines = ast.parse(text), text.split("\n")
+        tree, lines = parse(path), text.split("\n")
         found = late_imports(tree)
         if "ot path" not in (ast.get_docstring(tree) or ""):
             unexplained += [f"{path}:{line}" for line in found if "  # " not in lines[line - 1]]
@@ -83,7 +89,7 @@ def test_rooms_have_a_purpose() -> None:
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    assert not [path for path in SOURCES if not ast.get_docstring(ast.parse(path.read_text()))]
+    assert not [path for path in SOURCES if not ast.get_docstring(parse(path))]
 
 
 ON_STORES = (
@@ -179,9 +185,7 @@ def test_files_below_a_store_are_opened_in_one_way(room: str) -> None:
     top = ROOT / "memfs"
     for path in sorted((top / room).rglob("*.py")) or [top / room]:
         called = {
-            ast.unparse(node.func)
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Call)
+            ast.unparse(node.func) for node in ast.walk(parse(path)) if isinstance(node, ast.Call)
         }
         name = path.relative_to(top).as_posix()
         assert called & OPENING == ELSEWHERE.get(name, set()), f"memfs.files opens what {name} does"
@@ -203,7 +207,7 @@ def test_what_may_be_held_back_is_read_by_way_of_held() -> None:
     found = {
         path.relative_to(ROOT / "memfs").as_posix()
         for path in (ROOT / "memfs").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parse(path))
         if isinstance(node, ast.Call)
         and ast.unparse(node.func) in READING
         and node.args
@@ -231,7 +235,7 @@ STARTING = {  # what starts a process
 def test_git_is_started_in_one_place() -> None:
     found = set()
     for path in SOURCES:
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        nodes = list(ast.walk(parse(path)))
         starts = [
             node
             for node in nodes
@@ -255,7 +259,8 @@ def test_our_own_python_is_started_in_one_place() -> None:
     found = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "memfs").rglob("*.py")
-        for code in [ast.unparse(ast.parse(path.read_text(encoding="utf-8")))]
+        if "sys.executable" in path.read_text(encoding="utf-8")
+        for code in [ast.unparse(parse(path))]
         if "sys.executable" in code and any(f"{start}(" in code for start in STARTING)
     }
     assert found == {"memfs/files/child_process.py", "memfs/cli/commands/demo.py"}
@@ -282,8 +287,8 @@ def test_every_command_module_is_a_command() -> None:
 def test_no_group_is_repeated_possessively() -> None:
     """Before 3.11.5 Python takes too much then, as the one of Debian 12 does: `(?>(?:...)+)`."""
     wrong = re.compile(r"(?<!\\)\)(?:[+*?]|\{\d*,?\d*\})\+")
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES)
-    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    found = (node for path in SOURCES for node in ast.walk(parse(path)))
+    nodes = (node for node in found if isinstance(node, ast.Constant))
     assert not [text for node in nodes if "(?" in (text := str(node.value)) and wrong.search(text)]
 
 

@@ -6,13 +6,10 @@ import ast
 import importlib
 import re
 import tomllib
-from functools import cache
-from pathlib import Path
 
-import memfs
+from tests.test_house import ROOT, parse
 
-PACKAGE = Path(memfs.__file__).parent
-ROOT = PACKAGE.parent
+PACKAGE = ROOT / "memfs"
 PATHS = sorted(PACKAGE.rglob("*.py"))
 # Participles, pronouns, prepositions and pictures: nobody can guess what is behind one of them.
 BANNED = frozenset(
@@ -35,12 +32,6 @@ BANNED = frozenset(
     warmth was whole whose wired within without worded written written_here
     """.split()
 )
-
-
-@cache
-def parse(path: Path) -> ast.Module:
-    """Parse a module."""
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def functions(tree: ast.Module) -> set[str]:

@@ -11,7 +11,6 @@ import json
 import threading
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import NamedTuple, Self, TypeAlias, cast
 
 Json: TypeAlias = dict[str, object]
@@ -85,12 +84,7 @@ class ScriptedEndpoint:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()  # joins the threads of requests
         self._thread.join()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.context.consolidate import consolidate_text
-from tests.core.samples import examples
+from tests.examples import examples
 
 
 def test_what_is_said_twice_comes_once() -> None:

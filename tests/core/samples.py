@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-import hypothesis
 from hypothesis import strategies as st
 
 from memfs.core import yaml_edit
@@ -224,12 +221,6 @@ _ODD_ENDS = ["\n---\n", "\n...\n", "", "\u2028", "\x0b", "\x85", "#\n", " \t# c\
 
 def block(label: str, raw: str, tier: str = "project") -> Block:
     return Block(tier, label, f"{label}.md", raw, yaml_edit.read)
-
-
-def examples(count: int) -> hypothesis.settings:
-    """Try so many examples, or a third of them where MEMFS_TEST_EXAMPLES is not `all`."""
-    some = count if os.environ.get("MEMFS_TEST_EXAMPLES") == "all" else count // 3
-    return hypothesis.settings(max_examples=some, deadline=None)
 
 
 @st.composite

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.block import DEFAULT_LIMIT
-from tests.core.samples import block, examples, yaml_texts
+from tests.core.samples import block, yaml_texts
+from tests.examples import examples
 
 FULL = """\
 ---

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memfs.core import block_problems
@@ -72,7 +72,6 @@ def check(raw: str) -> None:
 
 @example("description: a # c\n\ta: ", "body\n")
 @given(yaml_texts(), st.sampled_from(["body\n", "", "---\nlimit: 5\n---\n"]))
-@settings(deadline=None)
 def test_mending_twice_is_mending_once(inner: str, body: str) -> None:
     check(f"---\nlimit: 9\n{inner}\n---\n{body}")
     check(f"---\nlimit: 9\nversion: 2\n{inner}\n{body}")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memfs.core import body_edits
 from memfs.core.body_edits import Append, BodyEdit, Insert, Rejected, Remove, Replace, Rethink
 from memfs.core.text_folding import find_once
-from tests.core.samples import examples
+from tests.examples import examples
 
 WORDS = st.text(alphabet="ab #-é😀\u2028\x0b", max_size=8)
 LINES = st.lists(WORDS, max_size=6)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from memfs.core import brief_layout
 from memfs.core.block import Block
-from tests.core.samples import NAMES, block, examples
+from tests.core.samples import NAMES, block
+from tests.examples import examples
 
 HUMAN = """\
 ---

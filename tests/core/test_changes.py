@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core import changes
-from tests.core.samples import examples
+from tests.examples import examples
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", "d\u2028e", "f\rg", "- x"]), max_size=8).map(
     "\n".join

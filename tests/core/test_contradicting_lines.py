@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memfs.core import body_edits
 from memfs.core.block_states import Contradiction, find_contradicted, find_contradictions
 from memfs.core.body_edits import Remove, Replace
-from tests.core.samples import examples
+from tests.examples import examples
 
 NEAR = st.sampled_from(["- Port: 8080 (b)", "- Port: 80", "  - Port: 80", "```", "# A", "", "80"])
 MANY = "Likes Pet Colleague Server Lesson Preference Correction User Open Step Issue PR #".split()

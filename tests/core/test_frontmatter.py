@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core import frontmatter
-from tests.core.samples import examples, yaml_texts
+from tests.core.samples import yaml_texts
+from tests.examples import examples
 
 PIECES = [
     "---",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memfs.core import label as labels
 from memfs.core.errors import USAGE, MemfsError
-from tests.core.samples import examples
+from tests.examples import examples
 
 ALPHABET = "only a-z, 0-9, '_' and '-' are allowed, '/' between levels"
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.merge import merge, resolve
-from tests.core.samples import block, examples, yaml_texts
+from tests.core.samples import block, yaml_texts
+from tests.examples import examples
 
 HEAD = """\
 ---

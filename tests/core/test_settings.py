@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.settings import DEFAULTS, Settings, right_type
-from tests.core.samples import alike, examples
+from tests.core.samples import alike
+from tests.examples import examples
 
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

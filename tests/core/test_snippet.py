@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.snippet import snippet
-from tests.core.samples import examples
+from tests.examples import examples
 
 FILLER = "lorem ipsum dolor sit amet " * 40
 

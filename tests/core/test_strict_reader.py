@@ -9,7 +9,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 
 from memfs.core import frontmatter
-from tests.core.samples import alike, examples, yaml_texts
+from tests.core.samples import alike, yaml_texts
+from tests.examples import examples
 
 
 class TimesAreTexts(SafeConstructor):

@@ -9,7 +9,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from memfs.core import frontmatter, yaml_edit
-from tests.core.samples import alike, examples, yaml_texts
+from tests.core.samples import alike, yaml_texts
+from tests.examples import examples
 
 # Ways to write one entry; KEY becomes its key.
 ENTRIES = [

@@ -7,14 +7,15 @@ import os
 import pty
 import subprocess
 import sys
-import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests import forked
+from tests.forked import MEMFS
 from tests.terminal import type_into
 
 HOOK = Path(__file__).parents[2] / "hooks" / "memfs_hook.py"
-MEMFS = [sys.executable, "-m", "memfs"]
 LONG = 20  # seconds after which a program counts as one that hangs
 
 
@@ -36,18 +37,9 @@ def commit(folder: Path, subject: str = "all", who: str = "Tester") -> None:
 
 def run(folder: Path, *words: str, **variables: str) -> tuple[int, str]:
     """Run memfs to its end, without a terminal."""
-    done = subprocess.run(
-        [*MEMFS, *words],
-        cwd=folder,
-        capture_output=True,
-        timeout=LONG,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, **variables},
-    )
-    said = (done.stdout + done.stderr).decode("utf-8", "replace")
+    code, said = forked.run(folder, *words, **variables)
     assert "Traceback" not in said
-    return done.returncode, said
+    return code, said
 
 
 def hook(folder: Path, name: str = "SessionStart", **more: Any) -> str:
@@ -125,8 +117,8 @@ def asked(folder: Path, tool: str, **arguments: str) -> str:
     return found
 
 
-def slowly_answered(clone: Path) -> str:
-    """Trust a store, and say yes some seconds after it was shown."""
+def answer_after(clone: Path, meanwhile: Callable[[], object]) -> str:
+    """Trust a store, and say yes when `meanwhile` was done, after it was shown."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*MEMFS, "trust"], cwd=clone, stdin=theirs, stdout=theirs, stderr=theirs
@@ -135,7 +127,7 @@ def slowly_answered(clone: Path) -> str:
         shown = b""
         while b"Give this to your assistants?" not in shown:
             shown += os.read(ours, 1 << 16)
-        threading.Event().wait(2.5)
+        meanwhile()
         os.write(ours, b"y\n")
         try:
             while piece := os.read(ours, 1 << 16):

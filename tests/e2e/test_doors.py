@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from memfs.store import blocks, proposals
+from tests import forked
 from tests.e2e import doors
 from tests.e2e.doors import OPENED, STORE, World
-from tests.e2e.test_hostile import EVENTS, hook, memfs
+from tests.e2e.test_hostile import EVENTS, hook
 from tests.terminal import type_into
 
 TRUST = ["trust"]
@@ -80,7 +81,7 @@ def run(world: World, words: list[str]) -> str:
     if words is TRUST:  # it wants a person
         code, said = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", world.cwd)
     else:
-        code, said = memfs(world.cwd, *words)
+        code, said = forked.run(world.cwd, *words)
     assert code in (0, 1, 2), (words, said)
     assert "Traceback" not in said, (words, said)
     assert time.monotonic() - start < 15, words

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
 from tests.e2e import hostile
 from tests.terminal import type_into
 
@@ -82,18 +83,6 @@ def hook(clone: Path, name: str, more: dict[str, str], cwd: Path | None = None) 
     return done.stdout.decode()
 
 
-def memfs(clone: Path, *words: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "memfs", *words],
-        cwd=clone,
-        capture_output=True,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-        check=False,
-    )
-    return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
-
-
 def test_hooks_are_given_nothing_of_it(clone: Path) -> None:
     before = outside(clone)
     for name, more in EVENTS:
@@ -111,7 +100,7 @@ def test_every_command_stays_calm_and_shows_nothing_raw(clone: Path) -> None:
     before = outside(clone)
     for words in COMMANDS:
         start = time.monotonic()
-        code, said = memfs(clone, *words)
+        code, said = forked.run(clone, *words)
         assert code in (0, 1, 2), (words, said)
         assert "Traceback" not in said
         assert KEY not in said, words
@@ -124,7 +113,7 @@ def test_every_command_stays_calm_and_shows_nothing_raw(clone: Path) -> None:
 
 def test_even_when_it_is_trusted_nothing_leaves_the_store(clone: Path) -> None:
     before = outside(clone)
-    code, said = memfs(clone, "trust", "--yes")
+    code, said = forked.run(clone, "trust", "--yes")
     assert code == 1, said
     code, said = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", clone)
     assert code == 0, said

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.program import LONG, MEMFS, git, run
+from tests.e2e.program import LONG, git, run
+from tests.forked import MEMFS
 from tests.hosts.transcript_lines import conversation
 
 WAITING = (  # for input, for a client, for whoever looks

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from memfs.cli.group import COMMANDS
-from tests.e2e.program import MEMFS, asked, commit, git, hook, run
+from tests.e2e.program import asked, commit, git, hook, run
+from tests.forked import MEMFS
 from tests.terminal import type_into
 
 FOLDERS = (

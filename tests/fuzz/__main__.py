@@ -21,8 +21,8 @@ def main(words: list[str]) -> int:
         running.work(name, float(seconds), seed, Path(top))
         return 0
     if words[:1] == ["--replay"]:
-        name, top, *paths = words[1:]
-        found = running.replay(name, list(map(Path, paths)), Path(top))
+        top, *names = words[1:]
+        found = [each for name in names for each in running.replay(name, Path(top))]
         print("\n".join(found))
         return int(bool(found))
     asked = _arguments().parse_args(words)

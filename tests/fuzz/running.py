@@ -150,18 +150,18 @@ def _keep(top: Path, finding: Finding, case: Case) -> None:
         more.write_text(f"{finding.where}\n{finding.text}")
 
 
-def replay(name: str, paths: Sequence[Path], top: Path) -> list[str]:
-    """Run cases that are kept; return what was wrong with them."""
-    world = World(top / "world")
+def replay(name: str, top: Path) -> list[str]:
+    """Run the cases of a target that are kept; return what was wrong with them."""
+    world = World(top / name)
     target = begun(name, world)
     found = []
-    for path in paths:
+    for path in sorted((CASES / name).glob("*")):
         case = Case.read(path)
         (top / "now").write_bytes(case.written())
         for _ in range(_ROUNDS):
             finding = tried(target, case, world)
             if finding:
-                found.append(f"{path.name}: {finding.text}")
+                found.append(f"{name}/{path.name}: {finding.text}")
                 world.put_back()
                 break
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,12 @@ import pytest
 from tests.fuzz import running
 
 SLOW = ("graphs", "indexes", "journal", "recall")  # each of their cases makes a store or an index
-TARGETS = [
-    pytest.param(name, marks=pytest.mark.thorough if name in SLOW else ()) for name in running.NAMES
-]
+FAST = [name for name in running.NAMES if name not in SLOW]
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_cases_that_were_found_are_mended(name: str, tmp_path: Path) -> None:
-    paths = sorted(str(path.resolve()) for path in (running.CASES / name).glob("*"))
-    words = [sys.executable, "-m", "tests.fuzz", "--replay", name, str(tmp_path), *paths]
+@pytest.mark.parametrize("names", [FAST, pytest.param(SLOW, marks=pytest.mark.thorough)])
+def test_cases_that_were_found_are_mended(names: Sequence[str], tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "tests.fuzz", "--replay", str(tmp_path), *names]
     assert running.watched(words, tmp_path) == ""
 
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from memfs.ipc.client import HookCall
+from memfs.ops import host_event
 from memfs.store import resources
 
 
@@ -34,6 +36,13 @@ def call(
     )
     assert done.returncode == 0
     return done.stdout, done.stderr
+
+
+def answer(stdin: bytes) -> bytes:
+    """Return what the hook prints, in this process and in its own time."""
+    out: list[bytes] = []
+    host_event.run(HookCall(["claude"], stdin), [".", ""], out.append, lambda _: None)
+    return b"".join(out)
 
 
 def payload(repo: Path, event: str, **more: object) -> bytes:

@@ -15,7 +15,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Final, Protocol, Self, cast
 
 from tests.hosts.script import Json, Reply, Said, Scripted, ToolUse, reply_of
@@ -110,12 +109,7 @@ class ScriptedModel:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()  # joins the handler threads
         self._thread.join()

@@ -7,12 +7,13 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.hosts import claude_transcript
 from memfs.hosts.jsonl import TOOL_CAP
+from tests.examples import examples
 from tests.hosts import reading
 from tests.hosts.reading import JSON, reads
 from tests.hosts.transcript_lines import SESSION, assistant, line, user
@@ -98,7 +99,7 @@ FILE = st.lists(st.tuples(PIECE, END), max_size=8).map(
 
 
 @given(st.data(), FILE)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_cutting_a_file_anywhere_changes_nothing(data: st.DataObject, file: bytes) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=5))
     assert in_steps(file, cuts) == read(file)
@@ -149,7 +150,7 @@ def test_the_offset_in_an_id_counts_bytes_of_any_encoding() -> None:
 @example(b"[" * 100_000)
 @example(b'{"a":' * 100_000)
 @example(b'{"type":"user","message":{"content":"a"},"n":' + b"9" * 5000 + b"}\n")
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_no_bytes_make_it_raise(data: bytes) -> None:
     found = read(data)
     assert 0 <= found.end <= len(data)
@@ -157,7 +158,7 @@ def test_no_bytes_make_it_raise(data: bytes) -> None:
 
 
 @given(st.lists(LINE, max_size=5))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_wrong_types_everywhere_give_messages_that_can_be_stored(lines: list[object]) -> None:
     data = b"".join(json.dumps(each).encode() + b"\n" for each in lines)
     found = read(data)
@@ -308,7 +309,7 @@ def test_hostile_texts_take_no_more_time_than_others(text: str) -> None:
 
 
 @given(st.text(alphabet="aé€😀\n", min_size=0, max_size=40), st.integers(1, 400))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_tool_texts_are_capped_in_bytes(seed: str, times: int) -> None:
     text = "x" + seed * times
     blocks = [

@@ -7,12 +7,13 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Transcript
 from memfs.hosts import codex_transcript
 from memfs.hosts.jsonl import TOOL_CAP
+from tests.examples import examples
 from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, reads, said
 
 SESSION = "01a1f800-0000-7000-8000-000000000001"
@@ -78,7 +79,7 @@ LINE = odd(
 
 
 @given(st.data(), file_of(LINE))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_odd_files_raise_nothing_and_can_be_cut(data: st.DataObject, file: bytes) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=4))
     found = read(file)

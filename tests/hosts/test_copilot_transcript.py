@@ -7,13 +7,14 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Transcript
 from memfs.hosts import copilot_transcript
 from memfs.hosts.jsonl import TOOL_CAP
 from memfs.ingest import workers
+from tests.examples import examples
 from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, reads
 
 SESSION = "c0911107-0000-4000-8000-000000000001"
@@ -82,7 +83,7 @@ LINE = odd(
 
 
 @given(st.data(), file_of(LINE))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_odd_files_raise_nothing_and_can_be_cut(data: st.DataObject, file: bytes) -> None:
     cuts = data.draw(st.lists(st.integers(0, len(file)), max_size=4))
     found = read(file)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core import events
@@ -19,6 +19,7 @@ from memfs.hosts import cursor, cursor_transcript
 from memfs.ops import doctor, edit, ingest, install
 from memfs.store import resources, spool
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.hook.test_turns import found as found_by
 from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, reads
 
@@ -232,7 +233,7 @@ LINE = odd(
 
 
 @given(file_of(LINE), st.lists(st.integers(0, 400), max_size=3))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_odd_lines_are_read_or_counted_and_cuts_change_nothing(
     data: bytes, cuts: list[int]
 ) -> None:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Transcript
@@ -18,6 +18,7 @@ from memfs.ingest import transcripts as ingest_transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.store import recall
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, odd, said
 
 SESSION = "6e311111-0000-4000-8000-000000000001"
@@ -153,7 +154,7 @@ LINE = odd(
 
 
 @given(file_of(LINE))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_odd_files_raise_nothing(file: bytes) -> None:
     found = read(file)
     assert 0 <= found.end <= len(file)

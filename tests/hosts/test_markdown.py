@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs import hosts
@@ -16,6 +16,7 @@ from memfs.ingest import transcript_files, transcripts
 from memfs.ingest.transcripts import Tally
 from memfs.store import recall
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.hosts.reading import can_be_kept, said
 
 AIDER = """
@@ -227,7 +228,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.sampled_from([aider, cursor, specstory]), st.lists(PIECES, max_size=20))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_odd_files_raise_nothing(
     tmp_path_factory: pytest.TempPathFactory, module: object, lines: list[str]
 ) -> None:

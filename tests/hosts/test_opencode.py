@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core import events
@@ -20,6 +20,7 @@ from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest
 from memfs.store import lock, recall, spool
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.hosts.reading import JSON, can_be_kept, odd, said
 
 SCHEMA = """
@@ -260,7 +261,7 @@ MESSAGE = odd(
     odd({"info": odd({"id": JSON, "projectID": JSON}), "messages": st.lists(MESSAGE, max_size=3)}),
     st.integers(0, 400),
 )
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_odd_exports_raise_nothing(made: dict[str, object], cut: int) -> None:
     for data in (json.dumps(made).encode(), json.dumps(made, indent=1).encode()[:cut]):
         identify(data)

@@ -7,13 +7,13 @@ import json
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from memfs.core.errors import StoreError
 from memfs.hosts import HOOK as MARK
 from memfs.hosts import jsonc_edit, settings, settings_merge
 from memfs.hosts.settings_merge import Json
+from tests.examples import examples
 
 OURS = f"/py -I /x/{MARK} claude"
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop")
@@ -75,7 +75,7 @@ def without(installed: Json) -> Json:
 
 
 @given(SETTINGS)
-@limits(max_examples=200, deadline=None)
+@examples(200)
 def test_foreign_entries_keep_their_content_and_order(found: Json) -> None:
     before = copy.deepcopy(found)
     installed = settings_merge.with_entries(found, ENTRIES)
@@ -86,7 +86,7 @@ def test_foreign_entries_keep_their_content_and_order(found: Json) -> None:
 
 
 @given(SETTINGS)
-@limits(max_examples=200, deadline=None)
+@examples(200)
 def test_in_and_out_again_is_the_original(found: Json) -> None:
     removed = settings_merge.without_entries(settings_merge.with_entries(found, ENTRIES), ENTRIES)
     assert ordered(removed) == ordered(found)
@@ -94,7 +94,7 @@ def test_in_and_out_again_is_the_original(found: Json) -> None:
 
 
 @given(st.text(max_size=30) | st.sampled_from(["[" * 100_000, '{"a":' * 100_000, "1" * 5000]))
-@limits(max_examples=200, deadline=None)
+@examples(200)
 def test_any_text_is_settings_or_refused(text: str) -> None:
     try:
         found = settings.parse(text, "f")

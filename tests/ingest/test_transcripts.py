@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import example, given
-from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from memfs.core.errors import StoreError
@@ -18,6 +17,7 @@ from memfs.ingest.transcripts import Tally
 from memfs.store import lock, recall, spool
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
+from tests.examples import examples
 from tests.hosts.transcript_lines import FIXTURES, SESSION, assistant, conversation, user
 
 SKIPPED = "all that it says was read already, from another transcript of its session"
@@ -148,7 +148,7 @@ def test_two_files_of_a_session_lose_nothing_of_each_other(store: Store, tmp_pat
     )
 )
 @example([(0, {2}), (0, {0}), (1, {0, 1})])
-@limits(max_examples=60, deadline=None)
+@examples(60)
 def test_any_order_repetition_and_splitting_of_files_is_the_same_union(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, set[int]]]
 ) -> None:

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core import front_matter_lines, yaml_edit
@@ -20,6 +20,7 @@ from memfs.ops import archive, init
 from memfs.store import archive as passages
 from memfs.store import blocks, recall, static, store_paths
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.importers.importing import import_path, list_details
 from tests.ops.test_export import WRITE
 from tests.ops.test_purge import SECRET, put
@@ -118,9 +119,7 @@ KEYS = st.dictionaries(
 )
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(60)
 @given(
     keys=KEYS,
     pinned=st.booleans(),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.body_edits import Append, Create, Remove, Rename, Replace, Rethink
@@ -13,6 +13,7 @@ from memfs.core.records import Origin
 from memfs.ops import edit, history, show, undo
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from tests.examples import examples
 
 ORIGIN = Origin()
 
@@ -173,9 +174,7 @@ def test_an_unknown_label_names_the_closest(place: Place) -> None:
 LINES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 
 
-@settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@examples(40)
 @given(body=st.text(max_size=200), texts=st.lists(LINES, min_size=1, max_size=4))
 def test_undoing_every_edit_gives_the_bytes_back(
     place: Place, block_file: Callable[[str, str], Path], body: str, texts: list[str]

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.body_edits import Append, Create, Delete
@@ -19,6 +19,7 @@ from memfs.ops import edit, history, undo
 from memfs.store import archive as passages
 from memfs.store import blocks, recall
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.ops.imports import everything, exported, made, outcomes, packed, refusals, run, said
 from tests.ops.test_purge import SECRET, put
 
@@ -221,9 +222,7 @@ def text_of(head: dict[str, object] | None, lines: list[str]) -> str:
     return ("" if head is None else f"---\n{keys}---\n") + "\n".join(lines)
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(60)
 @given(HEADS, LINES, HEADS, LINES)
 def test_nothing_either_side_wrote_is_missing_and_again_nothing_changes(
     place: Place,

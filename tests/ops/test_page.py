@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core import block_states
@@ -18,6 +18,7 @@ from memfs.store import archive, blocks, journal, journal_query
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
+from tests.examples import examples
 
 AGENT = Origin("agent", "claude", "s1")
 TASK = "Fix the flaky retry test of the payment client"
@@ -93,7 +94,7 @@ LINES = st.lists(
 
 
 @given(LINES, st.sampled_from(["", "no line end", "x\r\n"]), st.floats(0, 1))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40)
 def test_any_block_comes_back_byte_for_byte(
     place: Place, lines: list[str], end: str, free: float
 ) -> None:

@@ -38,6 +38,7 @@ from memfs.store.prompt_log import PromptRecord
 from memfs.store.standing_rules import StandingRule
 from memfs.store.store_paths import Store
 from tests.hosts.transcript_lines import conversation, user
+from tests.ops.imports import said
 
 SECRET = "ghp_" + "".join(f"{n}aB" for n in range(10, 22))[:36]
 MARK = "[redacted:github-token]"
@@ -111,21 +112,7 @@ def spread(place: Place, home: Path) -> None:
     put(f"{store.root}/facts/2026-05.jsonl", json.dumps({"id": "f", "statement": token}) + "\n")
     put(f"{store.root}/static/key.md", token)
     put(f"{store.root}/config.yaml", f"memfs: 1\n# {token}\n")
-    line = (
-        json.dumps(
-            {
-                "id": "m",
-                "session": "s",
-                "host": "claude",
-                "project": "/p",
-                "branch": "",
-                "at": "",
-                "role": "user",
-                "text": token,
-            }
-        )
-        + "\n"
-    )
+    line = said(token, id="m")
     put(f"{local}/recall/claude/s.jsonl", line)
     put(f"{local}/recall/claude/s.superseded", line.replace('"m"', '"n"'))
     put(f"{local}/windows/vector/01.jsonl", json.dumps({"id": "01", "text": token}) + "\n")
@@ -292,22 +279,7 @@ def test_who_waits_for_ingestion_keeps_no_other_lock(
 def test_the_index_is_made_anew_without_it(place: Place) -> None:
     store = place.home
     put(f"{store.root}/archive/2026-05/p1.md", f"the deploy key is {SECRET}\n")
-    put(
-        f"{store.local}/recall/claude/s.jsonl",
-        json.dumps(
-            {
-                "id": "m",
-                "session": "s",
-                "host": "claude",
-                "project": "/p",
-                "branch": "",
-                "at": "",
-                "role": "user",
-                "text": f"the deploy key is {SECRET}",
-            }
-        )
-        + "\n",
-    )
+    put(f"{store.local}/recall/claude/s.jsonl", said(f"the deploy key is {SECRET}", id="m"))
     index_sources.sync(place, embed=False)
     builder.update(store, None)
     assert os.path.exists(f"{store.index}/{database.FILE}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.hosts import marked_section
 from memfs.hosts.marked_section import MARKS
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.ops.test_sync import BEGIN, END, BlockFile, outcomes, text_of
 
 WORDS = st.sampled_from(
@@ -47,7 +48,7 @@ BODY = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(100)
 @given(BODY, BODY, st.text(max_size=20))
 def test_a_block_can_end_no_section_and_import_no_file(
     place: Place, block_file: BlockFile, one: str, two: str, description: str

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from hypothesis import HealthCheck, given
-from hypothesis import settings as limits
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.store import recall, session_outcomes
@@ -15,6 +14,7 @@ from memfs.store.session_outcomes import SessionOutcome
 from memfs.team import membership, verbs
 from memfs.team.client import TeamError
 from memfs.team.status import load_status
+from tests.examples import examples
 from tests.ops.recorded_sessions import change, record
 from tests.ops.team_model import Model
 from tests.ops.team_steps import ME, outbox, send, share
@@ -127,7 +127,7 @@ class World:
 
 
 @given(st.lists(STEPS, max_size=14))
-@limits(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(60)
 def test_whatever_happens_the_server_ends_with_what_is_shared(
     joined: Place, server: SmallServer, steps: list[tuple[str, object]]
 ) -> None:

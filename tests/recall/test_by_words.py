@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.recall import prompts
 from memfs.search import prompt_bm25
 from memfs.search.lexical import TextIndex
+from tests.examples import examples
 
 SAID = "the flaky login test fails because the clock is not frozen"
 DOCUMENTS: list[dict[str, object]] = [
@@ -198,7 +199,7 @@ def test_of_a_huge_prompt_the_ends_count(folder: str) -> None:
     st.text(st.characters(exclude_categories=[]), max_size=60)
     | st.lists(st.sampled_from(PROMPT.split())).map(" ".join)
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_no_prompt_raises(folder: str, prompt: str) -> None:
     index = TextIndex.open(folder)
     assert index

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.recall import prompts
 from memfs.search import prompt_relevance
 from memfs.search.prompt_bm25 import PromptHit
+from tests.examples import examples
 from tests.search.stores import Corpus, Document, document
 
 Found = Sequence[PromptHit]
@@ -314,7 +315,7 @@ def test_prompts_of_all_shapes_are_taken(brings: Brings, prompt: str) -> None:
     | st.lists(st.sampled_from([*PROMPT.split(), *TALK, *TEXTS.values()])).map(" ".join),
     st.sampled_from(["now", "", "\ud800"]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_prompt_raises(brings: Brings, prompt: str, session: str) -> None:
     found = ids(brings, prompt, session=session)
     assert len(found) == len(set(found)) <= 3

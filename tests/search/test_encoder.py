@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from model2vec import StaticModel
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from memfs.search import encoder
 from memfs.search.encoder import Encoder
 from memfs.search.model_files import BUNDLED, MAX_TOKENS
+from tests.examples import examples
 
 TEXTS = [
     "how do I bake bread",
@@ -58,7 +59,7 @@ def test_a_long_text_is_cut_where_model2vec_cuts_it(reference: StaticModel) -> N
 
 
 @given(st.lists(st.text(max_size=40), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_texts_have_the_vectors_of_model2vec(reference: StaticModel, texts: list[str]) -> None:
     ours = encoder.load_bundled().encode(texts).vectors
     theirs = np.asarray(reference.encode(texts), np.float32)
@@ -67,7 +68,7 @@ def test_any_texts_have_the_vectors_of_model2vec(reference: StaticModel, texts: 
 
 
 @given(st.text(st.characters(exclude_categories=[]), max_size=40))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_text_has_a_unit_or_a_zero_vector(text: str) -> None:
     found = encoder.load_bundled().encode([text])
     length = float(np.linalg.norm(found.vectors[0]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memfs.core.records import Hit
 from memfs.search.engine import LIMIT, Engine
 from memfs.search.request import Filter, HitPage, Mode
+from tests.examples import examples
 from tests.search.stores import Corpus, Document, document
 
 MODES: tuple[Mode, ...] = ("hybrid", "text", "semantic")
@@ -277,7 +278,7 @@ def test_query_syntax_does_not_match_everything(engine: Engine, query: str) -> N
 
 @given(st.text(st.characters(exclude_categories=[]), max_size=30), st.sampled_from(MODES))
 @example("kind:message OR *", "text")
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_query_raises_or_finds_what_it_does_not_name(
     engine: Engine, query: str, mode: Mode
 ) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.search import exact_search
 
 
 @given(st.integers(0, 70), st.integers(0, 80), st.integers(0, 10_000))
-@settings(deadline=None)
 def test_a_scan_is_a_sort_by_cosine(count: int, limit: int, seed: int) -> None:
     lot = np.random.default_rng(seed)
     rows = lot.integers(-3, 4, (count, 8)).astype(np.int8)

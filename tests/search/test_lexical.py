@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 import tantivy
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memfs.search import encoder, stopwords
 from memfs.search.lexical import MOST_TERMS, Term, TextIndex, WantedStems
+from tests.examples import examples
 
 TEXTS = [
     "The deployment of the payment service failed.",
@@ -100,7 +101,7 @@ def test_every_word_is_known_by_how_its_stem_begins(index: TextIndex) -> None:
     st.lists(st.text("aedyingtlé0 _.—日本", min_size=1, max_size=9), min_size=1, max_size=4),
     st.text("aedyingtlé0 _.—日本\ud800", max_size=40),
 )
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(300)
 def test_words_that_a_text_holds_are_those_that_are_indexed(
     index: TextIndex, asked: list[str], text: str
 ) -> None:
@@ -172,7 +173,7 @@ def test_query_syntax_is_text(index: TextIndex, text: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=[]), max_size=30))
 @example("İstanbul ﬁne \uff26\uff35")
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_no_text_raises_or_finds_what_it_does_not_name(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:

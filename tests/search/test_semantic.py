@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -313,7 +313,6 @@ def test_a_neighbour_that_was_never_finished_is_none(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.lists(st.floats(-1, 1), max_size=4), max_size=6))
-@settings(deadline=None)
 def test_each_owner_has_the_largest_of_its_values(owned: list[list[float]]) -> None:
     values = np.array([value for each in owned for value in each], np.float64)
     counts = np.array([len(each) for each in owned], np.intp)

@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.secrets import Secret, find_secrets, redact
@@ -244,7 +244,6 @@ TEXTS = st.one_of(st.text(), st.lists(st.one_of(PIECES, st.text(max_size=6))).ma
 
 
 @given(TEXTS)
-@settings(deadline=None)
 def test_spans_are_in_the_text_in_order_and_apart(text: str) -> None:
     at = 0
     for kind, start, end in find_secrets(text):
@@ -254,7 +253,6 @@ def test_spans_are_in_the_text_in_order_and_apart(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(deadline=None)
 def test_redacted_text_holds_no_secret_and_stays_as_it_is(text: str) -> None:
     once = redact(text)
     assert find_secrets(once) == []
@@ -262,7 +260,6 @@ def test_redacted_text_holds_no_secret_and_stays_as_it_is(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(deadline=None)
 def test_redacting_leaves_every_other_character_in_its_order(text: str) -> None:
     at = 0
     for left in re.split(r"\[redacted:[a-z0-9-]+\]", redact(text)):

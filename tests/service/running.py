@@ -28,7 +28,7 @@ from memfs.store.blocks import Place
 
 T = TypeVar("T")
 Command = Callable[..., str]  # of a hook, by its words
-LONG = 30.0  # seconds: for what takes a moment, on a machine that has other things to do
+LONG = 60.0  # seconds: for what takes a moment, on a machine that has other things to do
 
 
 def until(found: Callable[[], T | None], wait: float = LONG) -> T:
@@ -128,6 +128,12 @@ def asked(data: bytes) -> str | None:
     """Return what the service answers to a hook call; None if it leaves it to the hook."""
     found = client.ask("hook", HookCall(["claude"], data).list_words(), data, LONG)
     return None if found is None else context(found)
+
+
+def answered(data: bytes) -> str:
+    """Return what the service answers to a hook call, as soon as it leaves it to nobody else."""
+    [answer] = until(lambda: [each for each in [asked(data)] if each is not None])
+    return answer
 
 
 def process(data: bytes, stdout: int = subprocess.PIPE, by: Command = commands.hook) -> str:

@@ -14,7 +14,7 @@ from memfs.ipc import service_status
 from memfs.store.blocks import Place
 from tests.hosts import transcript_lines
 from tests.service import running
-from tests.service.running import asked, count_found, hook, payload, until
+from tests.service.running import answered, asked, count_found, hook, payload, until
 from tests.service.test_watch import vim
 
 HOSTS = Path(__file__).parent.parent / "hosts/fixtures"
@@ -146,7 +146,7 @@ def test_a_prompt_is_reminded_of_what_was_said_elsewhere(
     write(*claude(home, repo, "begonia in the ledger of the greenhouse"))
     prompt = payload(repo, "UserPromptSubmit", "which begonia is in the ledger of the greenhouse")
     until(lambda: "think of a begonia" in str(asked(prompt)))
-    assert asked(prompt) == ""
+    assert answered(prompt) == ""
 
 
 def test_a_note_of_a_hook_that_did_not_ask_is_read(

@@ -23,7 +23,7 @@ from memfs.store import prompt_log, spool, trust
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
 from tests.service import running
-from tests.service.running import Command, asked, changed, hook, payload
+from tests.service.running import Command, answered, asked, changed, hook, payload
 
 
 @pytest.fixture(params=["python", "python, short path"])
@@ -47,17 +47,17 @@ def by(
 def test_news_are_told_once(place: Place, repo: Path) -> None:
     assert running.begins(hook(payload(repo, "SessionStart")))
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
-    assert asked(prompt) == ""
+    assert answered(prompt) == ""
     changed(place, "Timeouts are 5 seconds.")
-    assert "+ Timeouts are 5 seconds." in str(asked(prompt))
-    assert asked(prompt) == ""
+    assert "+ Timeouts are 5 seconds." in answered(prompt)
+    assert answered(prompt) == ""
 
 
 @pytest.mark.usefixtures("warm")
 def test_a_session_that_was_shown_nothing_is_left_to_the_hook(repo: Path) -> None:
     assert asked(payload(repo, "UserPromptSubmit", "go on")) is None
     assert running.begins(hook(payload(repo, "UserPromptSubmit", "go on")))
-    assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+    assert answered(payload(repo, "UserPromptSubmit", "go on")) == ""
 
 
 @pytest.mark.usefixtures("warm")
@@ -72,7 +72,7 @@ def test_who_dies_before_the_answer_was_taken_gets_it_again(place: Place, repo: 
         if received:
             assert b"Timeouts" in line.receive()
         line.close()
-    assert "+ Timeouts are 5 seconds." in str(asked(prompt))
+    assert "+ Timeouts are 5 seconds." in answered(prompt)
 
 
 @pytest.mark.usefixtures("warm")
@@ -112,8 +112,8 @@ def test_what_was_told_is_noted_before_the_next_prompt_is_answered(
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
     for number in range(20):
         changed(place, f"Rule {number}.")
-        assert f"+ Rule {number}." in str(asked(prompt))
-        assert asked(prompt) == ""
+        assert f"+ Rule {number}." in answered(prompt)
+        assert answered(prompt) == ""
 
 
 def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
@@ -127,7 +127,7 @@ def test_a_service_that_is_killed_is_there_again_after_the_next_hook(
     assert "Timeouts" in running.process(prompt, by=by)
     found = running.until(service_status.load_status)
     assert found.process != warm.process
-    assert asked(prompt) == ""
+    assert answered(prompt) == ""
 
 
 def test_a_service_that_dies_over_a_question_is_there_again(
@@ -173,9 +173,9 @@ def test_a_service_that_hangs_costs_a_prompt_a_moment(
     found = status.run(place, "/")
     assert (found.by_words, found.prompts) == (1, 1)
     # What it does now, with a question that nobody waits for, changes nothing.
-    assert asked(prompt) == ""
+    assert answered(prompt) == ""
     changed(place, "Another rule.")
-    told = str(asked(prompt))
+    told = answered(prompt)
     assert "Another rule." in told
     assert not running.begins(told)
 

@@ -9,7 +9,7 @@ from memfs.ops import init
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from tests.service import running
-from tests.service.running import asked, count_found, payload, until
+from tests.service.running import answered, count_found, payload, until
 from tests.service.test_current import claude, write
 
 
@@ -59,7 +59,7 @@ def test_it_says_nothing_and_holds_no_store(
     before = running.begin()
     write_block(repo, "second", "petunia")
     assert client.ask("hold", [str(repo)], wait=running.LONG) is not None
-    assert asked(payload(repo, "UserPromptSubmit", "where is the petunia?")) == ""
+    assert answered(payload(repo, "UserPromptSubmit", "where is the petunia?")) == ""
     index_other(home, tmp_path / "other")
     status = running.begin()
     assert status.process == before.process

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.body_edits import Append
@@ -25,8 +25,9 @@ from memfs.ipc import client, service_status
 from memfs.ops import archive, brief, edit, init
 from memfs.recall import index_sources
 from memfs.store import blocks
+from tests.examples import examples
 from tests.service import running
-from tests.service.running import asked, hook, payload
+from tests.service.running import answered, hook, payload
 
 _HIT = re.compile(r"^- .*\((?:words|meaning)[^)]*\)\n> (.*)$", re.MULTILINE)
 _RECALLED = "# Recalled from earlier "
@@ -120,7 +121,7 @@ def step(world: World, kind: str, number: int, name: str, text: str, run: str) -
     return hook(payload(repo, event, text, f"{run}{name}", source=source))
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(36)
 @given(steps=st.lists(STEP, min_size=4, max_size=14))
 def test_briefs_news_and_silence_are_the_same(
     worlds: list[World], steps: list[tuple[str, int, str, str]]
@@ -139,7 +140,7 @@ def test_briefs_news_and_silence_are_the_same(
     # It was the service that answered, and not everybody for himself.
     worlds[0].enter("auto")
     hook(payload(worlds[0].repo(0), "SessionStart", session=f"{run}"))
-    assert asked(payload(worlds[0].repo(0), "UserPromptSubmit", "go", f"{run}")) == ""
+    assert answered(payload(worlds[0].repo(0), "UserPromptSubmit", "go", f"{run}")) == ""
 
 
 FACTS = (

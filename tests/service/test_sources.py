@@ -15,7 +15,7 @@ from memfs.search.request import Filter
 from memfs.store import data_sources
 from memfs.store.blocks import Place
 from tests.service import running
-from tests.service.running import asked, hook, payload, until
+from tests.service.running import answered, asked, hook, payload, until
 
 LEDGER = """# Ledger export
 
@@ -76,7 +76,7 @@ def test_a_prompt_is_told_what_a_source_says(held: Place, repo: Path) -> None:
     told = until(lambda: asked(payload(repo, "UserPromptSubmit", PROMPT)))
     assert "source guide, docs/ledger.md:" in told
     assert "reconciles invoices" in told
-    assert not asked(payload(repo, "UserPromptSubmit", PROMPT))  # it was shown
+    assert not answered(payload(repo, "UserPromptSubmit", PROMPT))  # it was shown
     assert held.project
 
 

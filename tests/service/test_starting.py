@@ -24,7 +24,7 @@ from memfs.ops import service as op
 from memfs.store import host_folders, local_folder, lock, store_paths
 from memfs.store.blocks import Place
 from tests.service import running
-from tests.service.running import asked, hook, payload
+from tests.service.running import answered, hook, payload
 
 pytestmark = pytest.mark.usefixtures("place")
 
@@ -205,5 +205,5 @@ def test_a_full_disk_leaves_hooks_with_what_they_can_do(repo: Path, home: Path) 
     (repo / ".agent-memory/blocks/new.md").write_text("A new block.")
     # It cannot note what was told: that is told again.
     prompt = payload(repo, "UserPromptSubmit", "go on with it")
-    assert "A new block." in str(asked(prompt))
-    assert "A new block." in str(asked(prompt))
+    assert "A new block." in answered(prompt)
+    assert "A new block." in answered(prompt)

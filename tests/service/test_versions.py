@@ -13,7 +13,7 @@ from memfs.ops import service as op
 from memfs.service import server
 from memfs.store.blocks import Place
 from tests.service import running
-from tests.service.running import asked, hook, payload
+from tests.service.running import answered, asked, hook, payload
 
 pytestmark = pytest.mark.usefixtures("place")
 
@@ -61,9 +61,9 @@ def test_another_environment_is_not_answered(
     monkeypatch.setenv(name, "3")
     assert asked(payload(repo, "UserPromptSubmit", "go on")) is None
     monkeypatch.delenv(name)
-    assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+    assert answered(payload(repo, "UserPromptSubmit", "go on")) == ""
     monkeypatch.setenv("MEMFS_SESSION", "another")
-    assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+    assert answered(payload(repo, "UserPromptSubmit", "go on")) == ""
 
 
 def test_another_home_with_the_same_store_is_not_answered(
@@ -72,7 +72,7 @@ def test_another_home_with_the_same_store_is_not_answered(
     monkeypatch.setenv("MEMFS_HOME", str(home / ".agent-memory"))
     with running.inside():
         hook(payload(repo, "SessionStart"))
-        assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+        assert answered(payload(repo, "UserPromptSubmit", "go on")) == ""
         monkeypatch.setenv("HOME", str(tmp_path))
         assert asked(payload(repo, "UserPromptSubmit", "go on")) is None
 
@@ -83,7 +83,7 @@ def test_an_environment_with_line_ends_is_one_environment(
     monkeypatch.setenv("MEMFS_ODD", "a\nb")
     with running.inside():
         hook(payload(repo, "SessionStart"))
-        assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+        assert answered(payload(repo, "UserPromptSubmit", "go on")) == ""
 
 
 def test_other_code_on_the_disk_makes_it_leave_also_while_it_is_asked(
@@ -121,7 +121,7 @@ def test_idle_it_leaves_and_the_next_prompt_starts_it(place: Place, repo: Path, 
     running.until(service_status.load_status)
     assert op.stop()
     with running.inside(idle=2.0) as inside:
-        assert asked(payload(repo, "UserPromptSubmit", "go on")) == ""
+        assert answered(payload(repo, "UserPromptSubmit", "go on")) == ""
         used = inside._used
         assert service_status.load_status()
         assert inside._used == used  # that is no reason to stay

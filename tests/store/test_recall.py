@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from memfs.core.records import Identity, Message, Transcript
@@ -17,6 +16,7 @@ from memfs.store.blocks import Place
 from memfs.store.checkpoint import ReadState
 from memfs.store.recall import RecallLog
 from memfs.store.store_paths import Store
+from tests.examples import examples
 
 MARK = "0" * 32
 
@@ -124,7 +124,7 @@ def test_what_a_killed_run_appended_is_cut_off(log: RecallLog, tail: bytes) -> N
 
 
 @given(st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=5), st.text(max_size=6))
-@limits(max_examples=60, deadline=None)
+@examples(60)
 def test_any_id_is_known_again(
     tmp_path_factory: pytest.TempPathFactory, idents: list[str], text: str
 ) -> None:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memfs.ops.install import commands
+from tests import forked
 
 _BEGIN = datetime(2026, 5, 3, 10, tzinfo=UTC)
 _ROLES = ("user", "assistant")
@@ -41,10 +42,7 @@ class Developer:
         }
 
     def run(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "memfs", *words], cwd=self.repo, env=self.environment,
-            input=stdin, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+        return forked.complete(words, self.repo, self.environment, stdin)
 
     def say(self, *turns: str) -> None:
         """Have a session with an assistant that is read into recall."""

@@ -15,6 +15,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
+
 _NOBODY = 65534  # PostgreSQL refuses to run as root
 _SETTINGS = (
     "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB"
@@ -76,8 +78,10 @@ class Postgres:
         """Return the address of a new empty database, for its superuser."""
         self.databases += 1
         name = f"team{self.databases}"
-        self.run("createdb", "-h", self.folder, "-U", "postgres", name)
-        return f"postgresql://postgres@/{name}?host={self.folder}"
+        address = f"postgresql://postgres@/{{}}?host={self.folder}"
+        with psycopg.connect(address.format("postgres"), autocommit=True) as admin:
+            admin.execute(f"CREATE DATABASE {name}".encode())
+        return address.format(name)
 
     def run(self, program: str, *words: str) -> str:
         user = _NOBODY if os.getuid() == 0 else None

@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 from memfs.team.protocol import HEADER, PROTOCOL, RetractRequest
 from memfs.team.server import administration, push_rows
 from memfs.team.server.database import Ledger, TeamDatabase, TokenError
+from tests.examples import examples
 from tests.service import running
 from tests.team.postgres import Postgres
 from tests.team.teams import Team, make_push
@@ -93,9 +94,7 @@ STEPS = st.lists(
 TEXTS = ["where is the lease", "in the pool", "who renews it", "the worker", "and after", "nobody"]
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(24)
 @given(steps=STEPS, data=st.data())
 def test_any_order_and_repetition_gives_the_same_tables(
     postgres: Postgres, steps: list[tuple[str, int, int, int, int]], data: st.DataObject
@@ -255,9 +254,7 @@ def list_tables(team: Team) -> list[Any]:
     return team.read("SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') ORDER BY 1")
 
 
-@settings(
-    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(15)
 @given(
     dates=st.lists(
         st.datetimes(datetime(1990, 1, 1), datetime(2200, 1, 1)),  # noqa: DTZ001 - drawn as UTC

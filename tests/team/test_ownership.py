@@ -11,12 +11,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.errors import MemfsError
 from memfs.team.protocol import PushRequest, RetractRequest, SharedMessage, SharedSession
 from memfs.team.server import administration
+from tests.examples import examples
 from tests.service import running
 from tests.team.postgres import Postgres
 from tests.team.teams import Member, Team, make_push
@@ -104,9 +105,7 @@ STEPS = st.lists(
 )
 
 
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(36)
 @given(steps=STEPS)
 def test_nobodys_words_stand_under_the_name_of_another(
     postgres: Postgres, steps: list[tuple[str, int, int, int, str]]

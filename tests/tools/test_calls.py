@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.core.block import Block
@@ -20,6 +20,7 @@ from memfs.tools import calls
 from memfs.tools.calls import ToolCall
 from memfs.tools.definition import Tool
 from memfs.tools.tool_context import ToolContext
+from tests.examples import examples
 from tests.tools.conftest import TOOLS, Do
 
 
@@ -313,9 +314,7 @@ def sound(block: Block) -> bool:
 
 
 @given(st.lists(CALLS, min_size=1, max_size=12))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(60)
 def test_random_calls_never_raise_and_leave_the_store_whole(
     context: ToolContext, place: Place, made: list[tuple[str, object]]
 ) -> None:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs import files
 from memfs.ops import trust
 from memfs.store import store_paths
 from memfs.store.blocks import Place
+from tests.examples import examples
 from tests.importers.samples import STEERING, make_claude_mem
 from tests.ops.clones import by_bob, committed, git, tell
 from tests.ops.test_purge import SECRET
@@ -56,9 +57,7 @@ def test_trust_is_taken_back_in_the_page(page: Client, place: Place) -> None:
     assert not store_paths.is_trusted(place.project)
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(60)
 @given(
     text=st.text(
         st.one_of(
