@@ -28,6 +28,7 @@ from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count
 from memfs.core.records import Origin
+from memfs.core.settings import Settings
 from memfs.ops import edit, init
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
@@ -123,18 +124,20 @@ def run(
     model: Model,
     conversations: Sequence[ScriptedConversation],
     steps: int,
+    settings: Settings,
     tick: Callable[[int], object],
 ) -> EvaluationReport:
-    """Play conversations one after the other. Raises `ModelError` where the model cannot be asked.
+    """Play conversations one after the other, in the window of the user's `settings`.
 
-    One that answered before and refuses a conversation is asked the next one; where it cannot be
-    asked any more, what was played until then is reported.
+    Raises `ModelError` where the model cannot be asked. One that answered before and refuses a
+    conversation is asked the next one; where it cannot be asked any more, what was played until
+    then is reported.
     """
     played: list[PlayedConversation] = []
     for conversation in conversations:
         answered = any(each.answers for each in played)
         try:
-            played.append(_play(model, conversation, steps, answered))
+            played.append(_play(model, conversation, steps, settings, answered))
         except ModelError as error:
             if not answered:
                 raise
@@ -144,7 +147,7 @@ def run(
 
 
 def _play(
-    model: Model, conversation: ScriptedConversation, steps: int, answered: bool
+    model: Model, conversation: ScriptedConversation, steps: int, settings: Settings, answered: bool
 ) -> PlayedConversation:
     """Play turn by turn, as a session of `memfs agent` would go."""
     turns: list[AgentTurn] = []
@@ -157,7 +160,6 @@ def _play(
         context = ToolContext(place.home.top, Origin("agent", "", _SESSION), place)
         tools = registry.offer_tools(context).tools
         queue = Queue(place.home, _SESSION, list(tools))
-        settings = config.load(place)
         window = AgentWindow(place, queue, list(tools.values()), settings, model, lambda: None)
         rules = loop.LoopLimits(steps)
         try:
@@ -310,7 +312,7 @@ def command(
         closing(endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)) as asked,
         progress.show_progress(len(selected), f"asking {flatten_text(asked.name)}") as tick,
     ):
-        report = run(asked, selected, steps, tick)
+        report = run(asked, selected, steps, settings, tick)
     if not report.ok:
         console.refuse()
     if as_json:
