@@ -100,6 +100,11 @@ class EvaluationReport:
         )
 
     @property
+    def score(self) -> float:
+        """The mean of the rows' scores, from 0 to 1."""
+        return sum(row.score for row in self.rows) / max(1, len(self.rows))
+
+    @property
     def ok(self) -> bool:
         """Whether all was scored, and all targets are met."""
         complete = not self.stopped and not any(each.problem for each in self.played)
@@ -113,6 +118,7 @@ class EvaluationReport:
         """Return the JSON record."""
         return {
             "ok": self.ok,
+            "score": round(self.score, 3),
             "stopped": self.stopped.message if self.stopped else "",
             "rows": [row.record() for row in self.rows],
             "tokens": asdict(self.usage),
@@ -207,6 +213,11 @@ class ScoreRow:
     @property
     def share(self) -> float:
         return 100 * self.counted / self.total
+
+    @property
+    def score(self) -> float:
+        """From 0 to 1, which is the best also where `fewer` is better."""
+        return abs(self.fewer - self.counted / self.total)
 
     @property
     def ok(self) -> bool:
@@ -351,7 +362,7 @@ def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
     calls, refused = sum(turn.calls for turn in turns), sum(turn.refused for turn in turns)
     console.talk(
         f"{format_count(len(played), 'conversation')} with {name} in "
-        f"{format_duration(seconds)}: "
+        f"{format_duration(seconds)}: score {report.score:.2f}, "
         f"{format_count(sum(each.answers for each in played), 'answer')}, "
         f"{format_count(calls, 'tool call')} ({refused:,} refused), "
         f"{report.usage.read:,} tokens read, {report.usage.written:,} written"
