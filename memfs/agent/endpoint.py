@@ -99,7 +99,8 @@ class Endpoint:
         One that refuses what some do not support (a system message that is not the first one, the
         name of the limit) is asked without it, from then on.
         """
-        streamed = StreamedText(tell) if tell else None
+        names = [tool.name for tool in request.tools]
+        streamed = StreamedText(tell, names) if tell else None
         while True:
             try:
                 body = self._build_body(request)
@@ -109,7 +110,7 @@ class Endpoint:
                 if not self._adapt(error.message):
                     raise
         if not answer.calls:  # some servers leave calls in the text
-            text, calls = extract_calls(answer.text, [tool.name for tool in request.tools])
+            text, calls = extract_calls(answer.text, names)
             if calls:
                 answer = replace(answer, text=text, calls=tuple(map(self._name_call, calls)))
         if streamed:

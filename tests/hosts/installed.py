@@ -87,6 +87,13 @@ INSPECTOR: Final = Installation(  # no assistant: it looks at MCP servers
     "@modelcontextprotocol/inspector@2.12.0",
     "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
 )
+_PREBUILT: Final = {"darwin-arm64": "mac-arm64-metal", "darwin-x64": "mac-x64"}.get(_HERE, _HERE)
+LLAMA: Final = Installation(  # no assistant: it runs the model of tests/agent/test_small_model.py
+    "node-llama-cpp",
+    "MEMFS_LLAMA_JS",
+    f"node-llama-cpp@3.22.1 @node-llama-cpp/{_PREBUILT}@3.22.1",
+    "node-llama-cpp/dist/index.js",
+)
 ALL: Final = (CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE, INSPECTOR)
 
 
