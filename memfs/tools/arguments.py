@@ -81,8 +81,8 @@ def _convert(parameter: Parameter, value: object) -> object:
     found = []
     for each in value if several and isinstance(value, list) else [value]:
         bare = each.strip() if isinstance(each, str) and kind != "string" else each
-        is_number = isinstance(each, int | float) and not isinstance(each, bool)
-        bare = str(each) if kind == "string" and is_number and abs(each) <= _LARGEST else bare
+        if kind == "string" and isinstance(each, int | float) and not isinstance(each, bool):
+            bare = str(each) if abs(each) <= _LARGEST else each
         try:
             found.append(msgspec.convert(bare, item, strict=False))
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
