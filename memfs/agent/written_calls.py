@@ -32,8 +32,24 @@ _NAMES = ("name", "tool", "tool_name", "function")  # keys of a call
 _GIVEN = ("arguments", "args", "parameters", "input")
 _CUT = re.compile(rf'\{{\s*"(?:{"|".join(_NAMES)})"\s*:\s*"([\w.]+)"')
 _MOST_FORMS = 64  # the last ones, with which the end of an answer may begin
-_HELD = (MARK, "<tool", "<function", "<invoke", "<|", "{", "[", "functools")  # begin a call
+_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL)
+_HELD = (
+    MARK,
+    "<think",
+    "<tool",
+    "<function",
+    "<invoke",
+    "<|",
+    "{",
+    "[",
+    "functools",
+)  # begin a call
 _HELD_FENCES = ("```json", "```tool", "```xml", "```python", "```\n")
+
+
+def drop_thoughts(text: str) -> str:
+    """Return an answer without the thoughts that it begins with, also those that were cut off."""
+    return _THOUGHTS.sub("", text)
 
 
 def extract_calls(text: str, names: Collection[str]) -> tuple[str, list[ToolCall]]:

@@ -177,6 +177,13 @@ TURNS: dict[str, Erring] = {
         3,
         human="Name: Alice",
     ),
+    "thoughts before a call and an answer": Erring(
+        (Say("<think>A name.</think>", (ALICE,)), Say("<think>\nDone?\n</think>\n\nNoted.")),
+        **WRITTEN,
+    ),
+    "thoughts that were cut off": Erring(
+        (Say("<think>They ask where"), Say("At Acme.")), "At Acme.\n", 2, CLOSING
+    ),
     "a call that is cut off": Erring(
         (Say('{"tool": "core_memory_append", "arguments": {"label": "hu'), NOTED),
         "Noted.\n",
