@@ -22,7 +22,7 @@ from memfs.agent.model import (
     UserPrompt,
 )
 from memfs.agent.usage_limits import MeteredModel
-from memfs.agent.written_calls import MARK, extract_calls
+from memfs.agent.written_calls import MARK, drop_thoughts, extract_calls
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.privacy import storable
 from memfs.core.settings import Settings
@@ -96,7 +96,7 @@ class Command:
     def ask(self, request: ModelRequest, tell: Tell | None = None) -> ModelAnswer:
         """Run the command on the whole conversation. Raises `ModelError` if it fails."""
         output = self._run(_render_prompt(request, os.urandom(4).hex()))
-        text, found = extract_calls(output, [tool.name for tool in request.tools])
+        text, found = extract_calls(drop_thoughts(output), [tool.name for tool in request.tools])
         if tell and text:
             tell(text)
         calls = (

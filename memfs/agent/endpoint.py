@@ -22,7 +22,7 @@ from memfs.agent.model import (
     TokenUsage,
     UserPrompt,
 )
-from memfs.agent.written_calls import StreamedText, extract_calls
+from memfs.agent.written_calls import StreamedText, drop_thoughts, extract_calls
 from memfs.core.errors import MemfsError, UsageError
 from memfs.core.parts import name_extra
 from memfs.core.privacy import excerpt
@@ -99,7 +99,8 @@ class Endpoint:
         One that refuses what some do not support (a system message that is not the first one, the
         name of the limit) is asked without it, from then on.
         """
-        streamed = StreamedText(tell) if tell else None
+        names = [tool.name for tool in request.tools]
+        streamed = StreamedText(tell, names) if tell else None
         while True:
             try:
                 body = self._build_body(request)
@@ -109,7 +110,7 @@ class Endpoint:
                 if not self._adapt(error.message):
                     raise
         if not answer.calls:  # some servers leave calls in the text
-            text, calls = extract_calls(answer.text, [tool.name for tool in request.tools])
+            text, calls = extract_calls(answer.text, names)
             if calls:
                 answer = replace(answer, text=text, calls=tuple(map(self._name_call, calls)))
         if streamed:
@@ -182,9 +183,7 @@ class Endpoint:
         create = self._client.chat.completions.with_streaming_response.create
         with create(**streaming) as response:
             if "event-stream" not in response.headers.get("content-type", ""):
-                answer = self._parse(response.read().decode("utf-8", "replace"))
-                tell(answer.text)
-                return answer
+                return self._parse(response.read().decode("utf-8", "replace"))
             streamed = StreamedAnswer(tell)
             try:
                 for line in response.iter_lines():
@@ -212,7 +211,7 @@ class Endpoint:
         calls = provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
         named = tuple(self._name_call(each.call) for each in calls)
         content, usage = message.get("content"), found.get("usage")
-        return ModelAnswer(_extract_text(content), named, _parse_usage(usage))
+        return ModelAnswer(drop_thoughts(_extract_text(content)), named, _parse_usage(usage))
 
     def _name_call(self, call: ToolCall) -> ToolCall:
         return call if call.id else replace(call, id=f"call_{next(self._numbers)}")

@@ -28,6 +28,7 @@ from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count
 from memfs.core.records import Origin
+from memfs.core.settings import Settings
 from memfs.ops import edit, init
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
@@ -99,6 +100,11 @@ class EvaluationReport:
         )
 
     @property
+    def score(self) -> float:
+        """The mean of the rows' scores, from 0 to 1."""
+        return sum(row.score for row in self.rows) / max(1, len(self.rows))
+
+    @property
     def ok(self) -> bool:
         """Whether all was scored, and all targets are met."""
         complete = not self.stopped and not any(each.problem for each in self.played)
@@ -112,6 +118,7 @@ class EvaluationReport:
         """Return the JSON record."""
         return {
             "ok": self.ok,
+            "score": round(self.score, 3),
             "stopped": self.stopped.message if self.stopped else "",
             "rows": [row.record() for row in self.rows],
             "tokens": asdict(self.usage),
@@ -123,18 +130,20 @@ def run(
     model: Model,
     conversations: Sequence[ScriptedConversation],
     steps: int,
+    settings: Settings,
     tick: Callable[[int], object],
 ) -> EvaluationReport:
-    """Play conversations one after the other. Raises `ModelError` where the model cannot be asked.
+    """Play conversations one after the other, in the window of the user's `settings`.
 
-    One that answered before and refuses a conversation is asked the next one; where it cannot be
-    asked any more, what was played until then is reported.
+    Raises `ModelError` where the model cannot be asked. One that answered before and refuses a
+    conversation is asked the next one; where it cannot be asked any more, what was played until
+    then is reported.
     """
     played: list[PlayedConversation] = []
     for conversation in conversations:
         answered = any(each.answers for each in played)
         try:
-            played.append(_play(model, conversation, steps, answered))
+            played.append(_play(model, conversation, steps, settings, answered))
         except ModelError as error:
             if not answered:
                 raise
@@ -144,7 +153,7 @@ def run(
 
 
 def _play(
-    model: Model, conversation: ScriptedConversation, steps: int, answered: bool
+    model: Model, conversation: ScriptedConversation, steps: int, settings: Settings, answered: bool
 ) -> PlayedConversation:
     """Play turn by turn, as a session of `memfs agent` would go."""
     turns: list[AgentTurn] = []
@@ -157,7 +166,6 @@ def _play(
         context = ToolContext(place.home.top, Origin("agent", "", _SESSION), place)
         tools = registry.offer_tools(context).tools
         queue = Queue(place.home, _SESSION, list(tools))
-        settings = config.load(place)
         window = AgentWindow(place, queue, list(tools.values()), settings, model, lambda: None)
         rules = loop.LoopLimits(steps)
         try:
@@ -205,6 +213,11 @@ class ScoreRow:
     @property
     def share(self) -> float:
         return 100 * self.counted / self.total
+
+    @property
+    def score(self) -> float:
+        """From 0 to 1, which is the best also where `fewer` is better."""
+        return abs(self.fewer - self.counted / self.total)
 
     @property
     def ok(self) -> bool:
@@ -310,7 +323,7 @@ def command(
         closing(endpoint.select_endpoint(settings, url, model, key_env, timeout or 0)) as asked,
         progress.show_progress(len(selected), f"asking {flatten_text(asked.name)}") as tick,
     ):
-        report = run(asked, selected, steps, tick)
+        report = run(asked, selected, steps, settings, tick)
     if not report.ok:
         console.refuse()
     if as_json:
@@ -349,7 +362,7 @@ def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:
     calls, refused = sum(turn.calls for turn in turns), sum(turn.refused for turn in turns)
     console.talk(
         f"{format_count(len(played), 'conversation')} with {name} in "
-        f"{format_duration(seconds)}: "
+        f"{format_duration(seconds)}: score {report.score:.2f}, "
         f"{format_count(sum(each.answers for each in played), 'answer')}, "
         f"{format_count(calls, 'tool call')} ({refused:,} refused), "
         f"{report.usage.read:,} tokens read, {report.usage.written:,} written"

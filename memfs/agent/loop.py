@@ -35,6 +35,10 @@ _REPEATED = (
     "The same call gave the same before, see above. The same words find the same: search with "
     "other words, or answer from the blocks above."
 )
+_FAILED_BEFORE = (
+    "The same call failed in the same way before. Change what the error names, or answer without "
+    "it."
+)
 _CLOSING = (
     "No tool can be called any more in this turn. Answer the user now, in text, with what you know "
     "from the blocks and results above."
@@ -168,7 +172,8 @@ def _note_repetition(result: Result, seen: Counter[str], messages: Sequence[Mess
     stands = any(isinstance(each, Result) and each.text == result.text for each in messages)
     if seen[key] == 1 or not (stands or result.is_error):
         return result
-    return replace(result, text=f"{result.text}\n{_REPEATED}" if result.is_error else _REPEATED)
+    failed = f"{result.text}\n{_FAILED_BEFORE}"
+    return replace(result, text=failed if result.is_error else _REPEATED)
 
 
 def _close(model: Model, dialogue: Dialogue, turn: AgentTurn, tell: Tell | None) -> AgentTurn:

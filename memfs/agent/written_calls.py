@@ -1,7 +1,8 @@
-"""Tool calls that a model writes into its text: lines of our own form, tags, and JSON alone."""
+"""Tool calls that a model writes into its text: lines of our own form, tags, JSON, Python."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Collection, Iterator
@@ -13,20 +14,49 @@ from memfs.tools.calls import ToolCall
 MARK = "TOOL_CALL"
 _START = re.compile(rf"^[ \t]*{MARK}[ \t:]*(?=[\[{{])", re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-# What models were trained on: <tool_call>{…}</tool_call>, JSON in a fence, or JSON alone. A line
-# that is indented as code is none.
-_FORM = re.compile(r"^ {0,3}(?=<\|?tool_call|```|[\[{])", re.MULTILINE)
-_OPEN = re.compile(r"\s*(```\w*[ \t]*\n)?\s*(<\|?tool_call\|?>)?\s*(?=[\[{])")
-_CLOSE = re.compile(r"\s*(?:</?\|?/?tool_call\|?>)?\s*(?:^```[ \t]*$)?\s*", re.MULTILINE)
+# What models were trained on: JSON in a tag, in a fence, or alone; an element with the tool's name
+# and its arguments, as JSON or one by one; Python. A line that is indented as code is none.
+_TAG = (
+    r"(?:</?\|?/?(?:tool_calls?|function_calls?|tool_use|python_tag)\|?>|\[TOOL_CALLS\]|functools)"
+)
+_FORM = re.compile(rf"^ {{0,3}}(?=<invoke|<function|{_TAG}|```|[\[{{])", re.MULTILINE)
+_OPEN = re.compile(rf"\s*(```\w*[ \t]*\n)?\s*((?:{_TAG}\s*)*)(?=[\[{{<])")
+_CLOSE = re.compile(rf"\s*(?:{_TAG}\s*)*(?:^```[ \t]*$)?\s*", re.MULTILINE)
+_ELEMENT = re.compile(
+    r"<(?:invoke|function)(?:=| +name=)\"?([\w.-]+)\"?>(.*?)</(?:invoke|function)>", re.DOTALL
+)
+_PARAMETER = re.compile(
+    r"<parameter(?:=| +name=)\"?(\w+)\"?[^>]*>\n?(.*?)\n?</parameter>", re.DOTALL
+)
+_NAMES = ("name", "tool", "tool_name", "function")  # keys of a call
+_GIVEN = ("arguments", "args", "parameters", "input")
+_CUT = re.compile(rf'\{{\s*"(?:{"|".join(_NAMES)})"\s*:\s*"([\w.]+)"')
 _MOST_FORMS = 64  # the last ones, with which the end of an answer may begin
-_HELD = (MARK, "<tool_call", "<|tool_call", "{", "[", "```json", "```tool", "```\n")  # begin a call
+_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL)
+_HELD = (
+    MARK,
+    "<think",
+    "<tool",
+    "<function",
+    "<invoke",
+    "<|",
+    "{",
+    "[",
+    "functools",
+)  # begin a call
+_HELD_FENCES = ("```json", "```tool", "```xml", "```python", "```\n")
+
+
+def drop_thoughts(text: str) -> str:
+    """Return an answer without the thoughts that it begins with, also those that were cut off."""
+    return _THOUGHTS.sub("", text)
 
 
 def extract_calls(text: str, names: Collection[str]) -> tuple[str, list[ToolCall]]:
     """Split an answer into its text and calls; a call that is no JSON keeps its raw text.
 
-    Calls without a mark are those that the answer ends with, of tools in `names`. What stands
-    before more text is quoted or explained, and so is a tag in a fence behind text.
+    Calls without a mark are those that the answer ends with, in tags or of tools in `names`. What
+    stands before more text is quoted or explained, and so is a tag in a fence behind text.
     """
     if not names:
         return text.strip(), []
@@ -37,7 +67,8 @@ def extract_calls(text: str, names: Collection[str]) -> tuple[str, list[ToolCall
         if calls:
             said, marked = _extract_marked(before)
             return said, marked + calls
-    return _extract_marked(text)
+    calls = _parse_python(text, names)
+    return ("", calls) if calls else _extract_marked(text)
 
 
 def _parse_end(text: str, at: int, names: Collection[str]) -> list[ToolCall]:
@@ -48,12 +79,18 @@ def _parse_end(text: str, at: int, names: Collection[str]) -> list[ToolCall]:
         start = _OPEN.match(text, at)
         if start is None or (start[1] and start[2] and not is_all):
             return []
-        try:
-            value, at = json.JSONDecoder().raw_decode(text, start.end())
-        except (ValueError, RecursionError):
-            return []
-        calls = list(_parse_calls(value))
-        if not calls or not all(call.name in names for call in calls):
+        at = start.end()
+        if element := _ELEMENT.match(text, at):
+            calls, at = [_parse_element(element)], element.end()
+        else:
+            try:
+                value, at = json.JSONDecoder().raw_decode(text, at)
+                calls = list(_parse_calls(value))
+            except (ValueError, RecursionError):
+                cut = _CUT.match(text, at) if is_all else None  # at the limit of an answer
+                calls, at = [ToolCall(cut[1], text[at:])] if cut else [], len(text)
+        is_named = bool(start[2] or element) or all(call.name in names for call in calls)
+        if not calls or not is_named:
             return []
         found += calls
         end = _CLOSE.match(text, at)
@@ -84,9 +121,38 @@ def _extract_marked(text: str) -> tuple[str, list[ToolCall]]:
 
 
 def _parse_calls(value: object) -> Iterator[ToolCall]:
-    if isinstance(value, dict) and "parameters" in value:  # as Llama writes it
-        value = {"arguments": value["parameters"], **value}
-    yield from (found.call for found in provider_formats.calls_in(value))
+    for each in value if isinstance(value, list) else [value]:
+        call = each
+        if isinstance(each, dict):
+            names = [each[key] for key in _NAMES if isinstance(each.get(key), str)]
+            given = [each[key] for key in _GIVEN if key in each]
+            call = {**each, "name": names[0], "arguments": given[0]} if names and given else each
+        yield from (found.call for found in provider_formats.calls_in(call))
+
+
+def _parse_element(found: re.Match[str]) -> ToolCall:
+    given: object = dict(_PARAMETER.findall(found[2])) or found[2].strip()
+    [call] = _parse_calls({"name": found[1], "arguments": given})
+    return call
+
+
+def _parse_python(text: str, names: Collection[str]) -> list[ToolCall]:
+    """Return the calls of an answer that is Python alone: `name(key="…")`, or a list of them."""
+    fence = _FENCED.fullmatch(text.strip())
+    code = (fence[1] if fence else text).strip()
+    if not code.lstrip("[").startswith(tuple(f"{name}(" for name in names)):
+        return []
+    try:
+        tree = ast.parse(code, mode="eval").body
+        return [
+            ToolCall(
+                ast.unparse(each.func), {k.arg: ast.literal_eval(k.value) for k in each.keywords}
+            )
+            for each in (tree.elts if isinstance(tree, ast.List) else [tree])
+            if isinstance(each, ast.Call) and not each.args
+        ]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def _salvage_call(text: str) -> ToolCall:
@@ -98,8 +164,8 @@ def _salvage_call(text: str) -> ToolCall:
 class StreamedText:
     """Passes the text of an answer on as it comes, but from what may be a call on, at its end."""
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, tell: Tell, names: Collection[str] = ()) -> None:
+        self._tell, self._held = tell, (*_HELD, *_HELD_FENCES, *(f"{name}(" for name in names))
         self._text = self._told = ""
 
     def add(self, piece: str) -> None:
@@ -108,7 +174,8 @@ class StreamedText:
         start = 0
         for line in self._text.splitlines(keepends=True):
             bare = line.lstrip()
-            if bare.startswith(_HELD) or (bare and any(mark.startswith(bare) for mark in _HELD)):
+            begins = any(mark.startswith(bare) for mark in self._held)
+            if bare and (begins or bare.startswith(self._held)):
                 break
             start += len(line)
         self._pass_on(self._text[:start])

@@ -29,6 +29,11 @@ _NAMED = re.compile(
 _IN_WORDS = re.compile(
     r"(?P<name>.*\b(?:port|timeout)(?: is)?)[ \t]+(?P<value>\d[\w.]*)(?P<about>.*)", re.IGNORECASE
 )
+_PLACED = re.compile(
+    r"[ \t]*(?:[-*+] )?(?:(?:the )?user |I )?(?P<name>works? (?:at|for)|lives? in)[ \t]+"
+    r"(?P<value>(?-i:[A-Z]).*?)(?:(?:[(,;.]| (?:as|now|since|from|until|and)\b).*)?",
+    re.IGNORECASE,
+)
 
 _CONTENT = {
     "append": "populated",
@@ -131,9 +136,9 @@ def find_contradictions(text: str) -> list[Contradiction]:
         indent = headings.count_indent(line)
         while above and above[-1][0] >= indent:
             above.pop()
-        pair = _NAMED.fullmatch(line.rstrip()) or _IN_WORDS.fullmatch(line.rstrip())
-        if pair:
-            words = [_fold_words(pair["name"]), _fold_words(pair["about"] or "")]
+        forms = (each.fullmatch(line.rstrip()) for each in (_NAMED, _IN_WORDS, _PLACED))
+        if pair := next(filter(None, forms), None):
+            words = [_fold_words(pair["name"]), _fold_words(pair.groupdict().get("about") or "")]
             key = (section, above[-1][1] if above else 0, *words)
             groups.setdefault(key, []).append((number, pair["value"].strip(_QUOTES).lower()))
         above.append((indent, number))

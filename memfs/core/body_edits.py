@@ -263,7 +263,11 @@ def _is_in_last_section(body: str, text: str) -> bool:
 
 def _mark_bare_lines(text: str) -> list[tuple[str, bool]]:
     marked = headings.mark_code_lines(text)
-    return [(line.rstrip().removeprefix("- "), is_code) for line, is_code in marked]
+    bare = [(line.rstrip(), is_code) for line, is_code in marked]
+    return [
+        (line if is_code else line.removeprefix("- ").rstrip(".").casefold(), is_code)
+        for line, is_code in bare
+    ]
 
 
 def _replace(

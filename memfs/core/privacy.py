@@ -52,7 +52,7 @@ def excerpt(text: str, most: int) -> str:
 
 
 def redact_names(message: Message) -> Message:
-    """Return a message without secrets in the names of session, folder, branch, tool, speaker.
+    """Return a message without secrets in its names: session, folder, speaker and so on.
 
     An id that holds one is a hash of it: it still tells messages apart.
     """
@@ -63,6 +63,7 @@ def redact_names(message: Message) -> Message:
         branch=_redact_name(message.branch),
         tool=_redact_name(message.tool),
         speaker=_redact_name(message.speaker),
+        intent=_redact_name(message.intent),
     )
 
 

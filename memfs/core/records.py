@@ -34,7 +34,8 @@ class Message(NamedTuple):
     `at` is UTC in ISO 8601 (empty if the host did not say), `role` is user, assistant or tool,
     `tool` the name of the tool for role tool. `side` marks side chains (subagents). `speaker` is
     the name of who spoke where it is known: one of several agents, or a person. `sentiment` is
-    positive, neutral or negative if whoever stored it said so, else "".
+    positive, neutral or negative if whoever stored it said so, else "". So is `intent`, in any
+    words.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Message(NamedTuple):
     speaker: str = ""
     side: bool = False
     sentiment: str = ""
+    intent: str = ""
 
     @property
     def who(self) -> str:

@@ -330,7 +330,9 @@ class _Session:
                 f"cannot create '{label}': that is the scratch block of a session",
                 "choose another label",
             )
-        if self._is_taken(tier, label):
+        # Where no tier is named, one label is one block: a second one would hide the other.
+        tiers = [tier] if ":" in edit.label else [each for each, _ in self.place.list_tiers()]
+        if any(self._is_taken(each, label) for each in tiers):
             return Rejected(
                 f"cannot create '{label}': it exists already", Remedy("add to it: {add}", label)
             )

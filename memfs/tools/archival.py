@@ -84,10 +84,9 @@ def search_conversations(context: ToolContext, arguments: Arguments) -> str:
     index, given = context.index(), formatting.parse_search(arguments, ("message",))
     sessions = arguments.get("sessions")
     if not arguments.get("team"):
-        find = ops.search_sessions if sessions else ops.run
-        return formatting.format_page(
-            arguments, find(index, **given), "session" if sessions else "hit"
-        )
+        if sessions:
+            return formatting.format_page(arguments, ops.search_sessions(index, **given), "session")
+        return formatting.search_hits(context, arguments, kinds=("message",))
     if sessions:
         raise UsageError("team finds messages, not whole sessions", "leave sessions or team out")
     nearest = bool(arguments.get("nearest"))

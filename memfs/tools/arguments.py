@@ -17,19 +17,35 @@ _TYPES: dict[str, tuple[Any, str]] = {  # and what they are called
     "integer": (int, "a whole number"),
     "boolean": (bool, "true or false"),
 }
+# Names that MemGPT and its descendants have for arguments, and models know.
+_ALIASES = {
+    "block": "label",
+    "name": "label",
+    "k": "limit",
+    "start": "start_date",
+    "end": "end_date",
+}
 _LISTS = {"string": "a list of strings", "integer": "a list of whole numbers"}
 
 
 def check_arguments(tool: Tool, given: object) -> Arguments | str:
     """Return the arguments converted for the tool, or an error message.
 
-    Numbers and truth values may be written as strings, and a list as one string: models do.
+    Numbers and truth values may be written as strings, numbers stand for a string, a list may be
+    one string, and a string the one argument that is required: models do.
     """
+    if isinstance(given, str) and given.strip()[:1] not in ("", "{", "["):
+        needed = [each for each in tool.list_asked() if each.required]
+        if len(needed) == 1 and needed[0].kind == "string":
+            given = {needed[0].name: given}
     if not isinstance(given, dict):
         return f"the arguments of {tool.name} have to be an object, not {_describe(given)}"
     known = {each.name: each for each in tool.list_asked()}
     found: Arguments = {}
-    for name, value in given.items():
+    for written, value in given.items():
+        alias = _ALIASES.get(written, "")
+        is_free = written not in known and alias in known and alias not in given
+        name = alias if is_free else written
         if name not in known:
             wrong, takes = excerpt(str(name), 80), ", ".join(known) or "none"
             return f"{tool.name} has no argument {wrong!r}; it takes {takes}"
@@ -65,6 +81,8 @@ def _convert(parameter: Parameter, value: object) -> object:
     found = []
     for each in value if several and isinstance(value, list) else [value]:
         bare = each.strip() if isinstance(each, str) and kind != "string" else each
+        if kind == "string" and isinstance(each, int | float) and not isinstance(each, bool):
+            bare = str(each) if abs(each) <= _LARGEST else each
         try:
             found.append(msgspec.convert(bare, item, strict=False))
         except (msgspec.ValidationError, UnicodeEncodeError) as error:

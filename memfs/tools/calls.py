@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memfs.core import os_errors
 from memfs.core.errors import MemfsError, Remedy, find_refusal, is_panic
@@ -13,6 +14,8 @@ from memfs.core.privacy import excerpt
 from memfs.tools.arguments import check_arguments
 from memfs.tools.definition import HEARTBEAT, Arguments, Tool, VerbatimError
 from memfs.tools.tool_context import ToolContext
+
+_PREFIX = re.compile(r"^.*(?:[.:/]|__)")  # of a tool's name, as models write it
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ def check(
 ) -> CheckedCall | Result:
     """Check a call against the schema of its tool; return the checked call, or an error result."""
     tool = tools.get(call.name)
+    bare = _PREFIX.sub("", call.name).lower()
+    if tool is None and bare in tools:  # `default_api.NAME`, `memory__NAME`
+        tool, call = tools[bare], replace(call, name=bare)
     if tool is None:
         named = listed or tools
         near = difflib.get_close_matches(call.name, named, 3, 0.5)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from memfs.context import page_scores
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.core.records import Hit, SessionHit
 from memfs.core.snippet import trim_heading
@@ -22,7 +24,19 @@ def search_hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str,
     """Search for `query`; return a page of hits, with the archive as many as is configured."""
     if not {"passage", "source"}.isdisjoint(kinds) and "limit" not in arguments:
         arguments = {**arguments, "limit": config.load(context.place()).get_page_size(MOST)}
-    return format_page(arguments, search.run(context.index(), **parse_search(arguments, kinds)))
+    found = search.run(context.index(), **parse_search(arguments, kinds))
+    return format_page(arguments, drop_running_turn(context, found))
+
+
+def drop_running_turn(context: ToolContext, found: HitPage[Hit]) -> HitPage[Hit]:
+    """Return a page without what the model has before it: this session since the last prompt."""
+    place = context.place()
+    if not place.session:
+        return found
+    last = max((message.at for message in page_scores.list_prompts(place)), default="")
+    here = ("message", place.session)
+    hits = [hit for hit in found.hits if (hit.kind, hit.session) != here or hit.at < last]
+    return replace(found, hits=hits, total=found.total - len(found.hits) + len(hits))
 
 
 def parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any]:

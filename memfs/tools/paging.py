@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memfs import hosts
-from memfs.context import page_scores, summary
+from memfs.context import summary
 from memfs.context.page_scores import PageCandidate
 from memfs.context.window_budget import load_budget
 from memfs.core import label as labels
@@ -13,12 +13,10 @@ from memfs.core.body_edits import Append, Edit
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
-from memfs.core.records import Hit
 from memfs.core.tokens import estimate
 from memfs.ops import page, search, show
-from memfs.search.request import Filter
+from memfs.search.request import Filter, HitPage
 from memfs.store import blocks, config
-from memfs.store.blocks import Place
 from memfs.tools import core_memory, formatting
 from memfs.tools.definition import Arguments
 from memfs.tools.tool_context import ToolContext
@@ -88,12 +86,14 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
     place = context.place()
     limit = config.load(place).number("archival.search_top_k")
     only = Filter(kinds=("message", "passage"))
-    found = search.run(context.index(), query, mode=None, only=only, limit=3 * limit, page=1).hits
-    hits = [hit for hit in found if not _is_in_context(hit, place)][:limit]
+    found = search.run(context.index(), query, mode=None, only=only, limit=3 * limit, page=1)
+    others = formatting.drop_running_turn(context, found).hits
+    hits = [hit for hit in others if hit.role != "tool"][:limit]  # no calls
     if not hits:
         return f"nothing is found for {query!r}"
+    shown = formatting.format_page({"limit": limit}, HitPage(hits, len(hits)))
     if not place.session:
-        return formatting.search_hits(context, {"query": query}, kinds=("message", "passage"))
+        return shown
     working = blocks.get(place, labels.qualify(labels.SESSION, labels.WORKING))
     room = min(int(_SHARE * (working.limit - working.chars)), _measure_window(context) * _UNITS)
     lines: list[str] = []
@@ -108,22 +108,12 @@ def _fetch_hits(context: ToolContext, query: str, arguments: Arguments) -> str:
         if text and len(text) <= left:
             lines.append(head + text)
     if not lines:
-        return f"'{labels.WORKING}' has no room: page something out of it first"
+        return f"'{labels.WORKING}' has no room for what was found; it is here alone:\n{shown}"
     edits = [Append(labels.qualify(labels.SESSION, labels.WORKING), "\n".join(lines))]
     done = core_memory.apply(
         context, list(edits), arguments.get("reason") or f"page-in: {excerpt(query, 60)}", []
     )
     return "\n".join([*done, *map(flatten_text, lines)])
-
-
-def _is_in_context(hit: Hit, place: Place) -> bool:
-    """Return whether a hit is a call, or said in this session since the user's last prompt."""
-    if hit.kind != "message" or hit.role == "tool":
-        return hit.kind == "message"
-    if hit.session != place.session:
-        return False
-    last = max((message.at for message in page_scores.list_prompts(place)), default="")
-    return hit.at >= last
 
 
 def append_text(context: ToolContext, arguments: Arguments, edits: list[Edit]) -> str:

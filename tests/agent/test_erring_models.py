@@ -9,6 +9,7 @@ from typing import NamedTuple, TypedDict
 
 import pytest
 
+from memfs.agent.written_calls import extract_calls
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.tools import catalog
@@ -62,6 +63,43 @@ TEXT = json.dumps({"name": ALICE.name, "arguments": ALICE.arguments})
 WRITTEN: Written = {"out": "Noted.\n", "asked": 2, "told": "done: 'human'", "human": "Name: Alice"}
 SAME = "The same call gave the same before"
 CLOSING = "No tool can be called any more in this turn."
+
+ELEMENTS = """\
+<function_calls>
+<invoke name="core_memory_append">
+<parameter name="label">human</parameter>
+<parameter name="content">Name: Alice</parameter>
+</invoke>
+</function_calls>"""
+QWEN = """\
+<function=core_memory_append>
+<parameter=label>
+human
+</parameter>
+<parameter=content>
+Name: Alice
+</parameter>
+</function>"""
+GIVEN = json.dumps(ALICE.arguments)
+FORMS = (
+    f"<function=core_memory_append>{GIVEN}</function>",
+    f"Noted.\n<function=core_memory_append>\n{GIVEN}\n</function>",
+    f"<tool_call>{QWEN}</tool_call>",
+    f'[TOOL_CALLS] [{{"name": "core_memory_append", "arguments": {GIVEN}}}]',
+    f'<|python_tag|>{{"name": "core_memory_append", "parameters": {GIVEN}}}',
+    f'[{{"tool": "core_memory_append", "input": {GIVEN}}}]',
+    f'functools[{{"name": "core_memory_append", "arguments": {GIVEN}}}]',
+    f'<tool_call>{{"name": "core_memory_append", "arguments": {GIVEN}}}',
+    '```tool_code\ncore_memory_append(label="human", content="Name: Alice")\n```',
+)
+NO_CALLS = (
+    'Use core_memory_append(label="human") for that.',
+    'core_memory_append(open("notes"))',
+    'core_memory_append(label=open("notes"))',
+    '{"tool": "nail", "arguments": {"label": "hum',
+    "<b>bold</b>",
+    "[1, 2]",
+)
 
 TURNS: dict[str, Erring] = {
     "an edit without a word": Erring(
@@ -139,11 +177,40 @@ TURNS: dict[str, Erring] = {
         3,
         human="Name: Alice",
     ),
+    "thoughts before a call and an answer": Erring(
+        (Say("<think>A name.</think>", (ALICE,)), Say("<think>\nDone?\n</think>\n\nNoted.")),
+        **WRITTEN,
+    ),
+    "thoughts that were cut off": Erring(
+        (Say("<think>They ask where"), Say("At Acme.")), "At Acme.\n", 2, CLOSING
+    ),
+    "a call that is cut off": Erring(
+        (Say('{"tool": "core_memory_append", "arguments": {"label": "hu'), NOTED),
+        "Noted.\n",
+        2,
+        "error: the arguments of core_memory_append have to be an object",
+    ),
+    "a call in tags of a tool that is not there": Erring(
+        (Say('<tool_call>{"name": "memory_save", "arguments": {}}</tool_call>'), NOTED),
+        "Noted.\n",
+        2,
+        "error: there is no tool 'memory_save'; did you mean memory_",
+    ),
+    "a call as Python": Erring(
+        (Say('[core_memory_append(label="human", content="Name: Alice")]'), NOTED), **WRITTEN
+    ),
+    "a call as elements": Erring((Say(ELEMENTS), NOTED), **WRITTEN),
     "JSON that is no call": Erring(
         (Say('{"name": "x", "age": 1}'),), '{"name": "x", "age": 1}\n', 1
     ),
     "a name with the prefix of a provider": Erring(
         (Say("", (Tool("functions.core_memory_append", ALICE.arguments),)), NOTED), **WRITTEN
+    ),
+    "a name with another prefix": Erring(
+        (Say("", (Tool("default_api:Core_Memory_Append", ALICE.arguments),)), NOTED), **WRITTEN
+    ),
+    "no call where there are calls": Erring(
+        (Say("", (Tool("", "{}"),)), NOTED), "Noted.\n", 2, "error: there is no tool ''"
     ),
     "arguments that are encoded twice": Erring(
         (Say("", (Tool("core_memory_append", json.dumps(json.dumps(ALICE.arguments))),)), NOTED),
@@ -235,13 +302,13 @@ def test_a_page_in_brings_what_is_asked_for_and_nothing_of_this_turn(
         f"What is the {query}?",
         "--session",
         "one",
-        context="memory_blocks: {working: {limit: 600}}\n",
+        context="blocks: {working: {limit: 600}}\n",
     )
     found = blocks.get(Place(place.project, place.user, "one"), "working").value
     assert asked_for in found
     assert "What is" not in found
     assert "memory_page_in" not in found
-    assert len(found) > 200
+    assert len(found) > 150
 
 
 THINGS = ("banner", "crane", "ferry", "lantern", "quay", "rope", "sail", "tower")
@@ -369,3 +436,15 @@ def test_the_scratch_block_is_not_made_a_second_time(talk: Talk, place: Place, m
     assert "agent-0101 " in listed
     assert "agent-0102 " in listed
     assert memfs("session", "show", "agent-0102").code == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_models_write_for_a_call_is_read(form: str) -> None:
+    text, [call] = extract_calls(form, [ALICE.name])
+    assert text in ("", "Noted.")
+    assert (call.name, call.arguments) == ALICE
+
+
+@pytest.mark.parametrize("text", NO_CALLS)
+def test_what_is_no_call_stays_text(text: str) -> None:
+    assert extract_calls(text, [ALICE.name]) == (text, [])

@@ -43,7 +43,7 @@ def test_a_good_model_meets_every_target(
     assert talk.startswith("31 conversations with good in ")
     asked = len(server.asked)
     assert talk.endswith(
-        f": {asked} answers, 36 tool calls (2 refused), {asked * 100:,} tokens read, "
+        f": score 1.00, {asked} answers, 36 tool calls (2 refused), {asked * 100:,} tokens read, "
         f"{asked * 10:,} written"
     )
     assert list(home.iterdir()) == []
@@ -55,18 +55,19 @@ def test_the_good_model_calls_in_turns_that_there_are() -> None:
     assert not [name for name, turn, *_ in good_model.CALLS if turn >= every[name]]
 
 
+@pytest.mark.parametrize(("label", "personal"), [("human", 6), ("persona", 0)])
 def test_a_model_that_saves_everything_fails_what_is_to_be_told_apart(
-    evaluate: Evaluate, serve: Serve
+    label: str, personal: int, evaluate: Evaluate, serve: Serve
 ) -> None:
     def hoard(asked: Asked) -> Say:
-        return (
-            Say("Noted.") if asked.step else Say("", (good_model.append("human", asked.said[-1]),))
-        )
+        append = good_model.append(label, asked.said[-1])
+        return Say("Noted.") if asked.step else Say("", (append,))
 
     shown = evaluate(serve(hoard).url, "--json")
     assert shown.code == 1
+    assert json.loads(shown.out)["score"] == round(personal / 6 / 7, 3), "0 into the wrong block"
     assert rows(shown) == {
-        "personal": (6, 6, True),
+        "personal": (personal, 6, personal > 0),
         "preference": (0, 4, False),
         "decision": (0, 5, False),
         "detail": (0, 4, False),

@@ -1,6 +1,6 @@
-"""What a model is sent at four windows, as texts to read.
+"""What a model is sent at four windows, and the conversations of `docs/agent.md`, to read.
 
-They are kept in `transcripts/`. To record them anew after a wanted change, and look at the diff:
+The first are kept in `transcripts/`. To record both anew after a wanted change, and look at the diff:
 `MEMFS_TEST_RECORD=1 python -m pytest tests/agent/test_transcripts.py -n 0`.
 """
 
@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import textwrap
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 import pytest
 
 from memfs.tools import registry
 from tests.agent.conftest import Talk
 from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
+from tests.cli.conftest import Run
 from tests.tools.test_seeds import NEEDS
 
 RECORD = bool(os.environ.get("MEMFS_TEST_RECORD"))
@@ -28,15 +31,26 @@ ANSWERS = (
 )
 
 
-def render(body: Json) -> str:
-    parts = []
-    for message in messages(body):
+def render_messages(said: Sequence[Json]) -> Iterator[str]:
+    for message in said:
         calls = cast("list[dict[str, Json]]", message.get("tool_calls") or [])
         lines = [str(message.get("content") or "").rstrip()]
         lines += [
             f"calls {each['function']['name']} {each['function']['arguments']}" for each in calls
         ]
-        parts.append(f"=== {message['role']}\n" + "\n".join(filter(None, lines)))
+        yield f"=== {message['role']}\n" + "\n".join(filter(None, lines))
+
+
+def wrap(parts: Sequence[str]) -> str:
+    wrapped = [
+        textwrap.fill(line, 110, replace_whitespace=False)
+        for line in "\n\n".join(parts).split("\n")
+    ]
+    return "\n".join(wrapped) + "\n"
+
+
+def render(body: Json) -> str:
+    parts = [*render_messages(messages(body))]
     for tool in cast("list[dict[str, Json]]", body.get("tools") or []):
         function = tool["function"]
         schema = cast("dict[str, dict[str, Json]]", function["parameters"])
@@ -46,11 +60,7 @@ def render(body: Json) -> str:
             for name, each in schema["properties"].items()
         ]
         parts.append(f"=== tool {function['name']}\n{function['description']}\n" + "\n".join(lines))
-    wrapped = [
-        textwrap.fill(line, 110, replace_whitespace=False)
-        for line in "\n\n".join(parts).split("\n")
-    ]
-    return "\n".join(wrapped) + "\n"
+    return wrap(parts)
 
 
 @pytest.mark.parametrize("window", [8192, 16384, 32768, 200_000])
@@ -75,3 +85,50 @@ def test_what_a_model_is_sent(window: int, talk: Talk) -> None:
         assert "xample" in about[name]
         assert about[name] == registry.built_in()[name].description
     assert "request_heartbeat" in json.dumps(sent)
+
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "agent.md"
+CONTEXT: Final = "blocks: {working: {limit: 150}}\n"
+FLAGS: Final = re.MULTILINE | re.DOTALL
+SESSION: Final = re.compile(r"^```text\n(=== user\n.*?)^```$", FLAGS)
+PART: Final = re.compile(r"^=== (\w+)\n(.*?)(?=^===|\Z)", FLAGS)
+BLOCK: Final = re.compile(r"^## \[(\w+)\]", FLAGS)
+BEFORE: Final = "User works at Google as engineer"
+
+
+def read_answer(part: str) -> Say:
+    text, *calls = re.split(r"^calls ", part.strip(), flags=re.MULTILINE)
+    given = [" ".join(call.split("\n")).split(" ", 1) for call in calls]
+    return Say(text.strip(), tuple(Tool(name, json.loads(values)) for name, values in given))
+
+
+def test_the_conversations_of_the_page(talk: Talk, memfs: Run) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert memfs("edit", "human", "--append", BEFORE).code == 0
+    played = page
+    for number, session in enumerate(SESSION.findall(page)):
+        parts = PART.findall(session)
+        answers = [read_answer(part) for role, part in parts if role == "assistant"]
+        asked: list[Asked] = []
+
+        def rule(each: Asked, asked: list[Asked] = asked, answers: list[Say] = answers) -> Say:
+            asked.append(each)
+            return answers[len(asked) - 1]
+
+        for role, prompt in parts:
+            if role == "user":
+                words = (prompt.strip(), "--session", f"page-{number}")
+                assert talk(rule, *words, context=CONTEXT).code == 0
+        system, *said = messages(asked[-1].body)
+        said.append({"role": "assistant", "content": answers[-1].text})
+        [block] = BLOCK.findall(parts[-1][1])
+        shown = re.search(
+            rf"^## \[{block}\].*?(?=^## |^Memory tools|\Z)", str(system["content"]), FLAGS
+        )
+        assert shown
+        said.append({"role": "system", "content": shown[0]})
+        text = re.sub(r"\b[0-9a-f]{20}\b", "ID", "\n\n".join(render_messages(said)))
+        played = played.replace(session, wrap([text]))
+    if RECORD:
+        PAGE.write_text(played, encoding="utf-8")
+    assert played == page

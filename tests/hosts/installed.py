@@ -90,7 +90,14 @@ INSPECTOR: Final = Installation(  # no assistant: it looks at MCP servers
 SKILLS: Final = Installation(  # puts skills into the folders of many; newer ones need Node 22
     "The program skills", "MEMFS_SKILLS_BIN", "skills@1.5.18", "skills/bin/cli.mjs"
 )
-ALL: Final = (CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE, INSPECTOR, SKILLS)
+_PREBUILT: Final = {"darwin-arm64": "mac-arm64-metal", "darwin-x64": "mac-x64"}.get(_HERE, _HERE)
+LLAMA: Final = Installation(  # no assistant: it runs the model of tests/agent/test_small_model.py
+    "node-llama-cpp",
+    "MEMFS_LLAMA_JS",
+    f"node-llama-cpp@3.22.1 @node-llama-cpp/{_PREBUILT}@3.22.1",
+    "node-llama-cpp/dist/index.js",
+)
+ALL: Final = (CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE, INSPECTOR, LLAMA, SKILLS)
 
 
 if __name__ == "__main__":

@@ -260,10 +260,30 @@ def test_the_sentiment_of_the_next_message_gives_the_outcome(
     assert [each.sentiment for each in recall.messages(path)] == ["", "", sentiment]
 
 
-def test_a_sentiment_is_written_only_where_given() -> None:
+def test_an_intent_is_that_which_was_given(place: Place) -> None:
+    graph = Graph(place)
+    prompt = {
+        "content": "the invoice is wrong",
+        "intent": "Billing \ud83d question",
+        "session": "one",
+    }
+    graph.store([prompt, {"content": "Which one?", "role": "assistant", "session": "one"}])
+    intent = "Billing ? question"
+    assert [flow.intent for flow in graph.flows().session("one")] == [intent]
+    for texts in ("", "a wrong invoice"):
+        found = graph.retrieve(Query(texts, pattern=intent))
+        assert [each.metadata["intent"] for each in found] == [intent]
+    assert not graph.retrieve(Query(pattern="Shipping question"))
+    graph.close()
+    [path] = recall.sources(place.home)
+    assert [each.intent for each in recall.messages(path)] == [prompt["intent"], ""]
+
+
+def test_what_is_given_with_a_message_is_written_only_then() -> None:
     plain = message(1, "hello")
-    assert b"sentiment" not in message_records.encode_message(plain)
-    given = plain._replace(sentiment="negative")
+    line = message_records.encode_message(plain)
+    assert not {"sentiment", "intent"}.intersection(json.loads(line))
+    given = plain._replace(sentiment="negative", intent="complaint")
     line = message_records.encode_message(given)
     assert json.loads(line)["sentiment"] == "negative"
     assert message_records.read_message(line) == given

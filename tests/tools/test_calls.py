@@ -218,7 +218,7 @@ TEXT = {"label": "a", "content": "x"}
         ("core_memory_append", {"label": "human"}, "core_memory_append needs content"),
         ("core_memory_append", {}, "core_memory_append needs label and content"),
         ("core_memory_append", {"text": "x"}, "has no argument 'text'; it takes label"),
-        ("core_memory_append", {**TEXT, "label": 5}, "_append has to be a string, not 5"),
+        ("core_memory_append", {**TEXT, "label": []}, "_append has to be a string, not a list"),
         ("memory_insert", {**TEXT, "line": -2}, "line of memory_insert has to be a whole number,"),
         ("memory_insert", {**TEXT, "line": -2}, " a whole number, -1 or more, not -2"),
         ("memory_insert", {**TEXT, "line": "one"}, " a whole number, -1 or more, not 'one'"),
@@ -229,7 +229,7 @@ TEXT = {"label": "a", "content": "x"}
             "has to be a whole number from 1 to 10, not",
         ),
         ("conversation_search", {"role": "boss"}, "one of user, assistant, tool, not 'boss'"),
-        ("archival_memory_search", {"tags": [1]}, "has to be a list of strings, not 1"),
+        ("archival_memory_search", {"tags": [{}]}, "has to be a list of strings, not an object"),
         ("core_memory_replace", {"all": "maybe"}, "true or false"),
     ],
 )
@@ -237,6 +237,24 @@ def test_wrong_arguments_are_named(do: Do, name: str, given_: dict[str, object],
     result = do(name, **given_)
     assert result.is_error
     assert told in result.text
+
+
+@pytest.mark.parametrize(
+    ("name", "given_", "told"),
+    [
+        ("core_memory_append", {"block": "human", "content": "x"}, "done: 'human' is at version 2"),
+        ("core_memory_append", {"name": "human", "content": 7}, "done: 'human' is at version 2"),
+        ("archival_memory_search", {"query": "x", "k": 3}, "nothing found"),
+        ("conversation_search_date", {"start": "2026-05-01", "end": "2026-05-02"}, "nothing found"),
+        ("archival_memory_search", "x", "nothing found"),
+    ],
+)
+def test_what_arguments_are_meant_for_is_seen(
+    context: ToolContext, name: str, given_: object, told: str
+) -> None:
+    result = calls.run(context, TOOLS, ToolCall(name, given_))
+    assert not result.is_error, result.text
+    assert result.text.startswith(told)
 
 
 @pytest.mark.parametrize("arguments", [None, [], "x", 5, True])

@@ -67,3 +67,6 @@ def test_seed_001_labels_are_made_plain_and_taken_once(place: Place) -> None:
     )
     assert not made.is_error
     assert "cannot create 'project_alpha': it exists already" in again.text
+    given = {"label": "human", "description": "Who the user is"}  # it is in the user's tier
+    made = calls.run(context, registry.built_in(), ToolCall("memory_create", given))
+    assert "cannot create 'human': it exists already" in made.text

@@ -30,7 +30,7 @@ _ROLES = {
     "tool": "tool",
     "function": "tool",
 }
-_LONGEST_NAME = 80  # characters of a speaker
+_LONGEST_NAME = 80  # characters of a speaker, or of an intent
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ def messages(content: Content, session: str = "") -> list[Message]:
 
     A mapping has `content` (or `text`) and may have `id`, `role`, `speaker`, `at` (or `timestamp`:
     ISO 8601, or seconds or milliseconds since 1970), `session`, `tool`, `sentiment` (positive,
-    neutral or negative). Who is no role, as "planner-agent", is an agent of that name; a person's
-    name stands beside the role user. Raises `MemfsError` for anything else.
+    neutral or negative), `intent`. Who is no role, as "planner-agent", is an agent of that name; a
+    person's name stands beside the role user. Raises `MemfsError` for anything else.
     """
     single = isinstance(content, str | Message) or not isinstance(content, Sequence)
     found = [_parse_message(each, session) for each in ([content] if single else content)]
@@ -95,6 +95,7 @@ def _parse_mapping(given: Mapping[str, object], session: str) -> Message:
         str(given.get("tool") or ""),
         speaker=name[:_LONGEST_NAME],
         sentiment=sentiment,
+        intent=" ".join(str(given.get("intent") or "").split())[:_LONGEST_NAME],
     )
 
 

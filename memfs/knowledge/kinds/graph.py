@@ -194,7 +194,7 @@ class Graph(BaseKind[Flow]):
         intent = steps = ""
         if query.pattern == SIMILAR and query.texts:
             intent = intents.classify_message("user", "", query.texts[0])
-        elif query.pattern in intents.USER:
+        elif query.pattern in intents.USER or self.flows().latest(1, query.pattern):
             intent = query.pattern
         elif query.pattern:
             steps = f" {' '.join(query.pattern.replace(',', ' ').split())} "

@@ -68,8 +68,8 @@ class Query:
 
     `text` may be several queries. `threshold` is a relevance, `confidence` that of a fact (both 0
     to 1). `since` and `until` are ISO 8601 (UTC), or the beginning of it. `pattern` is a regular
-    expression over facts; of a graph `similar_intent`, or intents. `path` is a node of the graph,
-    followed for `depth` edges. `speakers` are names of agents or persons, or roles.
+    expression over facts; of a graph `similar_intent`, an intent, or steps. `path` is a node of the
+    graph, followed for `depth` edges. `speakers` are names of agents or persons, or roles.
     """
 
     text: str | tuple[str, ...] = ""

@@ -86,12 +86,14 @@ class _Known(NamedTuple):
 
 def _make_writable(message: Message) -> Message:
     """Return a message that SQLite can store: lone surrogates are replaced."""
-    *texts, side, sentiment = message
+    texts = [value for value in message if isinstance(value, str)]
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
-        plain = (text.encode("utf-8", "replace").decode() for text in texts)
-        return Message._make((*plain, side, sentiment))
+        return Message._make(
+            value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+            for value in message
+        )
     return message
 
 
@@ -195,7 +197,9 @@ class _Run:
             number, end = number + 1, here
             message = _make_writable(found)
             messages[1:] = [message]
-            intent = intents.classify_message(message.role, message.tool, message.text)
+            intent = message.intent or intents.classify_message(
+                message.role, message.tool, message.text
+            )
             rows.append(
                 (session, number, message.id, message.role, message.tool, intent, message.at)
             )

@@ -116,7 +116,8 @@ def make_block(visit: Visit) -> Response:
     given = {
         key: form.get(key, "").replace("\r\n", "\n") for key in ("label", "description", "text")
     }
-    prefix = f"{labels.USER}:" if form.get("tier") == labels.USER else ""
+    tier = form.get("tier", "")
+    prefix = f"{tier}:" if tier in (labels.USER, labels.PROJECT) else ""
     label = prefix + given["label"].strip()
     create = Create(label, given["description"].strip(), given["text"], pinned="pinned" in form)
     refusal = _apply(visit, create)
