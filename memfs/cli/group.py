@@ -108,6 +108,7 @@ GROUPS = {
         ("ingest", "read what assistants recorded"),
         ("session", "list, show, rate or forget recorded sessions"),
         ("review", "decide on what sessions propose for the memory"),
+        ("handoff", "tell the next session where this one stopped"),
     ),
     "share": (
         ("sync", "keep the memory in AGENTS.md and the like"),
