@@ -106,9 +106,8 @@ GROUPS = {
     ),
     "sessions": (
         ("ingest", "read what assistants recorded"),
-        ("session", "list, show, rate or forget recorded sessions"),
+        ("session handoff", "list, show, rate, forget; hand one over"),
         ("review", "decide on what sessions propose for the memory"),
-        ("handoff", "tell the next session where this one stopped"),
     ),
     "share": (
         ("sync", "keep the memory in AGENTS.md and the like"),
