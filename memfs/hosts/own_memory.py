@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from memfs.core.errors import StoreError
 from memfs.files.account import find_named_folder, list_variables
-from memfs.hosts import claude_transcript, settings
+from memfs.hosts import claude_transcript, settings, settings_merge
 
 ON, OFF, HERE = "on", "off", "here"
-ENABLED, FOLDER = "autoMemoryEnabled", "autoMemoryDirectory"
+ENABLED, FOLDER = settings_merge.OWN_MEMORY
 SECTION = "## Gemini Added Memories"
 _DISABLED = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 _Read = Callable[[str], "str | None"]
@@ -42,9 +42,12 @@ def name_folder(top: str) -> str:
 
 
 def describe_memories(home: str, top: str, read: _Read) -> list[tuple[str, str]]:
-    """Return (host, a line for people) for each memory that is on beside the store, or in it."""
+    """Return (host, a line for people) for each memory that is on beside the store, or in it.
+
+    `top` is the project, "" for none: there is nothing to say then.
+    """
     found = []
-    for each in find_memories(home, top, read):
+    for each in find_memories(home, top, read) if top else ():
         if each.state == HERE:
             found.append((each.host, f"keeps its own memory in the store, in {each.path}"))
         elif each.state == ON:

@@ -75,6 +75,11 @@ _CUT = 40  # characters of a name that is too long for a label
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")  # activeContext
 
 
+def is_auto_memory(label: str) -> bool:
+    """Tell whether a label is that of a file of Claude Code's own memory of a project."""
+    return label.partition("/")[0] == AUTO
+
+
 def find_assistants(home: str, top: str, main: str) -> list[ForeignFile]:
     """List the files in which assistants keep a memory of a project by themselves, or of its user.
 

@@ -237,7 +237,8 @@ def _discover_files(place: Place, home: str) -> list[ForeignFile]:
     found: dict[str, ForeignFile] = {}
     with suppress(NotFoundError):
         found |= {source.path: source for source in foreign_files.find(top, top, home)}
-    found |= {source.path: source for source in _find_assistants(place.project, home)}
+    remembered = _find_assistants(place.project, home)
+    found |= {each.path: each for each in remembered if foreign_files.is_auto_memory(each.label)}
     for source in _find_nested(place, top, home):
         found.setdefault(source.path, source)
     return list(found.values())

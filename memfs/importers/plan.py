@@ -178,8 +178,8 @@ def _cut_section(text: str, heading: str) -> str:
 
 def _is_user_topic(source: ForeignFile, text: _Text) -> bool:
     """Tell whether a file of Claude Code's memory is about its user."""
-    kind, _, name = source.label.partition("/")
-    if kind != foreign_files.AUTO or not name:
+    name = source.label.partition("/")[2]
+    if not foreign_files.is_auto_memory(source.label) or not name:
         return False
     return (text.kind or re.split("[_-]", os.path.basename(name))[0]) == "user"
 

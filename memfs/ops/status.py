@@ -119,6 +119,7 @@ def run(place: Place, home: str) -> Status:
     states = tuple(_load_block_states(place))
     team = parts.find("team.seam")
     searched = prompt_log.read(place.home, _PROMPTS)
+    top = place.project.top if place.project else ""
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and place.project.trusted,
@@ -145,7 +146,7 @@ def run(place: Place, home: str) -> Status:
         team=team.describe_status(place) if team else "",
         prompts=len(searched),
         by_words=sum(bool(each.by_words) for each in searched),
-        own_memories=tuple(own_memory.describe_memories(home, place.home.top, outside.read)),
+        own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
     )
 
 

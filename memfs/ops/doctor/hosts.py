@@ -60,7 +60,7 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
             )
         if not (wired or plugged) and (name in here or name == first):
             yield Finding("warning", f"{host.TITLE} is not wired", f"memfs install {name}")
-    for name, line in own_memory.describe_memories(home, place.home.top, outside.read):
+    for name, line in own_memory.describe_memories(home, top or "", outside.read):
         yield Finding("ok", f"{hosts.get(name).TITLE} {line}")
     for path in temp_files.of_settings(place, home):
         yield temp_files.finding(path)
