@@ -35,6 +35,7 @@ _LONGEST = 600  # UTF-16 units of a handover
 _OPEN_DAYS, _DONE_DAYS = 7, 1  # how long it is told, with something open and without
 _DAY = 24 * 3600
 _FEWEST = 4  # words of a request that stands for itself: "ok, commit" does not
+_HEAD = 120  # characters of who and when
 _LONGEST_THANKS = 20  # words
 _ROOM = {
     "asked": 150,
@@ -157,6 +158,9 @@ def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | Non
     if not prompts:
         return None
     work = _follow_tools(said)
+    thanked = len(prompts) > 1 and _is_thanks(prompts[-1].text)
+    if thanked:  # how it closed stands before that
+        said = said[: said.index(prompts.pop())]
     if len(prompts) == 1 and not (work.edited or work.open or work.fault):
         return None
     last = next(each for each in reversed(said) if each.role != "tool")
@@ -164,9 +168,9 @@ def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | Non
     sentences = _split_plain(_BOXED.sub("", _HEADING.sub("", closing)))
     following = [each for each in sentences if _is_open(each)]
     left = work.open or _BOX.findall(closing) or following[-2:]
-    if not closing and not _is_thanks(last.text):
+    if not closing and not thanked:
         left = [*left, "the last request has no answer"]
-    stopped = bool(closing) and said[-1].role == "tool"
+    stopped = bool(closing) and said[-1].role == "tool" and not thanked
     if stopped:
         left = [*left, "it stopped in the middle of a turn"]
     fault = f"{work.command}: {work.fault}" if work.fault else ""
@@ -179,7 +183,7 @@ def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | Non
     }
     end = messages[-1]
     head = f"{end.host}, {end.at[:16].replace('T', ' ')} UTC" if end.at else end.host
-    head = flatten_text(f"{head}, session {end.session}")
+    head = _shorten(flatten_text(f"{head}, session {end.session}"), _HEAD)
     text = _fit(head, {name: flatten_text(part) for name, part in parts.items() if part})
     days = _OPEN_DAYS if left or fault else _DONE_DAYS
     until = (epoch(end.at) or 0) + days * _DAY
@@ -312,9 +316,10 @@ def _note_result(work: _Work, call: str, result: str) -> None:
 def _list_files(edited: Iterable[str], messages: Iterable[Message]) -> str:
     """List the files below the project that were edited, the latest first, as many as fit."""
     tops = {f"{_to_slashes(each.project).rstrip('/')}/" for each in messages if each.project}
+    folders = sorted(tops, key=len)  # the project before its folders
     found: dict[str, None] = {}
     for path in map(_to_slashes, reversed([*edited])):
-        top = next((top for top in tops if path.startswith(top)), "")
+        top = next((top for top in folders if path.startswith(top)), "")
         if top or not _ABSOLUTE.match(path):
             found[path[len(top) :]] = None
     names, room = [*found], _ROOM["files"] - 10

@@ -154,8 +154,10 @@ def test_thanks_short_words_and_looks_are_no_requests_and_no_failures() -> None:
         ("Bash", "command: grep -r jitter .", "Exit code 1"),
         ("assistant", "Jitter is in."),
         ("user", "Great, thanks!"),
+        ("assistant", "You are welcome!"),
     )
     assert found["asked"] == "Let the payments client retry with exponential backoff; then: yes"
+    assert found["closed with"] == "Jitter is in."
     assert not {"failed", "open"} & found.keys()
 
 
