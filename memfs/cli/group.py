@@ -107,7 +107,7 @@ GROUPS = {
     ),
     "sessions": (
         ("ingest", "read what assistants recorded"),
-        ("session", "list, show, rate or forget recorded sessions"),
+        ("session handoff", "list, show, rate, forget; hand one over"),
         ("review", "decide on what sessions propose for the memory"),
     ),
     "share": (

@@ -2,18 +2,19 @@
 
 from memfs import files
 from memfs.context import brief_contents
+from memfs.core import brief_layout
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.store import host_sessions, store_paths, trust
 from memfs.store.blocks import Place, find_off_switch
 
 
 def compose_whole(
-    place: Place, *, host: str, tools: bool, note: bool
+    place: Place, *, host: str, tools: bool, note: bool, last: str = ""
 ) -> tuple[str, dict[str, str], str]:
     """Return the whole brief of a place, the texts it was made of, and a notice for the person.
 
     `tools`: the assistant has ours. `note`: a session starts, and the notice names the changes of
-    others and the rules that are in no block.
+    others and the rules that are in no block. `last` is what it is told of the last session.
     """
     notice = ""
     if note:
@@ -24,11 +25,13 @@ def compose_whole(
         from memfs.store import upstream_changes  # with git, which most starts need not ask
 
         notice = upstream_changes.notice(upstream_changes.review_changes(place, note=note))
-    text, shown = brief_contents.compose_brief(place, tools=tools, host=host)
+    handed = f"{brief_layout.HANDED}\n{last}" if last else ""
+    room = brief_layout.BUDGET - brief_layout.units(handed)
+    text, shown = brief_contents.compose_brief(place, tools=tools, budget=room, host=host)
     rules = brief_contents.unwritten_rules(place, shown.values())
     if note:
         notice = "\n".join(filter(None, (notice, brief_contents.offer_rules(place, rules))))
-    return brief_contents.with_rules(text, rules), shown, notice
+    return brief_contents.with_rules(text + handed, rules), shown, notice
 
 
 def complete_notice(place: Place | None, folder: str, notice: str) -> str:

@@ -10,8 +10,15 @@ DEFAULTS: dict[str, object] = {
     "max_blocks": 10,  # pinned blocks at most
     "blocks": {},  # by label: see BLOCK
     # recall: off, auto, or hits for a prompt at most; off or auto: whether data sources are
-    # searched, a team's server is asked, and a session is told the standing rules
-    "hooks": {"recall": "auto", "sources": "auto", "team": "auto", "rules": "auto"},
+    # searched, a team's server is asked, and a session is told the standing rules and where the
+    # last one stopped
+    "hooks": {
+        "recall": "auto",
+        "sources": "auto",
+        "team": "auto",
+        "rules": "auto",
+        "handoff": "auto",
+    },
     # Idle minutes until it ends; mode, and whether large jobs wait for power and memory: auto, off.
     "service": {"mode": "auto", "idle": 30, "pause": "auto"},
     "embedding": BUNDLED,  # the model: see `model_kind`

@@ -55,13 +55,15 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
 
     folder = find_named_folder("CLAUDE_CONFIG_DIR")
     account = f"{folder or home}/.claude.json"
-    inside = ("claude/hooks.json", "claude/prompt.json", "claude/allow.json", "claude/line.json")
+    names = ("hooks", "prompt", "allow", "line", "memory_off")
+    inside = tuple([f"claude/{name}.json" for name in names])
     if scope == "user":
         path = f"{folder or f'{home}/.claude'}/settings.json"
         return [(path, inside), (account, ("claude/tools.json",))]
-    if scope == "local":
+    if scope == "local":  # a folder for one project, which no committed file can name
         path = f"{top}/.claude/settings.local.json"
-        return [(path, inside), (account, ("claude/tools_here.json",))]
+        here = (*inside, "claude/memory_here.json")
+        return [(path, here), (account, ("claude/tools_here.json",))]
     path = f"{top}/.claude/settings.json"
     # It is for all who work on the project, with whatever version: prompts run commands.
     shared = ("claude/hooks.json", "claude/allow.json", "claude/line.json", "claude/approve.json")

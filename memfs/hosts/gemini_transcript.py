@@ -274,13 +274,20 @@ def _list_roots(home: str) -> list[str]:
 
 def list_transcripts(home: str, project: str) -> Iterable[str]:
     """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    chats = [
-        f"{each}/chats"
+    folders = list_project_folders(home, project)
+    return transcript_files.sort_by_age(
+        path for folder in folders for path in _list_chats(f"{folder}/chats")
+    )
+
+
+def list_project_folders(home: str, project: str) -> list[str]:
+    """List Gemini's folders of a project ("": all), which hold its chats and its memory."""
+    return [
+        each
         for folder in list_folders(home, project)
         for each in transcript_files.list_folders(folder)
         if _is_of(each, project)
     ]
-    return transcript_files.sort_by_age(path for folder in chats for path in _list_chats(folder))
 
 
 def _list_chats(folder: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from memfs.core.records import Identity, Message, Transcript
 
 TOOL_CAP = 3072  # bytes of one tool call or result
 _VALUE_CAP = 1000  # characters of one value that a tool is given
+_LISTS = ("todos", "plan")  # of what is to be done: what is open stands at their end
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z", re.ASCII)
 _BLANK = " \t\r\n\f\v\ufeff\0"  # a crash leaves NULs
 _SPACE = re.compile(f"[{_BLANK}]*")
@@ -183,7 +184,7 @@ def call(tool_input: object) -> str:
     parts = []
     for key, value in tool_input.items():
         text = value if isinstance(value, str) else dumps(value)
-        room = len(f"{key}: ") + _VALUE_CAP
+        room = len(f"{key}: ") + (TOOL_CAP if key in _LISTS else _VALUE_CAP)
         part = replace_surrogates(f"{key}: {text}")
         if len(part) > room:  # half of a secret would not be detected
             part = storable(part)

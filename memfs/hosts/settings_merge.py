@@ -28,6 +28,9 @@ _NOTHING = object()
 _LINE = re.compile(rf"(?:[^;&|]*{re.escape(HOOK)}['\"]? |{HOOK_COMMAND})line")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*=")
 
+# What an assistant's own memory is set to, where a person wants that.
+OWN_MEMORY = ("autoMemoryEnabled", "autoMemoryDirectory")
+
 Json = dict[str, object]
 Where = tuple[str, ...]  # the keys that lead to a value
 
@@ -125,6 +128,9 @@ def _merge(
     if where == ("statusLine",):
         ours = _LINE.fullmatch(str(_mapping(found).get("command"))) is not None
         return _merge_single(found, entries if put else _NOTHING, "status line", ours=ours)
+    if len(where) == 1 and where[0] in OWN_MEMORY:
+        what = f"{where[0]}: {found!r}"
+        return _merge_single(found, entries if put else _NOTHING, what, ours=found == entries)
     if found is _NOTHING:
         return entries if put else _NOTHING
     if where == ("$schema",):  # added by opencode or its user

@@ -15,9 +15,11 @@ from memfs.cli.edit_output import format_remainder
 from memfs.cli.layout import format_size
 from memfs.cli.progress import stoppable_stages
 from memfs.core.errors import RejectedError, UsageError
+from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count
 from memfs.importers import exporting, importing, report, writers
 from memfs.importers import undo as undo_module
+from memfs.importers.plan import ImportedFile
 from memfs.store import git
 from memfs.store.blocks import Place
 
@@ -35,6 +37,15 @@ _NOUNS = {
 
 @click.command("import")
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@click.option(
+    "--from",
+    "source",
+    metavar="assistants",
+    type=click.Choice(["assistants"]),
+    help="What assistants remember by themselves: shown as a diff, and taken as you accept it.",
+)
+@click.option("--yes", is_flag=True, help="With --from: take all that is new.")
+@click.option("--take", metavar="NAME", multiple=True, help="With --from: take this one.")
 @click.option("--project", metavar="NAME", default="", help="Of another tool's projects: this one.")
 @click.option("--user", is_flag=True, help="Into your own store, instead of the project's.")
 @click.option("--pin", is_flag=True, help="Blocks of other tools' files: in full in the prompt.")
@@ -45,6 +56,9 @@ _NOUNS = {
 @options.json_option
 def import_command(
     paths: tuple[str, ...],
+    source: str | None,
+    yes: bool,
+    take: tuple[str, ...],
     project: str,
     user: bool,
     pin: bool,
@@ -68,6 +82,10 @@ def import_command(
     folders of them: a text that fits becomes a block, a longer one passages of the archive. The
     files stay as they are.
 
+    --from assistants reads what Claude Code, Codex, Gemini CLI and Windsurf remember of this
+    project and of you, shows what is new, and asks about each. What is about you goes into your
+    own store.
+
     An export (or a zip or tar of an .agent-memory) is checked as a whole first. Settings and
     history are never taken over.
 
@@ -81,6 +99,28 @@ def import_command(
             raise click.UsageError("--undo and --list stand alone")
         _undo(place, undo, as_json=as_json) if undo else _list(place, as_json=as_json)
         return
+    if source:
+        if paths or project or user or pin or anyway:
+            raise click.UsageError("--from takes no PATH, and only --dry-run, --yes and --take")
+        _import_assistants(place, yes=yes, take=take, dry_run=dry_run, as_json=as_json)
+        return
+    if yes or take:
+        raise click.UsageError("--yes and --take are for --from assistants")
+    into = {"user": user, "dry_run": dry_run}
+    _import_paths(place, paths, into, project=project, pin=pin, anyway=anyway, as_json=as_json)
+
+
+def _import_paths(
+    place: Place,
+    paths: tuple[str, ...],
+    into: Mapping[str, bool],
+    *,
+    project: str,
+    pin: bool,
+    anyway: bool,
+    as_json: bool,
+) -> None:
+    """Import what the paths name, or list what could be; `into` says where, and if it is tried."""
     tool = importing.find_tool(paths, options.home())
     if tool and (pin or anyway):
         raise click.UsageError("--pin and --anyway are for files and exports")
@@ -92,7 +132,6 @@ def import_command(
     several = f"{len(paths)} files and folders"
     name = tool[0][0].NAME if tool else several if len(paths) > 1 else "".join(paths)
     origin = options.get_origin(f"from {os.path.basename(name.rstrip('/')) or name}")
-    into = {"user": user, "dry_run": dry_run}
     if tool:
         done = importing.import_tool(place, tool, origin, project=project, **into)
     elif export:
@@ -103,9 +142,9 @@ def import_command(
     if as_json:
         console.as_json(_build_record(done))
     elif tool:
-        report.print_tool(done, name, dry_run=dry_run)
+        report.print_tool(done, name, dry_run=into["dry_run"])
     elif export:
-        _print_report(done, dry_run=dry_run)
+        _print_report(done, dry_run=into["dry_run"])
     else:
         tools = [] if paths else importing.list_tools(options.home())
         report.print_tools(tools)
@@ -113,6 +152,64 @@ def import_command(
             report.print_import(place, done, list_only=not paths, pin=pin, **into)
     if paths and any(item.outcome == "refused" for item in done.items):
         console.refuse()
+
+
+def _import_assistants(
+    place: Place, *, yes: bool, take: tuple[str, ...], dry_run: bool, as_json: bool
+) -> None:
+    """Show what is new of the assistants' own memories, and take what a person accepts."""
+    origin, home = options.get_origin("from assistants"), options.home()
+    found = importing.import_assistants(place, origin, home=home, dry_run=True)
+    new = importing.list_new(found)
+    if unknown := [name for name in take if name not in {each.label for each in new}]:
+        names = ", ".join(each.label for each in new) or "nothing is"
+        raise UsageError(f"'{unknown[0]}' is not new", f"new: {names}")
+    if not as_json:
+        report.print_assistants(found, new)
+    chosen = [each.label for each in new if yes or each.label in take]
+    if dry_run or not new:
+        if as_json:
+            console.as_json(_build_record(found))
+        return
+    if origin.actor == "agent":
+        raise RejectedError(
+            "what assistants remember is accepted by a person", "ask the user to do it"
+        )
+    if not (yes or take):
+        chosen = _choose(new)
+    if chosen:
+        found = importing.import_assistants(
+            place, origin, home=home, dry_run=False, only=frozenset(chosen)
+        )
+    if as_json:
+        console.as_json(_build_record(found))
+    elif chosen:
+        report.print_taken(found)
+    else:
+        console.talk("nothing was taken")
+
+
+def _choose(new: list[ImportedFile]) -> list[str]:
+    """Ask a person about each file that is new; return the names of those that are accepted."""
+    if not console.can_ask():
+        raise UsageError(
+            f"{format_count(len(new), 'memory')} would be taken, and nobody can be asked",
+            "--yes takes all, --take NAME takes one",
+        )
+    chosen: list[str] = []
+    for number, each in enumerate(new):
+        answer = click.prompt(
+            f"take {flatten_text(each.label)}?",
+            type=click.Choice(["y", "n", "all", "quit"]),
+            default="n",
+            err=True,
+        )
+        if answer == "all":
+            return [*chosen, *(other.label for other in new[number:])]
+        if answer == "quit":
+            break
+        chosen += [each.label] if answer == "y" else []
+    return chosen
 
 
 def _undo(place: Place, ident: str, *, as_json: bool) -> None:

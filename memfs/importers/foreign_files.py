@@ -12,7 +12,8 @@ from typing import NamedTuple
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
-from memfs.hosts import claude_transcript
+from memfs.files import outside
+from memfs.hosts import claude_transcript, gemini_transcript, own_memory
 
 
 class ForeignKind(NamedTuple):
@@ -27,7 +28,8 @@ class ForeignKind(NamedTuple):
 class ForeignFile(NamedTuple):
     """One file: its path, name for people, label, and why it cannot be imported, or "".
 
-    `kept` is its name in memory: relative to the project, or without its user's folders.
+    `kept` is its name in memory: relative to the project, or without its user's folders. Of a file
+    with a `section`, the heading that begins it, only that is memory.
     """
 
     path: str
@@ -36,11 +38,13 @@ class ForeignFile(NamedTuple):
     label: str
     private: bool = False
     problem: str = ""
+    section: str = ""
 
 
 AUTO = "claude-memory"
 INDEX = "MEMORY.md"
 _MD = (".md",)
+_CODEX = (INDEX, "memory_summary.md")  # its other files are what these are made of
 KINDS = (
     ForeignKind("claude", "CLAUDE.md"),
     ForeignKind("claude/folder", ".claude/CLAUDE.md"),
@@ -71,10 +75,57 @@ _CUT = 40  # characters of a name that is too long for a label
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])")  # activeContext
 
 
-def auto_memory(home: str, projects: list[str]) -> list[str]:
-    """List the folders with Claude Code's own memory of a project."""
-    found = [f"{claude_transcript.list_folders(home, project)[0]}/memory" for project in projects]
-    return [folder for folder in dict.fromkeys(found) if os.path.isdir(folder)]
+def is_auto_memory(label: str) -> bool:
+    """Tell whether a label is that of a file of Claude Code's own memory of a project."""
+    return label.partition("/")[0] == AUTO
+
+
+def find_assistants(home: str, top: str, main: str) -> list[ForeignFile]:
+    """List the files in which assistants keep a memory of a project by themselves, or of its user.
+
+    `main` is the project's main working tree. What is in a store already is left out.
+    """
+    own = {each.host: each for each in own_memory.find_memories(home, top, outside.read)}
+    auto = [f"{claude_transcript.list_folders(home, each)[0]}/memory" for each in (top, main)]
+    claude = own.get("claude")
+    if claude and claude.state != own_memory.HERE:
+        auto.append(claude.path)
+    found = [each for folder in dict.fromkeys(auto) for each in _list_memory(AUTO, folder, home)]
+    for folder, private in (
+        (f"{home}/.claude/agent-memory", True),
+        (f"{top}/.claude/agent-memory", False),
+        (f"{top}/.claude/agent-memory-local", True),
+    ):
+        found += _list_memory("claude-agents", folder, home, private=private)
+    for folder in gemini_transcript.list_project_folders(home, top):
+        found += _list_memory("gemini-memory", f"{folder}/memory", home)
+    if "codex" in own:
+        every = _list_memory("codex-memory", own["codex"].path, home, private=True)
+        found += [each for each in every if os.path.basename(each.path) in _CODEX]
+    rules = f"{home}/.codeium/windsurf/memories"
+    found += _list_memory("windsurf-memory", rules, home, private=True)
+    if "gemini" in own:
+        path = own["gemini"].path
+        each = _describe_memory("gemini-memory", path, os.path.dirname(path), home, private=True)
+        section = own_memory.SECTION
+        found.append(each._replace(label="gemini-memory", section=section))
+    return found
+
+
+def _list_memory(label: str, folder: str, home: str, *, private: bool = False) -> list[ForeignFile]:
+    """List the files of a folder of an assistant's memory; `private`: it is its user's."""
+    paths = walk_folder(folder, _MD) if os.path.isdir(folder) else ()
+    return [_describe_memory(label, path, folder, home, private=private) for path in paths]
+
+
+def _describe_memory(
+    label: str, path: str, folder: str, home: str, *, private: bool
+) -> ForeignFile:
+    name, rest = _to_slashes(path), _to_slashes(os.path.relpath(path, folder))
+    shown = f"~{name[len(_to_slashes(home)) :]}" if files.is_below(path, home) else name
+    kept = f"{label}: {os.path.basename(name)}"
+    found = label if rest == INDEX else make_label(label, os.path.splitext(rest)[0])
+    return ForeignFile(path, shown, kept, found, private, find_problem(path, folder))
 
 
 def is_text_path(path: str) -> bool:

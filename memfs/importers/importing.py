@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 
@@ -153,6 +153,66 @@ def import_files(
     )
 
 
+def import_assistants(
+    place: Place, origin: Origin, *, home: str, dry_run: bool, only: Collection[str] | None = None
+) -> Imported:
+    """Import what assistants remember by themselves of a project and of its user, under one id.
+
+    What is of the project goes to its store, what is of the user to their own. `only` are the names
+    of the files to take, None: all. A name is the label in its tier: "user:codex-memory".
+    """
+    if place.project is None:
+        raise StoreError("there is no project store here", "memfs init makes one")
+    settings = config.load(place)
+    sources = _mark_own(place, _find_assistants(place.project, home))
+    shared = plan.plan_import(sources, settings.get_limit, user=False, pin=False)
+    names = {each.path for each in shared if each.left == plan.PRIVATE}
+    private = [each for each in sources if each.shown in names and place.user]
+    own = plan.plan_import(private, settings.get_limit, user=True, pin=False)
+    own = [replace(each, label=labels.qualify(labels.USER, each.label)) for each in own]
+    kept = {each.path for each in own}
+    planned = [each for each in shared if each.path not in kept] + own
+    if only is not None:
+        planned = [each for each in planned if each.label in only]
+    done, ident = Imported((), (), False, 0, 0, (), "", files=tuple(planned)), undo.make_id()
+    for tier, chosen in ((labels.PROJECT, shared), (labels.USER, own)):
+        members = {
+            name: data for each in chosen if each in planned for name, data in each.files.items()
+        }
+        if members:
+            each = _import_members(place, tier, members, origin, dry_run=dry_run, ident=ident)
+            done = _join(done, each)
+    refused = [
+        ImportItem("file", each.path, "refused", f"cannot import {each.path}: {each.left}")
+        for each in planned
+        if each.refused
+    ]
+    return replace(done, items=(*refused, *done.items))
+
+
+def list_new(done: Imported) -> list[ImportedFile]:
+    """Return the files of which an import adds something, or would add it."""
+    added = {(item.kind, item.name) for item in done.items if item.outcome in ("new", "merged")}
+    return [each for each in done.files if added & set(each.list_items())]
+
+
+def _find_assistants(store: Store, home: str) -> list[ForeignFile]:
+    main = os.path.dirname(store.main)  # of a linked worktree
+    return foreign_files.find_assistants(home, store.top, main)
+
+
+def _join(done: Imported, more: Imported) -> Imported:
+    """Return two parts of one import as one."""
+    return replace(
+        done,
+        items=done.items + more.items,
+        entries=done.entries + more.entries,
+        unpinned=done.unpinned + more.unpinned,
+        note="; ".join(filter(None, (done.note, more.note))),
+        id=more.id or done.id,
+    )
+
+
 def _find_named_files(place: Place, paths: tuple[str, ...], home: str) -> list[ForeignFile]:
     found: dict[str, ForeignFile] = {}
     for path in paths:
@@ -175,10 +235,10 @@ def _discover_files(place: Place, home: str) -> list[ForeignFile]:
         return []
     top = place.project.top
     found: dict[str, ForeignFile] = {}
-    main = os.path.dirname(place.project.main)  # of a linked worktree
-    for folder in (top, *foreign_files.auto_memory(home, [top, main])):
-        with suppress(NotFoundError):
-            found |= {source.path: source for source in foreign_files.find(folder, top, home)}
+    with suppress(NotFoundError):
+        found |= {source.path: source for source in foreign_files.find(top, top, home)}
+    remembered = _find_assistants(place.project, home)
+    found |= {each.path: each for each in remembered if foreign_files.is_auto_memory(each.label)}
     for source in _find_nested(place, top, home):
         found.setdefault(source.path, source)
     return list(found.values())
@@ -283,17 +343,9 @@ def import_tool(
     ident = undo.make_id()
     for tier, members in made.files.items():
         each = _import_members(place, tier, members, origin, dry_run=dry_run, ident=ident)
-        note = "; ".join(filter(None, (done.note, each.note)))
         sessions = sum(item.kind == "session" and item.path != "" for item in each.items)
-        done = replace(
-            each,
-            items=done.items + each.items,
-            entries=done.entries + each.entries,
-            unpinned=done.unpinned + each.unpinned,
-            note=note,
-            id=each.id or done.id,
-            own=done.own + sessions * (tier == labels.USER and place.project is not None),
-        )
+        own = done.own + sessions * (tier == labels.USER and place.project is not None)
+        done = replace(_join(done, each), own=own)
     return replace(
         done,
         items=(*made.damage, *done.items),

@@ -28,7 +28,7 @@ from memfs.store import archive, blocks
 _PASSAGE = 2000  # characters
 _MOST_PASSAGES = 2000  # of one file
 _LONG = 120  # characters of a description that is taken from a text
-_PRIVATE = "private: --user takes it into your own store"
+PRIVATE = "private: --user takes it into your own store"
 _FOR = ("globs", "applyTo", "paths")  # which files it is for, as the tools call it
 _EVERYTHING = ("*", "**", "**/*", "**/**")  # for all files, which says nothing
 _IMPORT = re.compile(r"(?<!\S)@((?:~|\.{1,2})?/\S+|\S+\.(?:mdc?|txt))(?=[\s,;:)]|\.?(?:\s|\Z))")
@@ -57,6 +57,15 @@ class ImportedFile:
     def block(self) -> bool:
         """Tell whether it becomes a block: else it becomes passages, or nothing."""
         return any(name.startswith("blocks/") for name in self.files)
+
+    def list_items(self) -> list[tuple[str, str]]:
+        """List (kind, name) of the items that it becomes, as an import names them."""
+        found = []
+        for name in self.files:
+            kind = "block" if name.startswith("blocks/") else "passage"
+            stem = name.partition("/")[2].removesuffix(".md")
+            found.append((kind, stem if kind == "block" else os.path.basename(stem)))
+        return found
 
 
 class _LeftError(Exception):
@@ -132,17 +141,19 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     if source.problem:
         raise MemfsError(source.problem)
     if source.private and not user:
-        raise _LeftError(_PRIVATE)
+        raise _LeftError(PRIVATE)
     raw = text_files.read_text(source.path, source.shown)
     wrong = marked_section.problem(raw, *MARKS)
     if wrong:
         raise MemfsError(f"half of a section of memfs is in it: {wrong}")
+    if source.section:
+        raw = _cut_section(raw, source.section)
     own = marked_section.remove_section(raw, *MARKS)
     head, body = (text_files.split_note if own == raw else frontmatter.split)(own)
     meta = text_files.parse_meta(frontmatter.strip_fences(head))
     text = _Text(meta, public(body).strip("\n"), head)
     if _is_user_topic(source, text) and not user:
-        raise _LeftError(_PRIVATE)
+        raise _LeftError(PRIVATE)
     if source.label == foreign_files.AUTO and not user:
         text = replace(text, body=_filter_index(source, text.body))
     if not text.body.strip():
@@ -159,10 +170,16 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     return text
 
 
+def _cut_section(text: str, heading: str) -> str:
+    """Return what stands below a heading of the second level, up to the next one."""
+    _, _, behind = f"\n{text}".partition(f"\n{heading}\n")
+    return re.split(r"(?m)^#{1,2} ", behind, maxsplit=1)[0]
+
+
 def _is_user_topic(source: ForeignFile, text: _Text) -> bool:
     """Tell whether a file of Claude Code's memory is about its user."""
-    kind, _, name = source.label.partition("/")
-    if kind != foreign_files.AUTO or not name:
+    name = source.label.partition("/")[2]
+    if not foreign_files.is_auto_memory(source.label) or not name:
         return False
     return (text.kind or re.split("[_-]", os.path.basename(name))[0]) == "user"
 

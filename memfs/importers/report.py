@@ -200,6 +200,31 @@ def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> Non
     console.talk("  takes all of it, --dry-run shows it first; or name files")
 
 
+def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
+    """Print what is new of the assistants' own memories, as diffs, and what is refused."""
+    for item in found.items:
+        print_item(item)
+        if item.outcome == "refused":
+            console.talk(f"! {flatten_text(item.detail)}")
+    print_signs([item for item in found.items if item.signs])
+    for each in new:
+        where = "your own store" if each.label.startswith("user:") else "the project's store"
+        console.talk(f"new: {flatten_text(f'{each.label} ({each.path}), for {where}')}")
+    if not new:
+        known = any(item.outcome == "same" for item in found.items)
+        console.print_done(
+            "what assistants remember is here already" if known else "assistants remember nothing"
+        )
+
+
+def print_taken(done: Imported) -> None:
+    """Print what was taken of the assistants' own memories, and how to take it back."""
+    added = summary(done, dry_run=False)
+    format_remainder(done.note)
+    if added:
+        console.talk(f"  memfs import --undo {done.id} takes all of it back")
+
+
 def print_tools(found: Sequence[FoundTool]) -> None:
     """Print what other tools on this machine remember, a line for each."""
     for each in found:

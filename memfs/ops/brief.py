@@ -70,7 +70,10 @@ def _begin(place: Place, event: Event) -> Reply:
             place.home, place.session, START
         ):
             return Reply()
-        reply = start(place, host=event.host, tools=event.tools)
+        last = ""
+        if event.source in _BEGINNINGS:
+            last = _take_handoff(place, again=True)  # to each of two hooks of the same moment
+        reply = start(place, host=event.host, tools=event.tools, last=last)
         sessions.release_brief(place.home, place.session)
     except OSError:
         text, _, notice = _compose(place, event.host, tools=event.tools, note=False)
@@ -92,22 +95,38 @@ def is_repeated(place: Place, event: Event, text: str) -> bool:
         return False
 
 
-def start(place: Place, *, host: str = "", tools: bool = False) -> Reply:
+def start(place: Place, *, host: str = "", tools: bool = False, last: str = "") -> Reply:
     """Return the whole brief, and record that the session was shown it.
 
-    `tools`: the assistant has our tools; without them the brief names the command line.
+    `tools`: the assistant has our tools; without them the brief names the command line. `last` is
+    what it is told of the last session.
     """
-    text, shown, notice = _compose(place, host, tools=tools, note=True)
+    text, shown, notice = _compose(place, host, tools=tools, note=True, last=last)
     sessions.save(place.home, place.session, ShownState(shown, []))
     return Reply(text, notice)
 
 
 def _compose(
-    place: Place, host: str, *, tools: bool, note: bool
+    place: Place, host: str, *, tools: bool, note: bool, last: str = ""
 ) -> "tuple[str, dict[str, str], str]":
     from memfs.context import session_start
 
-    return session_start.compose_whole(place, host=host, tools=tools, note=note)
+    return session_start.compose_whole(place, host=host, tools=tools, note=note, last=last)
+
+
+def _take_handoff(place: Place, *, again: bool) -> str:
+    """Return what a beginning session is told of the last one in the project, "" for nothing.
+
+    So it is if `hooks.handoff` is off. Most starts find no such file.
+    """
+    store = place.project
+    if store is None or not files.is_file(store.handoffs):
+        return ""
+    from memfs.store import config, handoff
+
+    if config.load(place).get("hooks.handoff") != "auto":
+        return ""
+    return handoff.take_handoff(store, place.session, again=again)
 
 
 def prompt(
@@ -123,7 +142,8 @@ def prompt(
             return Reply()  # the start's hook is sending the brief now
         shown = sessions.load(place.home, place.session)
         if shown is None:
-            return start(place, host=host, tools=tools)
+            last = _take_handoff(place, again=False)
+            return start(place, host=host, tools=tools, last=last)
         sessions.release_brief(place.home, place.session)  # the start's hook has sent it meanwhile
     reply, update = updates_since(place, text, shown, tools=tools, unserved=unserved)
     note_shown(place, host, reply, update)

@@ -15,7 +15,7 @@ from memfs.core.block import Block
 from memfs.core.block_states import find_contradictions
 from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
-from memfs.hosts import settings
+from memfs.hosts import own_memory, settings
 from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.recall import model_config
@@ -77,7 +77,8 @@ class Status(NamedTuple):
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
-    searched for, `by_words` were by words alone.
+    searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
+    themselves, as (host, line).
     """
 
     project: str
@@ -101,6 +102,7 @@ class Status(NamedTuple):
     team: str = ""
     prompts: int = 0
     by_words: int = 0
+    own_memories: tuple[tuple[str, str], ...] = ()
 
 
 class PromptUsage(NamedTuple):
@@ -117,6 +119,7 @@ def run(place: Place, home: str) -> Status:
     states = tuple(_load_block_states(place))
     team = parts.find("team.seam")
     searched = prompt_log.read(place.home, _PROMPTS)
+    top = place.project.top if place.project else ""
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and place.project.trusted,
@@ -143,6 +146,7 @@ def run(place: Place, home: str) -> Status:
         team=team.describe_status(place) if team else "",
         prompts=len(searched),
         by_words=sum(bool(each.by_words) for each in searched),
+        own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
     )
 
 

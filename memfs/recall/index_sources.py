@@ -16,7 +16,7 @@ from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedError, StoreError
 from memfs.core.records import Passage
-from memfs.recall import model_config
+from memfs.recall import handoffs, model_config
 from memfs.recall.own_words import own_words
 from memfs.recall.rule_recognition import MARKS, extract_rules
 from memfs.recall.sentences import split_sentences
@@ -175,7 +175,7 @@ def _update_index(
             partly=partly,
         )
         if done.sources:
-            refresh_rules(place)
+            prepare_session_start(place)
         return done, _embed(place, writer, stage, embed=embed)
 
 
@@ -209,7 +209,7 @@ def open_feed(
             writer.publish()
             raise
         writer.update(sources(place), make_documents, stage and stage("indexing", 0))
-        refresh_rules(place)
+        prepare_session_start(place)
 
 
 def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -> int:
@@ -349,14 +349,15 @@ def _read_block(source: IndexSource) -> Iterator[dict[str, object]]:
         }
 
 
-def refresh_rules(place: Place) -> None:
-    """Find the standing rules in a place's index, and write them for the start of a session.
+def prepare_session_start(place: Place) -> None:
+    """Write what the start of a session reads: standing rules, and what the last sessions left.
 
     The caller holds the index's lock.
     """
     text = TextIndex.open(place.home.index)
     if text is not None:
         standing_rules.write(place.home, find_rules(text))
+        handoffs.refresh(place.home, text)
 
 
 def find_rules(text: TextIndex) -> list[StandingRule]:

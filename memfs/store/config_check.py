@@ -28,6 +28,7 @@ _CHOICES = {  # as told to a person, and as values
     "hooks.sources": ("off or auto", ("off", "auto", False)),
     "hooks.team": ("off or auto", ("off", "auto", False)),
     "hooks.rules": ("off or auto", ("off", "auto", False)),
+    "hooks.handoff": ("off or auto", ("off", "auto", False)),
     "trust.pulled": ("name or hold", (settings.NAME, settings.HOLD)),
     "service.mode": ("auto or off", ("auto", "off", False)),
     "service.pause": ("auto or off", ("auto", "off", False)),

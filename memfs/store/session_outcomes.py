@@ -8,7 +8,16 @@ from dataclasses import asdict, dataclass, replace
 from memfs.core.privacy import storable
 from memfs.core.records import ACCEPTED, Fact
 from memfs.files.logs import JsonLog, have_type
-from memfs.store import clock, dismissals, facts, lock, prompt_log, sessions, standing_rules
+from memfs.store import (
+    clock,
+    dismissals,
+    facts,
+    handoff,
+    lock,
+    prompt_log,
+    sessions,
+    standing_rules,
+)
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
@@ -75,6 +84,7 @@ def remove_traces(place: Place, store: Store, host: str, session: str) -> int:
         store,
         lambda each: both in ((each.host, each.session), (each.source_host, each.source_session)),
     )
+    handoff.write(store, [each for each in handoff.read(store) if each.session != session])
     rules = [rule for rule in standing_rules.read(store) if rule.session != session]
     standing_rules.write(store, rules)
     return gone

@@ -69,6 +69,11 @@ class Store:
         return f"{self.local}/journal.jsonl"
 
     @property
+    def handoffs(self) -> str:
+        """The file with what the next session is told of the last ones (see `handoff`)."""
+        return f"{self.local}/handoffs.json"
+
+    @property
     def index(self) -> str:
         """The search index: each linked worktree has its own, as it has its own files."""
         return f"{self.local}/index" + self._suffix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -149,3 +150,58 @@ def test_the_plugin_is_named_where_nothing_else_is(memfs: Run, place: Place, hom
         "✓ memfs is not installed there",
         f"Claude Code has the memfs plugin, enabled in {settings}: uninstall that there",
     ]
+
+
+@pytest.mark.parametrize("choice", ["off", "store"])
+def test_claude_codes_own_memory_is_switched_and_put_back(
+    memfs: Run, place: Place, repo: Path, home: Path, choice: str
+) -> None:
+    (home / ".claude").mkdir()
+    assert "Claude Code    keeps a memory of its own in" in memfs("status").out
+    path = repo / ".claude/settings.local.json"
+    path.parent.mkdir()
+    before = '{\n  "model": "opus",\n  "env": {}\n}'
+    path.write_text(before, encoding="utf-8")
+    done = memfs("install", "claude", "--own-memory", choice)
+    assert done.code == 0
+    where = f"{repo}/.agent-memory/blocks/claude"
+    wanted = {"autoMemoryEnabled": False} if choice == "off" else {"autoMemoryDirectory": where}
+    assert wanted.items() <= json.loads(path.read_text()).items()
+    assert ("is switched off" if choice == "off" else f"in {where}, as blocks") in done.err
+    assert ("keeps its own memory in the store" in memfs("doctor").out) is (choice == "store")
+    assert "keeps a memory of its own" not in memfs("status").out
+    memfs("install", "claude")  # says nothing of it, and leaves it
+    assert wanted.items() <= json.loads(path.read_text()).items()
+    memfs("uninstall", "claude")
+    assert path.read_text() == before
+    memfs("install", "claude", "--own-memory", choice)
+    path.write_text(path.read_text().replace("opus", "sonnet"), encoding="utf-8")
+    memfs("uninstall", "claude")
+    assert json.loads(path.read_text()) == {"model": "sonnet", "env": {}}
+
+
+def test_a_person_is_asked_what_becomes_of_an_own_memory(repo: Path, home: Path) -> None:
+    (home / ".claude").mkdir()
+    code, shown = type_into([*MEMFS, "install", "claude"], "off\n", repo, os.environ)
+    assert code == 0
+    assert "Claude Code keeps a memory of its own" in shown
+    assert '"autoMemoryEnabled": false' in (repo / ".claude/settings.local.json").read_text()
+
+
+def test_what_a_person_set_of_an_own_memory_stays(memfs: Run, place: Place, repo: Path) -> None:
+    path = repo / ".claude/settings.local.json"
+    path.parent.mkdir()
+    path.write_text(
+        '{"autoMemoryEnabled": false, "autoMemoryDirectory": "/mine"}', encoding="utf-8"
+    )
+    refused = memfs("install", "claude", "--own-memory", "store")
+    assert (refused.code, "another autoMemoryDirectory: '/mine'" in refused.err) == (1, True)
+    memfs("install", "claude", "--own-memory", "off")
+    path.write_text(path.read_text().replace("/mine", "/ours"), encoding="utf-8")
+    memfs("uninstall", "claude")
+    assert json.loads(path.read_text()) == {
+        "autoMemoryEnabled": False,
+        "autoMemoryDirectory": "/ours",
+    }
+    for words in (["codex"], ["claude", "--user"], ["claude", "--project"]):
+        assert memfs("install", *words, "--own-memory", "store").code == 1

@@ -57,6 +57,10 @@ WALKS = {
         "memfs -q edit plan --set '- The garden opens at nine.\n- The retry test waits.'",
         {"SESSION": "4b8e", "graph retry": "graph httpx"},
     ),
+    "own-memory.md": Walk(
+        "mkdir -p ~/.codex/memories; echo 'Small commits.' > ~/.codex/memories/MEMORY.md",
+        {"--from assistants": "--from assistants --yes"},
+    ),
     "pipelines.md": Walk("", {"$MEMORY_DIGEST": "$(memfs trust --digest)"}),
     "page.md": Walk("for each in api shop; do mkdir ../$each; (cd ../$each; memfs -q init); done"),
     "privacy.md": Walk(TOLD),

@@ -47,6 +47,22 @@ def found(place: Place, query: str) -> list[str]:
     return [hit.text for hit in page.hits]
 
 
+def test_a_turns_end_hands_over_to_the_next_session(
+    repo: Path, place: Place, tmp_path: Path
+) -> None:
+    path = transcript(repo, tmp_path)
+    token = "ghp_" + "x9B2kQ7vRw" * 3 + "Zt4LpM"
+    asked = user("now the crab: log in with " + token, cwd=str(repo), sessionId=path.stem)
+    path.write_bytes(path.read_bytes() + asked)
+    call(stop(repo, path))
+    out, _ = call(payload(repo, "SessionStart", session_id="next", source="startup"))
+    told = json.loads(out)["hookSpecificOutput"]["additionalContext"]
+    assert "> asked: now the crab: log in with [redacted:" in told
+    assert token not in told
+    out, _ = call(payload(repo, "SessionStart", session_id="other", source="startup"))
+    assert "now the crab" not in out.decode()
+
+
 def test_a_turns_end_makes_it_searchable(place: Place, repo: Path, tmp_path: Path) -> None:
     path = transcript(repo, tmp_path)
     assert call(stop(repo, path)) == (b"", b"")

@@ -60,6 +60,37 @@ def test_what_the_user_said_is_found_after_the_session(project: Wired) -> None:
     assert project.log() == ""
 
 
+def test_the_next_session_is_told_where_the_last_one_stopped(project: Wired) -> None:
+    with ScriptedModel(["Tabs, then.", "The crab is left to do.", "ok", "ok"]) as model:
+        claude = project.claude(model)
+        claude.run("please indent the gopher module with tabs")
+        claude.resume("and now the crab module as well")
+        project.memfs("search", "crab")
+        claude.run("hello")
+        claude.run("hello again")
+    assert "> asked: and now the crab module as well\n" in everything(model.requests[2])
+    assert "> open: The crab is left to do.\n" in everything(model.requests[2])
+    assert "# The last session here" not in everything(model.requests[3])
+
+
+def test_its_own_memory_is_kept_in_the_store_or_off(project: Wired) -> None:
+    (project.home / ".claude").mkdir(exist_ok=True)
+    with ScriptedModel(["one", "two", "three"]) as model:
+        claude = project.claude(model)
+        claude.run("hello")
+        project.memfs("install", "claude", "--own-memory", "store")
+        claude.run("hello")
+        project.memfs("uninstall", "claude")
+        project.memfs("install", "claude", "--own-memory", "off")
+        claude.run("hello")
+    kept, stored, off = (json.dumps(request) for request in model.requests)
+    assert "/.claude/projects/" in kept
+    assert f"{project.repo}/.agent-memory/blocks/claude" in stored
+    assert "/.claude/projects/" not in stored
+    assert "/.claude/projects/" not in off
+    assert "blocks/claude" not in off
+
+
 def test_a_resumed_session_is_given_the_whole_brief(project: Wired) -> None:
     project.memfs("edit", "human", "--append", "Name: Alice")
     with ScriptedModel(["one", "two"]) as model:

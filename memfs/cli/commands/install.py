@@ -10,6 +10,8 @@ from memfs import hosts
 from memfs.cli import console, layout, options
 from memfs.core.errors import RejectedError, StoreError
 from memfs.core.formats import format_count
+from memfs.files import outside
+from memfs.hosts import own_memory
 from memfs.ops import init, install
 from memfs.store.blocks import Place
 
@@ -25,6 +27,13 @@ from memfs.store.blocks import Place
 @click.option("--plugin", is_flag=True, help="By our plugin in place of settings.")
 @click.option("--trust", is_flag=True, help="Have the assistant run our hooks unasked (Codex).")
 @click.option("--status-line", is_flag=True, help="A line on the screen, too (Claude Code).")
+@click.option(
+    "--own-memory",
+    "memory",
+    metavar="WHAT",
+    type=click.Choice(["keep", "off", "store"]),
+    help="Its own memory (Claude Code): keep, off, or store, to have it in the store.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 def install_command(
     host: tuple[str, ...],
@@ -35,6 +44,7 @@ def install_command(
     plugin: bool,
     trust: bool,
     status_line: bool,
+    memory: str | None,
     dry_run: bool,
 ) -> None:
     """Wire assistants to the memory: put our hooks and tools into their settings.
@@ -43,9 +53,12 @@ def install_command(
     into your own settings, which are not committed: those in the project (Claude Code), or where
     an assistant has no such, those for all your projects. Entries of others are never touched;
     `memfs uninstall` takes ours out again.
+
+    Claude Code keeps a memory of its own, and its instructions say so beside ours. At a terminal
+    you are asked what becomes of it; --own-memory says it.
     """
     scope = parse_scope(local=local, user=user, project=project)
-    if plugin and (scope or no_mcp or status_line or dry_run):
+    if plugin and (scope or no_mcp or status_line or memory or dry_run):
         raise click.UsageError("--plugin writes no settings: it takes no other option")
     found = host or tuple(init.list_assistants(options.home()))
     if not found and dry_run:
@@ -69,11 +82,15 @@ def install_command(
                 dry_run=True,
                 tools=not no_mcp,
                 line=status_line,
+                memory="" if memory in (None, "keep") else str(memory),
                 move=bool(scope),
             )
             print_plan(planned)
         else:
-            wire_host(place, name, scope, tools=not no_mcp, line=status_line, unasked=trust)
+            tools = not no_mcp
+            wire_host(
+                place, name, scope, tools=tools, line=status_line, memory=memory, unasked=trust
+            )
 
 
 def parse_scope(*, local: bool, user: bool, project: bool) -> str | None:
@@ -92,14 +109,20 @@ def wire_host(
     *,
     tools: bool = True,
     line: bool = False,
+    memory: str | None = "keep",
     unasked: bool = False,
 ) -> None:
     """Wire a host in a scope (None: see `install.select_scope`), and print what was done.
 
     It is said before what a commit would take in, and a person is asked. `unasked`: have the host
-    trust our hooks without a question.
+    trust our hooks without a question. `memory`: what becomes of the host's own, None: as a person
+    at a terminal says.
     """
     target = scope or install.select_scope(place, host, options.home())
+    own = own_memory.find_claude(options.home(), place.home.top, outside.read)
+    own = own if host == "claude" and own and own.state == own_memory.ON else None
+    if memory is None:
+        memory = _ask_memory(own, target) if own else "keep"
     wired = install.run(
         place,
         host,
@@ -108,6 +131,7 @@ def wire_host(
         tools=tools,
         line=line,
         move=bool(scope),
+        memory="" if memory == "keep" else memory,
         agree=_confirm_tracking,
     )
     if not wired:
@@ -118,7 +142,37 @@ def wire_host(
         console.talk(
             f"  That is for all your projects; memfs uninstall {host} --user takes it out."
         )
+    if own:
+        console.talk(f"  {_describe_memory(own, memory, place.home.top)}")
     obtain_trust(place, host, unasked=unasked)
+
+
+def _ask_memory(own: own_memory.OwnMemory, scope: str) -> str:
+    """Ask a person at a terminal what becomes of Claude Code's own memory; keep without one."""
+    if not console.can_ask() or options.get_origin().actor == "agent" or scope == "project":
+        return "keep"
+    console.talk(f"Claude Code keeps a memory of its own, beside this one: {own.path}")
+    choices = ["keep", "off", *(["store"] if scope == "local" else [])]
+    return str(
+        click.prompt(
+            "Keep it, switch it off, or have it in the store?"
+            if scope == "local"
+            else "Keep it, or switch it off?",
+            type=click.Choice(choices),
+            default="keep",
+            err=True,
+        )
+    )
+
+
+def _describe_memory(own: own_memory.OwnMemory, memory: str, top: str) -> str:
+    """Say what became of Claude Code's own memory."""
+    if memory == "keep":
+        return f"Its own memory stays beside this one, in {own.path}: --own-memory off or store."
+    earlier = "What it holds stays: memfs import --from assistants."
+    if memory == "off":
+        return f"Its own memory is switched off. {earlier}"
+    return f"It keeps its own memory in {own_memory.name_folder(top)}, as blocks. {earlier}"
 
 
 def _confirm_tracking(planned: list[install.WiredHost]) -> bool:

@@ -10,7 +10,9 @@ from memfs.cli import console, layout, options
 from memfs.cli.pager import paged
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.formats import format_time
+from memfs.ops import handoff
 from memfs.ops import recent_prompts as op
+from memfs.ops.handoff import LastSession
 from memfs.ops.recent_prompts import BroughtItem, RecentPrompt
 from memfs.store.blocks import Place
 
@@ -23,9 +25,12 @@ _UNKNOWN = "(its session is not in recall yet)"
 @click.option("--wrong", metavar="ID", help="Do not bring this item for such prompts again.")
 @click.option("--right", metavar="ID", help="Take that back.")
 @click.option("--dismissed", is_flag=True, help="List what is not brought again.")
+@click.option("--session", is_flag=True, help="Show where the last session stopped.")
 @options.json_option
 @paged
-def command(number: int, wrong: str, right: str, dismissed: bool, as_json: bool) -> None:
+def command(
+    number: int, wrong: str, right: str, dismissed: bool, session: bool, as_json: bool
+) -> None:
     """Show what the assistant was given at the last NUMBER prompts, from where, and why.
 
     It also says how close the closest past exchange was, and how close it had to be.
@@ -33,10 +38,12 @@ def command(number: int, wrong: str, right: str, dismissed: bool, as_json: bool)
     For --wrong, such prompts are those that share at least half of their words with the one that
     brought the item, apart from words such as "fix" or "the".
     """
-    if sum(map(bool, (wrong, right, dismissed))) > 1:
-        raise click.UsageError("use one of --wrong, --right and --dismissed")
+    if sum(map(bool, (wrong, right, dismissed, session))) > 1:
+        raise click.UsageError("use one of --wrong, --right, --dismissed and --session")
     place = options.place()
-    if wrong:
+    if session:
+        show_last(handoff.find(place), as_json=as_json)
+    elif wrong:
         item = op.dismiss(place, wrong)
         console.print_done(f"dismissed for such prompts: {flatten_text(item.source)}")
         console.talk(f"memfs last --right {item.id} takes that back")
@@ -47,6 +54,17 @@ def command(number: int, wrong: str, right: str, dismissed: bool, as_json: bool)
         _list_dismissed(place, as_json=as_json)
     else:
         _list_prompts(place, number, as_json=as_json)
+
+
+def show_last(found: LastSession | None, *, as_json: bool) -> None:
+    """Print what the last session leaves to the next one, and which session was told."""
+    if as_json:
+        console.as_json(found._asdict() if found else None)
+    elif found is None:
+        console.talk("no session here left anything to hand over; memfs ingest reads new ones")
+    else:
+        console.echo(make_plain(found.text).rstrip())
+        console.talk(found.describe_state())
 
 
 def _list_prompts(place: Place, number: int, *, as_json: bool) -> None:

@@ -85,6 +85,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         ran = found.ran.get(name)
         last = f", last hook {format_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
+    facts += [(hosts.get(name).TITLE, line) for name, line in found.own_memories]
     for label, one, other in found.contradictions:
         facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
     facts += [("refused", line) for line in found.refused]

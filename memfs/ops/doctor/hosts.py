@@ -11,7 +11,7 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.core.formats import format_time
 from memfs.core.parts import DISTRIBUTION
 from memfs.files import outside
-from memfs.hosts import settings, settings_merge
+from memfs.hosts import own_memory, settings, settings_merge
 from memfs.hosts.base import Host
 from memfs.ops.doctor import temp_files
 from memfs.ops.doctor.finding import Finding
@@ -60,6 +60,8 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
             )
         if not (wired or plugged) and (name in here or name == first):
             yield Finding("warning", f"{host.TITLE} is not wired", f"memfs install {name}")
+    for name, line in own_memory.describe_memories(home, top or "", outside.read):
+        yield Finding("ok", f"{hosts.get(name).TITLE} {line}")
     for path in temp_files.of_settings(place, home):
         yield temp_files.finding(path)
 

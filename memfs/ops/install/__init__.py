@@ -53,14 +53,16 @@ def run(
     tools: bool = True,
     line: bool = False,
     move: bool = False,
+    memory: str = "",
     gone: Collection[str] = (),
     agree: Callable[[list[WiredHost]], bool] = lambda _: True,
 ) -> list[WiredHost]:
     """Write our entries into a host's settings of a scope, or with `remove` remove them.
 
     `scope` is local (in the project, not committed), user (below `home`) or project; `tools`: the
-    MCP server too; `line`: the status line too, which stays if it is there. Entries for other
-    scopes of the project are taken out with `move`. Entries that another host uses stay, unless it
+    MCP server too; `line`: the status line too, which stays if it is there; `memory`: what becomes
+    of the assistant's own, off or store. Entries for other scopes of the project are taken out with
+    `move`. Entries that another host uses stay, unless it
     is in `gone`. On removal a file that is as memfs wrote it gets its earlier bytes back.
 
     What a commit takes in names nothing of this machine. `agree` is asked before anything is
@@ -70,7 +72,14 @@ def run(
     """
     found = wiring(place, host, scope, home)
     calls = tools and not remove and settings.calls_tools(hosts.get(host))
-    load = partial(ShippedEntries.load, tools=tools, line=line or remove, calls=calls)
+    _check_memory(host, scope, memory)
+    load = partial(
+        ShippedEntries.load,
+        tools=tools,
+        line=line or remove,
+        calls=calls,
+        memory=("off", "store") if remove else (memory,),
+    )
     if remove or not tools:
         found = [each for each in found if not _is_shared(place, host, scope, home, each[0], gone)]
     if not remove:
@@ -80,6 +89,25 @@ def run(
     if not dry_run:
         _write(place, edits)
     return outcomes
+
+
+def _check_memory(host: str, scope: str, memory: str) -> None:
+    """Raise `StoreError` if what an assistant's own memory is to be cannot be set in a scope."""
+    if memory and host != "claude":
+        raise StoreError(
+            f"{hosts.get(host).TITLE} has no such switch in its settings that memfs sets",
+            "docs/own-memory.md says how to turn its memory off",
+        )
+    if memory == "store" and scope != "local":
+        raise StoreError(
+            "only settings of one project, which are not committed, can name a folder of it",
+            f"memfs install {host} --local --own-memory store",
+        )
+    if memory and scope == "project":
+        raise StoreError(
+            "what becomes of an assistant's own memory is for each person to say",
+            f"memfs install {host} --local --own-memory {memory}",
+        )
 
 
 def plugin(place: Place, host: str, home: str) -> list[str]:

@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
@@ -15,7 +16,7 @@ from memfs import files
 from memfs.core import changes as compare
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
-from memfs.hosts import jsonc_edit, settings, settings_merge, toml_edit
+from memfs.hosts import jsonc_edit, own_memory, settings, settings_merge, toml_edit
 from memfs.ops.install import commands
 from memfs.store import lock, resources
 from memfs.store.blocks import Place
@@ -24,6 +25,7 @@ _HOOKS = "/hooks.json"
 _LINE = "/line.json"
 _PROMPT = "/prompt.json"
 _MODULE = '"-P", "-c", "import memfs.__main__", '  # how Python runs us, in the shipped files
+_MEMORY = {"/memory_off.json": "off", "/memory_here.json": "store"}
 _CHANGED = "changed"  # in place of a digest: others changed it since, which must not be lost
 
 Record = dict[str, "str | None"]
@@ -52,10 +54,12 @@ class ShippedEntries:
         line: bool,
         calls: bool,
         shared: bool,
+        memory: Collection[str] = (),
     ) -> ShippedEntries:
         """Load the shipped files; `calls`: prompt hooks call a tool and start no process.
 
-        `shared`: they go into a file that git commits, and name nothing of this machine.
+        `shared`: they go into a file that git commits, and name nothing of this machine. `memory`
+        is what becomes of the assistant's own: off, or store (in the project's).
         """
         hook = (host, "mcp") if tools else (host,)
         top = place.project.top if place.project else ""
@@ -65,12 +69,16 @@ class ShippedEntries:
             "{line}": shlex.join(commands.hook_words("line", shared=shared)),
             "{python}": commands.PROGRAM if shared else sys.executable,
             "{project}": key,
+            "{memory}": own_memory.name_folder(top),
         }
         wanted: settings_merge.Json = {}
         unwanted: settings_merge.Json = {}
         toml_text = ""
         for name in names:
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
+                continue
+            kind = next((each for end, each in _MEMORY.items() if name.endswith(end)), "")
+            if kind and kind not in memory:
                 continue
             text = resources.read_text("hooks", *name.split("/"))
             if settings_merge.is_owned_kind(name):
@@ -83,7 +91,7 @@ class ShippedEntries:
             if name.endswith(".toml"):
                 toml_text = text
             else:
-                is_wanted = tools or name.endswith((_HOOKS, _LINE))
+                is_wanted = tools or name.endswith((_HOOKS, _LINE, *_MEMORY))
                 found = json.loads(text)
                 if name.endswith(_PROMPT):  # in place of the commands of the same events
                     found = {
@@ -189,9 +197,12 @@ def _edit_json(
     Containers that the file had before stay even if empty, as do those with a comment in them.
     """
     found = settings.parse(before or "", path)
-    has = any(
-        settings_merge.has_entries(found, each) for each in (entries.unwanted, entries.wanted)
-    )
+    hooks = {
+        key: value
+        for key, value in entries.wanted.items()
+        if key not in settings_merge.OWN_MEMORY  # which a user may have set
+    }
+    has = any(settings_merge.has_entries(found, each) for each in (entries.unwanted, hooks))
     first = (record or {}).get("before") or ""
     stay: set[settings_merge.Where] = set()
     if remove or entries.unwanted:
@@ -200,7 +211,9 @@ def _edit_json(
         ) | jsonc_edit.find_containers(first)
     merged = settings_merge.without_entries(found, entries.unwanted, stay)
     if remove:
-        merged = settings_merge.without_entries(merged, entries.wanted, stay)
+        own = settings.parse(first, path) if record else dict.fromkeys(settings_merge.OWN_MEMORY)
+        wanted = {key: value for key, value in entries.wanted.items() if key not in own}
+        merged = settings_merge.without_entries(merged, {**wanted, **hooks}, stay)
         if has and record:
             merged = _remove_other_keys(merged, settings.parse(first, path), entries.wanted)
             if not merged and record["before"] is None and () not in stay:

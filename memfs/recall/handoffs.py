@@ -1,0 +1,334 @@
+"""Handovers: what the next session is told of the last one, made from recall alone.
+
+From the end of a session's recall file: what was asked, how it closed, what is open, which files
+were edited, and the command that failed last. Made whenever the index is brought up to date, so
+that the start of a session only reads a small file (`store.handoff`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tantivy import Order
+
+from memfs import files, hosts
+from memfs.core.brief_layout import units
+from memfs.core.escaping import flatten_text, quote_lines
+from memfs.core.records import Message
+from memfs.files import logs
+from memfs.recall.sentences import split_sentences
+from memfs.search import prompt_bm25
+from memfs.search.doc_json import epoch
+from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.store import handoff, recall
+from memfs.store.handoff import Handoff
+from memfs.store.store_paths import Store
+
+_TAIL = 512 << 10  # bytes at the end of a recall file
+_SESSIONS = 5  # the newest, of which the handovers are kept
+_PROMPTS = 300  # the newest of users, among which these are looked for
+_LONGEST = 600  # UTF-16 units of a handover
+_OPEN_DAYS, _DONE_DAYS = 7, 1  # how long it is told, with something open and without
+_DAY = 24 * 3600
+_FEWEST = 4  # words of a request that stands for itself: "ok, commit" does not
+_HEAD = 120  # characters of who and when
+_LONGEST_THANKS = 20  # words
+_ROOM = {
+    "asked": 150,
+    "closed with": 160,
+    "last said": 160,
+    "open": 150,
+    "files": 150,
+    "failed": 120,
+}
+_LINE = re.compile(r"(?m)^[ \t]*(?:#+[ \t]+|>[ \t]?|\|.*|[-*_=]{3,}$|[-*+•][ \t]+|\d+[.)][ \t]+)")
+_FENCED = re.compile(r"(?s)^```.*?(?:^```|\Z)", re.MULTILINE)
+_MARKUP = re.compile(r"\*\*|`|\[([^\]\n]*)\]\([^)\n]*\)|<[^<>\n]{1,80}>")
+_FILLER = re.compile(
+    r"(?i)(?:perfect|great|done|excellent|good|ok(?:ay)?|now|yes|sure|all (?:set|done)|summary|"
+    r"let me\b.*|i'll\b.*|i will\b.*|here(?:'s| is| are)\b.*:|what (?:i|was) .*:)[\W_]*\Z"
+)
+_HEADING = re.compile(r"(?m)^[ \t]*(?:#+[ \t].*|\*\*[^*\n]+\*\*:?[ \t]*)$")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|`[^`\n]*`")
+_NEXT = re.compile(
+    r"(?i)\b(?:remaining (?:work|steps?|tasks?|items?|issues?|failures?)|remains?|"
+    r"next steps?|still (?:need|fail|to|open|missing|broken)\w*|not yet|todo|"
+    r"left to do|unresolved|(?:would you|do you|if you)(?:'d| would)? (?:like|want|prefer)|"
+    r"want me to|should i|shall i|let me know|waiting for|follow[- ]?up|blocked|before i|"
+    r"you(?:'ll| will)? need to|can't be (?:run|tested)|could not)\b"
+)
+_PATCHED = re.compile(r"(?m)^(?:\w+: )?\*{3} (?:Add|Update|Delete|Move to)(?: File)?: (.+)$")
+_PATH = re.compile(
+    r"(?m)^(?:file_?path|path|target_file|notebook_path|file|relative_workspace_path): (.+)$",
+    re.IGNORECASE,
+)
+_EDITS = re.compile(r"(?i)edit|write|replace|create|patch|insert")
+_SHELLS = re.compile(r"(?i)bash|shell|powershell|exec_command|terminal|run_command|execute")
+_COMMAND = re.compile(r"(?m)^(?:command|cmd): (?:\[.*?-l?c\"?,? \"?)?([^\n]*)")
+_LOOKS = re.compile(
+    r"(?:cd \S+ ?&& ?)?(?:grep|rg|ls|find|which|diff|test|cat|head|git (?:diff|grep)|command)\b"
+)
+_EXIT = re.compile(r"(?i)\bexit(?:ed)?(?: with)?(?: exit)?[ _](?:code|status):? *(-?\d+)")
+_FAULT = re.compile(
+    r"(?m)^.*(?:\b[1-9]\d* fail|FAIL|[Ee]rror[:\s]|fatal:|panic:|not found|Traceback|denied).*$"
+)
+_REFUSED = re.compile(r"(?i)user (?:doesn't want|rejected|cancelled|denied)|interrupted by user")
+_TODO = re.compile(r"(?i)todo|plan|task")
+_ITEM = re.compile(r"\{[^{}]*\}")
+_TEXT = re.compile(r'"(?:content|step|description|title|text)": "((?:[^"\\]|\\.)*)"')
+_STATUS = re.compile(r'"status": "(\w+)"')
+_BOX = re.compile(r"(?m)^(?:todos: )?[ \t]*[-*] \[ \] (.+)$")
+_ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:/")
+_BOXED = re.compile(r"(?m)^[ \t]*[-*] \[[ xX]\].*$")
+_THANKS = re.compile(
+    r"(?i)\bthank|^\W*(?:perfect|great|awesome|nice|cool|excellent|ok(?:ay)?)\W*\Z"
+)
+_CREATED = re.compile(r"Task #(\d+) created successfully: (.+)")
+_UPDATED = re.compile(r"(?m)^(taskId|status): (\w+)$")
+_IN_WORK = ("in_progress", "in-progress", "active")
+_CLOSED = ("completed", "done", "cancelled", "deleted")
+
+
+def refresh(store: Store, text: TextIndex) -> None:
+    """Write the handovers of the newest sessions in an index, for the start of a session."""
+    known = {(each.session, each.size): each for each in handoff.read(store)}
+    made = (_read_session(path, known) for path in _list_newest(text))
+    handoff.write(store, [each for each in made if each])
+
+
+def _read_session(path: str, known: Mapping[tuple[str, int], Handoff]) -> Handoff | None:
+    """Return the handover of the session in a recall file, None for none; one as `known` stays."""
+    size = files.get_size(path)
+    name = os.path.basename(path).removesuffix(recall.SUFFIX)
+    if (name, size) in known:
+        return known[name, size]
+    start = max(0, size - _TAIL)
+    with logs.open_stream(path) as handle:
+        handle.seek(start)
+        start += len(handle.readline()) if start else 0
+    return compose_handoff(list(recall.messages(path, start)), size)
+
+
+def _list_newest(text: TextIndex) -> list[str]:
+    """List the recall files of the newest sessions with assistants, the newest first."""
+    terms = text.term_query("kind", "message"), text.term_query("role", "user")
+    query = Query.boolean_query([(Occur.Must, term) for term in terms])
+    found = text.searcher.search(
+        query, _PROMPTS, count=False, order_by_field="at", order=Order.Desc
+    )
+    paths: dict[str, None] = {}
+    for _, address in found.hits:
+        document = text.load_document(address)
+        path, host = (prompt_bm25.get_field(document, name) for name in ("source", "host"))
+        if host in hosts.READERS and files.is_file(path):
+            paths[path] = None
+        if len(paths) == _SESSIONS:
+            break
+    return list(paths)
+
+
+@dataclass
+class _Work:
+    """What was done in a session: files edited, the newest last, open items, the last command."""
+
+    edited: dict[str, None] = field(default_factory=dict)
+    todos: list[tuple[bool, str]] = field(default_factory=list)
+    tasks: dict[str, tuple[bool, str]] = field(default_factory=dict)
+    command: str = ""
+    fault: str = ""
+
+    @property
+    def open(self) -> list[str]:
+        """The items that are not done, those in work first."""
+        items = [*self.todos, *self.tasks.values()]
+        return [text for _, text in sorted(items, key=lambda item: not item[0])]
+
+
+def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | None:
+    """Make the handover of a session from its last messages; None if little was done in it.
+
+    That is: one prompt, and no file was edited and no item is open.
+    """
+    said = [each for each in messages if not each.side]
+    prompts = [each for each in said if each.role == "user"]
+    if not prompts:
+        return None
+    work = _follow_tools(said)
+    thanked = len(prompts) > 1 and _is_thanks(prompts[-1].text)
+    if thanked:  # how it closed stands before that
+        said = said[: said.index(prompts.pop())]
+    if len(prompts) == 1 and not (work.edited or work.open or work.fault):
+        return None
+    last = next(each for each in reversed(said) if each.role != "tool")
+    closing = last.text if last.role == "assistant" else ""
+    sentences = _split_plain(_BOXED.sub("", _HEADING.sub("", closing)))
+    following = [each for each in sentences if _is_open(each)]
+    left = work.open or _BOX.findall(closing) or following[-2:]
+    if not closing and not thanked:
+        left = [*left, "the last request has no answer"]
+    stopped = bool(closing) and said[-1].role == "tool" and not thanked
+    if stopped:
+        left = [*left, "it stopped in the middle of a turn"]
+    fault = f"{work.command}: {work.fault}" if work.fault else ""
+    parts = {
+        "asked": _describe_request(prompts),
+        "last said" if stopped else "closed with": _summarise(sentences),
+        "open": "; ".join(left),
+        "files": _list_files(work.edited, messages),
+        "failed": fault,
+    }
+    end = messages[-1]
+    head = f"{end.host}, {end.at[:16].replace('T', ' ')} UTC" if end.at else end.host
+    head = _shorten(flatten_text(f"{head}, session {end.session}"), _HEAD)
+    text = _fit(head, {name: flatten_text(part) for name, part in parts.items() if part})
+    days = _OPEN_DAYS if left or fault else _DONE_DAYS
+    until = (epoch(end.at) or 0) + days * _DAY
+    return Handoff(end.session, end.host, prompts[-1].project, end.at, until, text, size)
+
+
+def _fit(head: str, parts: dict[str, str]) -> str:
+    """Return the lines of a handover, cut to their room and together to `_LONGEST`."""
+    lines = [f"{name}: {_shorten(part, _ROOM[name])}" for name, part in parts.items()]
+    text = f"{head}\n{quote_lines(chr(10).join(lines))}\n"
+    while units(text) > _LONGEST:
+        longest = max(range(len(lines)), key=lambda at: len(lines[at]))
+        lines[longest] = _shorten(lines[longest], len(lines[longest]) - 10)
+        text = f"{head}\n{quote_lines(chr(10).join(lines))}\n"
+    return text
+
+
+def _shorten(text: str, room: int) -> str:
+    """Cut a text at a word."""
+    if len(text) <= room:
+        return text
+    head = text[: room - 1]
+    space = head.rfind(" ")
+    return f"{head[: space if space > room // 2 else len(head)].rstrip(' ,;:')}…"
+
+
+def _split_plain(text: str) -> list[str]:
+    """Return the sentences of a text in Markdown, without code, tables and marks."""
+    plain = _LINE.sub("", _MARKUP.sub(r"\1", _FENCED.sub("", text)))
+    return [each.strip() for each in split_sentences(plain) if any(map(str.isalnum, each))]
+
+
+def _is_open(sentence: str) -> bool:
+    """Tell whether a sentence asks, or speaks of what is left to do; quotations do not count."""
+    plain = _QUOTED.sub("", sentence)
+    return plain.endswith("?") or bool(_NEXT.search(plain))
+
+
+def _summarise(sentences: list[str]) -> str:
+    """Return the first two sentences that say something."""
+    telling = [each for each in sentences if not (_FILLER.match(each) or each.endswith(":"))]
+    return " ".join((telling or sentences)[:2])
+
+
+def _describe_request(prompts: Sequence[Message]) -> str:
+    """Return the last request that stands for itself, and the shorter ones after it."""
+    texts = [" ".join(_split_plain(each.text)[:3]) or each.text.strip() for each in prompts]
+    at = next((at for at in reversed(range(len(texts))) if _stands_alone(texts[at])), 0)
+    later = [_shorten(each, 40) for each in texts[at + 1 :] if each and not _is_thanks(each)][-1:]
+    request = _shorten(texts[at], _ROOM["asked"] - sum(len(each) + 8 for each in later))
+    return "; then: ".join([request, *later])
+
+
+def _is_thanks(text: str) -> bool:
+    return bool(_THANKS.search(text)) and len(text.split()) <= _LONGEST_THANKS and "?" not in text
+
+
+def _stands_alone(text: str) -> bool:
+    long = len(text.split()) >= _FEWEST or (not text.isascii() and len(text) > 2 * _FEWEST)
+    return long and not _is_thanks(text)
+
+
+def _follow_tools(messages: Iterable[Message]) -> _Work:
+    """Follow the calls of tools and their results; results come in the order of the calls."""
+    work = _Work()
+    waiting: deque[Message] = deque()
+    for each in messages:
+        if each.role == "user":
+            waiting.clear()
+        elif each.role == "tool" and each.tool != "result":
+            waiting.append(each)
+            _note_call(work, each)
+        elif each.role == "tool":
+            called = waiting.popleft() if waiting else None
+            if created := _CREATED.search(each.text):
+                work.tasks[created[1]] = False, created[2]
+            if called is not None and _SHELLS.search(called.tool):
+                _note_result(work, called.text, each.text)
+    return work
+
+
+def _note_call(work: _Work, call: Message) -> None:
+    name, text = call.tool, call.text
+    paths = _PATCHED.findall(text)
+    if _EDITS.search(name) and "memory" not in name:
+        paths += _PATH.findall(text)[:1]
+    for path in paths:
+        work.edited.pop(path.strip(), None)
+        work.edited[path.strip()] = None
+    if not _TODO.search(name):
+        return
+    found = [*_parse_items(text)]
+    if found or _BOX.search(text):
+        work.todos = found + [(False, item) for item in _BOX.findall(text)]
+    updated = dict(_UPDATED.findall(text))
+    task = work.tasks.get(updated.get("taskId", ""))
+    if task and updated.get("status") in _CLOSED:
+        del work.tasks[updated["taskId"]]
+    elif task:
+        work.tasks[updated["taskId"]] = updated.get("status") in _IN_WORK, task[1]
+
+
+def _parse_items(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield (in work, text) of the items of a list that are not done, from a tool's arguments."""
+    for item in _ITEM.findall(text):
+        about, status = _TEXT.search(item), _STATUS.search(item)
+        if about and status and status[1] not in _CLOSED:
+            yield status[1] in _IN_WORK, about[1].replace('\\"', '"')
+
+
+def _note_result(work: _Work, call: str, result: str) -> None:
+    """Note a command and why it failed, but for commands that only look."""
+    found = _COMMAND.search(call)
+    command = (found[1] if found else call).strip().strip('"]')
+    if _LOOKS.match(command) or not command:
+        return
+    code = _EXIT.search(result)
+    failed = bool(code and int(code[1])) and not _REFUSED.search(result)
+    fault = _FAULT.search(result, code.end()) if failed and code else None
+    work.command = _shorten(command, 60)
+    work.fault = (
+        _shorten(fault[0].strip(), 60)
+        if fault
+        else f"exit code {code[1]}"
+        if failed and code
+        else ""
+    )
+
+
+def _list_files(edited: Iterable[str], messages: Iterable[Message]) -> str:
+    """List the files below the project that were edited, the latest first, as many as fit."""
+    tops = {f"{_to_slashes(each.project).rstrip('/')}/" for each in messages if each.project}
+    folders = sorted(tops, key=len)  # the project before its folders
+    found: dict[str, None] = {}
+    for path in map(_to_slashes, reversed([*edited])):
+        top = next((top for top in folders if path.startswith(top)), "")
+        if top or not _ABSOLUTE.match(path):
+            found[path[len(top) :]] = None
+    names, room = [*found], _ROOM["files"] - 10
+    shown = 0
+    while shown < len(names) and (not shown or len(", ".join(names[: shown + 1])) <= room):
+        shown += 1
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f", {more:,} more" if more else "")
+
+
+def _to_slashes(path: str) -> str:
+    return path.replace("\\", "/")

@@ -1,0 +1,114 @@
+"""The handovers of the newest sessions, and which session each was told to. Hot path.
+
+`local/handoffs.json` is derived from recall (see `recall.handoffs`). `local/handed-over` has a line
+for each that was told: (session, time of its last message, session that was told).
+"""
+
+import json
+import os
+
+from memfs import files
+from memfs.files import atomic
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memfs.store.store_paths import Store
+
+_TOLD = "handed-over"
+_CAP = 64 << 10  # bytes of either
+_MOST_TOLD = 50
+ASKED, DROPPED = "*", "-"  # in place of a session: it is to be told, however old it is, or never
+
+
+class Handoff:
+    """What a session leaves to the next one: `text` is what that is told.
+
+    `project` is the folder it ran in, `at` the time of its last message (UTC, ISO 8601); it is told
+    until the time `until` (seconds since 1970). `size` is that of the recall file then, in bytes.
+    """
+
+    __slots__ = ("at", "host", "project", "session", "size", "text", "until")
+
+    def __init__(
+        self, session: str, host: str, project: str, at: str, until: float, text: str, size: int = 0
+    ) -> None:
+        self.session, self.host, self.project = session, host, project
+        self.at, self.until, self.text, self.size = at, until, text, size
+
+
+def write(store: "Store", found: "Iterable[Handoff]") -> None:
+    """Write the handovers, the newest first, if they changed. They are derived: not fsynced."""
+    text = json.dumps([[getattr(each, name) for name in _FIELDS] for each in found])
+    path = store.handoffs
+    if text != (files.read(path, cap=_CAP) or "[]"):
+        atomic.write(path, text, private=True, durable=False)
+
+
+_FIELDS = ("session", "host", "project", "at", "until", "text", "size")
+
+
+def read(store: "Store") -> list[Handoff]:
+    """Return the handovers of the newest sessions, the newest first; [] for a damaged file."""
+    text = files.read(store.handoffs, cap=_CAP)
+    if text is None:
+        return []
+    try:
+        return [Handoff(*row) for row in json.loads(text)]
+    except (TypeError, ValueError, RecursionError):
+        return []
+
+
+def find_last(store: "Store", session: str = "") -> Handoff | None:
+    """Return the handover of the last session in a store's working tree, but for `session`."""
+    found = [each for each in read(store) if each.session != session]
+    top = os.path.join(os.path.realpath(store.top), "") if found else ""
+    for each in found:
+        if os.path.join(os.path.realpath(each.project), "").startswith(top):
+            return each
+    return None
+
+
+def find_receiver(store: "Store", handoff: Handoff) -> str:
+    """Return the session that was told of a handover, `ASKED`, `DROPPED`, or "" for none."""
+    return _read_told(store).get((handoff.session, handoff.at), "")
+
+
+def take_handoff(store: "Store", session: str, *, again: bool) -> str:
+    """Return what a beginning session is told of the last one, and note that it was told.
+
+    "" if there is nothing, if another session was told, or if it is too old; with `again` it is
+    told to the same session once more.
+    """
+    last = find_last(store, session)
+    if last is None:
+        return ""
+    told = find_receiver(store, last)
+    if told == session:
+        return last.text if again else ""
+    if told not in ("", ASKED):
+        return ""
+    if not told:
+        from memfs.store import clock  # where there is one to tell
+
+        if clock.seconds() > last.until:
+            return ""
+    note_told(store, last, session)
+    return last.text
+
+
+def _read_told(store: "Store") -> dict[tuple[str, str], str]:
+    lines = (files.read(f"{store.local}/{_TOLD}", cap=_CAP) or "").split("\n")
+    parts = [line.split("\t") for line in lines]
+    return {(each[0], each[1]): each[2] for each in parts if len(each) == 3}
+
+
+def note_told(store: "Store", handoff: Handoff, session: str) -> None:
+    """Note which session was told of a handover, or `ASKED` or `DROPPED`."""
+    told = _read_told(store)
+    told.pop((handoff.session, handoff.at), None)
+    told[handoff.session, handoff.at] = session
+    rows = list(told.items())[-_MOST_TOLD:]
+    text = "".join(f"{name}\t{at}\t{who}\n" for (name, at), who in rows)
+    atomic.write(f"{store.local}/{_TOLD}", text, private=True, durable=False)
