@@ -94,8 +94,10 @@ def add(
     value: dict[str, object] = {"paths": [_write_path(store, each) for each in paths]}
     for key, given in (("glob", list(globs)), ("exclude", list(excludes))):
         value |= {key: given} if given else {}
-    for key, size in (("chunk_size", chunk_size), ("overlap", overlap)):
-        value |= {} if size in (None, settings.SOURCE[key]) else {key: size}
+    if chunk_size not in (None, settings.DEFAULT_CHUNK_SIZE):
+        value["chunk_size"] = chunk_size
+    if overlap not in (None, settings.DEFAULT_OVERLAP):
+        value["overlap"] = overlap
     source = data_sources.parse_source(store, label, value)
     if isinstance(source, str):
         raise UsageError(f"{label} cannot be a source: {source}")
