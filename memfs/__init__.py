@@ -31,7 +31,8 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
-    from memfs.core.records import Fact, Hit, JournalEntry, Message, Passage, SessionHit
+    from memfs.core.hits import Hit, SessionHit
+    from memfs.core.records import Fact, JournalEntry, Message, Passage
     from memfs.importers.exporting import Exported
     from memfs.importers.importing import Imported
     from memfs.importers.merge import ImportItem
@@ -132,7 +133,8 @@ _NAMES = {  # the public names of each module
     "memfs.core.errors": (
         "DamagedError LockedError MemfsError NotFoundError RejectedError StoreError UsageError"
     ),
-    "memfs.core.records": "Fact Hit JournalEntry Message Passage SessionHit",
+    "memfs.core.hits": "Hit SessionHit",
+    "memfs.core.records": "Fact JournalEntry Message Passage",
     "memfs.importers.merge": "ImportItem",
     "memfs.ingest.transcripts": "Tally",
     f"{_KINDS}.facts": "Facts",

@@ -21,7 +21,8 @@ from memfs.context import brief_contents
 from memfs.core import parts
 from memfs.core.block import Block
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
-from memfs.core.records import ACCEPTED, REJECTED, Fact, Hit, JournalEntry, Message, SessionHit
+from memfs.core.hits import Hit, SessionHit
+from memfs.core.records import ACCEPTED, REJECTED, Fact, JournalEntry, Message
 from memfs.hosts import caller
 from memfs.ingest.transcripts import Tally
 from memfs.knowledge import orchestrator

@@ -20,9 +20,11 @@ _UNSEEN = re.compile(
 )
 _DOUBTFUL = re.compile(r"([^\n\t -~])\1*")
 _MOST = 64  # of one character in a row, above which their number stands
+# This pattern and `_HIDDEN` are compiled where they are used: that takes a while.
 # What Unicode counts as printable, and nobody sees: joiners, blank letters, variation selectors.
-_BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+_BLANK = (
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
 )
 
 _LONGEST = 2000  # characters of a line that are looked at
@@ -85,7 +87,7 @@ _SIGNS = (
     ("may skip permission", r"--dangerously|--no-verify\b|--yolo\b|bypasspermissions"),
     ("has a picture that calls home", r"!\[.{0,200}\]\(\s{0,5}https?://.{0,300}[?&]"),
 )
-_HIDDEN = re.compile(
+_HIDDEN = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\ufe00-\ufe0e\ufeff\U000e0000-\U000e01ef]"
 )
@@ -110,7 +112,7 @@ def find_signs(text: str) -> list[Sign]:
             match = re.search(pattern, part, re.IGNORECASE)  # compiled once, and rarely needed
             if match:
                 found.append(Sign(number, what, match.group()[:_SHOWN]))
-        if _HIDDEN.search(part, 1 if number == 1 else 0):
+        if re.compile(_HIDDEN).search(part, 1 if number == 1 else 0):
             found.append(Sign(number, "has invisible characters", ""))
         if _CONTROL.search(part):
             found.append(Sign(number, "has control characters", ""))
@@ -138,7 +140,7 @@ def split_visible(text: str) -> Iterator[tuple[str, bool]]:
     start = 0
     for found in _DOUBTFUL.finditer(text):
         char, many = found[1], len(found[0])
-        if char.isprintable() and not _BLANK.match(char):
+        if char.isprintable() and not re.match(_BLANK, char):
             continue
         if start < found.start():
             yield text[start : found.start()], False

@@ -12,7 +12,8 @@ from memfs import files
 from memfs.core import body_edits, settings
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
-from memfs.core.records import Hit, Origin
+from memfs.core.hits import Hit
+from memfs.core.records import Origin
 from memfs.core.source_location import has_lines
 from memfs.recall import source_index, source_state
 from memfs.recall.index_sources import Stage

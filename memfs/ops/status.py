@@ -150,9 +150,11 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
     for source in data_sources.list_searched(place):
         from memfs.recall import source_state  # with what walks files
 
-        if source.kind == data_sources.COMMITS and not git.get_head_commit(source.top):
+        state = source_state.load_state(source)
+        is_log = source.kind == data_sources.COMMITS
+        if is_log and not state and not git.get_head_commit(source.top):
             continue  # there is no commit yet
-        state, current = source_state.load_state(source), source_state.is_current(source)
+        current = state is not None and source_state.is_current(source, state)
         files, chunks = (state.files, state.chunks) if state else (0, 0)
         yield SourceStatus(source.name, source.tier, files, chunks, current, source.kind)
 

@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from memfs.core.records import Hit
+    from memfs.core.hits import Hit
     from memfs.recall.exchanges import Exchange, SessionTurn
     from memfs.recall.sentence_selection import Sentence
     from memfs.search.lexical import TextIndex

@@ -49,12 +49,11 @@ def load_state(source: DataSource) -> SourceState | None:
         return None
 
 
-def is_current(source: DataSource) -> bool:
+def is_current(source: DataSource, state: SourceState) -> bool:
     """Tell whether no file of a source has changed since its index was brought in line."""
-    state = load_state(source)
     if source.kind == COMMITS and not commit_log.is_current(source.top, source.paths[0]):
         return False
-    return state is not None and SourceWalk(source, load_listings(source)).stamp == state.stamp
+    return SourceWalk(source, load_listings(source)).stamp == state.stamp
 
 
 def load_listings(source: DataSource) -> dict[str, FolderListing]:

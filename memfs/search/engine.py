@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
 from memfs.core.formats import format_day
-from memfs.core.records import Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
 from memfs.search import hit_builder, query_dates, ranking
 from memfs.search.lexical import Occur, Query, Term, TextIndex
 from memfs.search.request import Filter, HitPage, Mode

@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
-from memfs.core.records import Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
 from memfs.search.engine import TURNS, Engine, build_session_hit, convert_damage
 from memfs.search.hit_builder import HitBuilder
 from memfs.search.request import Filter, HitPage, Mode

@@ -80,7 +80,7 @@ def build_query(index: TextIndex, query: Query, session: str, *, messages: bool 
 
 
 class PromptHit:
-    """A hit as the brief shows it: the fields of `records.Hit` that rendering reads."""
+    """A hit as the brief shows it: the fields of `hits.Hit` that rendering reads."""
 
     __slots__ = ("at", "host", "id", "kind", "role", "snippet", "text", "why")
 

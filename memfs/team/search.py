@@ -13,7 +13,7 @@ from queue import Empty, Queue
 from typing import TYPE_CHECKING, Self
 
 from memfs.core.errors import MemfsError, StoreError
-from memfs.core.records import MEMBER, Hit
+from memfs.core.hits import MEMBER, Hit
 from memfs.ops import search
 from memfs.recall.answers import TeamRecollection
 from memfs.search.prompt_bm25 import trim_prompt

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memfs.core.escaping import flatten_text, quote_lines
-from memfs.core.records import Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
 from memfs.core.snippet import trim_heading
 from memfs.ops import search
 from memfs.search.request import Filter, HitPage

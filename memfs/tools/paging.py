@@ -12,8 +12,8 @@ from memfs.core import label as labels
 from memfs.core.body_edits import Append, Edit
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
+from memfs.core.hits import Hit
 from memfs.core.privacy import excerpt
-from memfs.core.records import Hit
 from memfs.core.tokens import estimate
 from memfs.ops import page, search, show
 from memfs.search.request import Filter

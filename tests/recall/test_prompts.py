@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
 from memfs.search import warm_search

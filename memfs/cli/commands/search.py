@@ -18,7 +18,8 @@ from memfs.core import parts
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_day
-from memfs.core.records import KINDS, Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
+from memfs.core.records import KINDS
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
 

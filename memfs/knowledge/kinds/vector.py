@@ -11,7 +11,8 @@ from typing import ClassVar
 from memfs.context import summary
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, UsageError
-from memfs.core.records import Hit, Passage
+from memfs.core.hits import Hit
+from memfs.core.records import Passage
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Choose, Form

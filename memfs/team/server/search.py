@@ -12,7 +12,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memfs.core.errors import UsageError
-from memfs.core.records import Hit, Message
+from memfs.core.hits import Hit
+from memfs.core.records import Message
 from memfs.recall import prompts
 from memfs.recall.answers import Recollection
 from memfs.search import (
