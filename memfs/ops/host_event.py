@@ -155,10 +155,10 @@ def _check_files(event: Event) -> Reply:
 
 def _is_wired(host: "Host", folder: str) -> bool:
     """Return whether settings run our hooks, so that those of the plugin need not."""
-    from memfs.hosts import wiring
+    from memfs.hosts import settings
 
     store = store_paths.find(folder or ".")
-    return wiring.is_wired(host, os.path.expanduser("~"), store.top if store else "")
+    return settings.is_wired(host, os.path.expanduser("~"), store.top if store else "")
 
 
 def parse_payload(data: bytes) -> dict[str, object]:

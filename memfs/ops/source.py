@@ -19,7 +19,7 @@ from memfs.recall import source_index, source_state
 from memfs.recall.index_sources import Stage
 from memfs.recall.source_state import SourceState
 from memfs.search.catalog import LeftOutError
-from memfs.store import autocommit, config_edit, data_sources, quarantine, store_paths
+from memfs.store import commit_writer, config_edit, data_sources, quarantine, store_paths
 from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
 from memfs.store.store_paths import Store
@@ -154,7 +154,7 @@ def _write(
     verb = "remove" if value is None else "add"
     subject = origin.reason or f"memory: {verb} the source {name}"
     return ConfiguredSource(
-        name, path, autocommit.commit_files(place, store, [path], "source", subject, origin)
+        name, path, commit_writer.commit_files(place, store, [path], "source", subject, origin)
     )
 
 

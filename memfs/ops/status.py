@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memfs import files, hosts
-from memfs.context import window_usage
-from memfs.context.window_usage import WindowUsage
+from memfs.context import window_budget
+from memfs.context.window_budget import WindowUsage
 from memfs.core import block_states, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
@@ -166,7 +166,7 @@ def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) 
     """
     host = wired[0][0] if wired and not window else ""
     size = hosts.get(host).WINDOW if host else window
-    return PromptUsage(host, window_usage.measure_window(place, size, host))
+    return PromptUsage(host, window_budget.measure_window(place, size, host))
 
 
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:

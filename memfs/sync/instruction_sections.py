@@ -23,8 +23,8 @@ from memfs.hosts import marked_section
 from memfs.hosts.marked_section import MARKS, TARGETS, InstructionFile
 from memfs.secrets import redact
 from memfs.store import (
-    autocommit,
     blocks,
+    commit_writer,
     commits,
     config,
     git,
@@ -162,7 +162,7 @@ def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
     Returns what went wrong, or ""; the edit stands.
     """
     notes = (
-        autocommit.commit_edit(place, changes, origin),
+        commit_writer.commit_edit(place, changes, origin),
         renew_after_edit(place, {change.tier for change in changes}),
     )
     return "; ".join(note for note in notes if note)

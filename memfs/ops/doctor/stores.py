@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from memfs import files, hosts
+from memfs.core import errors
 from memfs.core import label as labels
-from memfs.core import os_errors
 from memfs.files import trees
 from memfs.hosts import settings_merge
-from memfs.ops.doctor import temp_files
 from memfs.ops.doctor.finding import Finding
+from memfs.ops.doctor.hosts import list_temp_files, report_temp_file
 from memfs.store import config_check, git, journal, local_folder, lock, prompts, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -50,8 +50,8 @@ def check_stores(place: Place) -> Iterator[Finding]:
             yield Finding("warning", text)
         yield from _check_prompts(store)
         yield from _check_journal(store)
-        for path in temp_files.of_store(store):
-            yield temp_files.finding(path)
+        for path in list_temp_files(store):
+            yield report_temp_file(path)
         yield from _check_modes(store)
 
 
@@ -199,7 +199,7 @@ def _check_lock(store: Store) -> Iterator[Finding]:
     try:
         lock.check_lock(store)
     except OSError as error:
-        told = os_errors.describe_refusal(error)
+        told = errors.describe_refusal(error)
         yield Finding("error", told.message, told.hint)
 
 
