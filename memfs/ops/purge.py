@@ -224,15 +224,14 @@ def _find_all(place: Place, unread: list[str], stage: Stage = _silent) -> list[S
     tick = stage("looking through files", len(listed))
     for each in listed:
         try:
-            found += [_make_secret(each, leak) for leak in _find_in_file(each)]
+            found += [
+                StoredSecret(each.path, *leak, each.kind != "foreign")
+                for leak in _find_in_file(each)
+            ]
         except OSError:
             unread.append(each.path)
         tick(1)
     return found
-
-
-def _make_secret(each: StoreFile, leak: file_redaction.FileSecret) -> StoredSecret:
-    return StoredSecret(each.path, *leak, each.kind != "foreign")
 
 
 def _list_files(store: Store, worktrees: list[Store]) -> list[StoreFile]:

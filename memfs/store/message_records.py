@@ -102,7 +102,7 @@ class MessageIds:
             found.byteswap()
         ends = found[1::2].tolist()
         # After a power cut there may be holes of zeros in it, or more than the recall file has.
-        if not ends or ends[0] <= 0 or ends[-1] > size or not _is_rising(ends):
+        if not ends or ends[0] <= 0 or ends[-1] > size or not all(map(int.__lt__, ends, ends[1:])):
             return
         if logs.last_byte(self._path, ends[-1]) != b"\n":
             return
@@ -150,10 +150,6 @@ def id_of(line: bytes) -> str:
 def _hash(ident: str) -> int:
     data = ident.encode("utf-8", "surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
-
-
-def _is_rising(ends: list[int]) -> bool:
-    return all(map(int.__lt__, ends, ends[1:]))
 
 
 def encode_message(message: Message) -> bytes:

@@ -157,7 +157,7 @@ def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
     for tier, store in place.list_tiers():
         if tier == labels.SESSION:
             continue
-        folders = _list_folders(store)
+        folders = [path for path in (store.root, store.local, store.index) if files.is_folder(path)]
         refused = list(islice(chain.from_iterable(map(_check_rights, folders)), 1))
         yield from refused or _check_lock(store)
         for folder in folders:
@@ -170,11 +170,6 @@ def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
 def _get_device(folder: str) -> int:
     found = files.status(folder)
     return found.st_dev if found else 0
-
-
-def _list_folders(store: Store) -> list[str]:
-    """List the folders of a store that memfs writes into."""
-    return [path for path in (store.root, store.local, store.index) if files.is_folder(path)]
 
 
 def _check_rights(folder: str) -> Iterator[Finding]:
