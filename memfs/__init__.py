@@ -5,9 +5,8 @@ Importing this package costs nothing: names are resolved when they are first use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.api import Memory
+    from memfs.api import AssembledContext, ContextAssembler, Memory, SessionReviewer
     from memfs.api import open_memory as open  # noqa: A004 - memfs.open(path) reads as it should
-    from memfs.api.model_context import AssembledContext, ContextAssembler, SessionReviewer
     from memfs.context.assemble import Compression, Piece
     from memfs.core.block import Block
     from memfs.core.body_edits import (
@@ -123,8 +122,7 @@ __all__ = [
 
 _KINDS = "memfs.knowledge.kinds"
 _NAMES = {  # the public names of each module
-    "memfs.api": "Memory open_memory",
-    "memfs.api.model_context": "AssembledContext ContextAssembler SessionReviewer",
+    "memfs.api": "AssembledContext ContextAssembler Memory SessionReviewer open_memory",
     "memfs.context.assemble": "Compression Piece",
     "memfs.core.block": "Block",
     "memfs.core.body_edits": (

@@ -1,4 +1,4 @@
-"""The budget of a context window: counters of tokens, reserves, the share of each section.
+"""The budget of a context window (counters of tokens, reserves, shares), and its use by the brief.
 
 The proportions are those of MemGPT's example, 8,192 tokens: 1,000 of instructions and tools, 2,000
 of blocks, 3,000 of messages (a summary of the former ones among them), 2,000 free for the answer.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from memfs.core.snippet import snippet
-from memfs.core.source_location import format_location
+from memfs.core.snippet import format_location, snippet
 
 MEMBER = "member"  # in the metadata of a hit: who of a team shared it
 _SHOWN = 60  # characters of a text in a representation

@@ -14,12 +14,12 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
 from memfs.core.hits import Hit
 from memfs.core.records import Origin
-from memfs.core.source_location import has_lines
+from memfs.core.snippet import has_lines
 from memfs.recall import source_index, source_state
 from memfs.recall.index_sources import Stage
 from memfs.recall.source_state import SourceState
 from memfs.search.catalog import LeftOutError
-from memfs.store import commit_writer, config_edit, data_sources, quarantine, store_paths
+from memfs.store import commit_writer, config_file, data_sources, quarantine, store_paths
 from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
 from memfs.store.store_paths import Store
@@ -150,7 +150,7 @@ def _write(
 ) -> ConfiguredSource:
     if not store.private:
         quarantine.check_writable(store, f"{store.root}/{store_paths.CONFIG}")
-    path = config_edit.write_entry(store, data_sources.SECTION, name, value)
+    path = config_file.write_entry(store, data_sources.SECTION, name, value)
     verb = "remove" if value is None else "add"
     subject = origin.reason or f"memory: {verb} the source {name}"
     return ConfiguredSource(

@@ -24,6 +24,7 @@ from memfs.store import (
     block_history,
     blocks,
     clock,
+    commits,
     config,
     data_sources,
     git,
@@ -33,7 +34,6 @@ from memfs.store import (
     recall,
     sessions,
     spool,
-    tracked_files,
 )
 from memfs.store.blocks import Place
 
@@ -189,9 +189,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
     entries = [entry for store in place.stores() for entry in journal.read(store)]
     last = {entry.key: entry.op for entry in entries}
-    changed = {
-        store.root: tracked_files.list_dirty(store.root, "blocks") for store in place.stores()
-    }
+    changed = {store.root: commits.list_dirty(store.root, "blocks") for store in place.stores()}
     found = []
     for block in blocks.load(place):
         store = place.store(block.tier)

@@ -1,4 +1,7 @@
-"""A commit of files as they are: no filter, no hook, no signature, nothing else that is staged."""
+"""A commit of files as they are: no filter, no hook, no signature, nothing else that is staged.
+
+And the commits of memory files that the configuration asks for (`git.commit`).
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ from memfs.core.records import Origin
 from memfs.core.settings import Settings
 from memfs.files import logs
 from memfs.secrets import find_secrets
-from memfs.store import commits, config, git, journal, tracked_files
+from memfs.store import commits, config, git, journal
 from memfs.store.blocks import Place
+from memfs.store.commits import TrackedFile
 from memfs.store.git import GitHead
 from memfs.store.store_paths import Store
-from memfs.store.tracked_files import TrackedFile
 from memfs.store.writer import Change
 
 _TRIES = 5  # while somebody else holds the index
@@ -46,7 +49,7 @@ def commit(
     commit before has it.
     """
     there = [name for name in names if files.is_file(f"{folder}/{name}")]
-    filtered = tracked_files.list_filters(folder, there) if there else {}
+    filtered = commits.list_filters(folder, there) if there else {}
     notes = [
         f"{make_plain(name)} goes through {how}, and memfs runs no filter: commit it with git"
         for name, how in sorted(filtered.items())
@@ -77,9 +80,9 @@ def _read_texts(folder: str, names: Sequence[str]) -> dict[str, bytes | None]:
     found: dict[str, bytes | None] = {}
     for name in names:
         path = f"{folder}/{name}"
-        if files.is_file(path) and files.get_size(path) <= tracked_files.LARGEST:
+        if files.is_file(path) and files.get_size(path) <= commits.LARGEST:
             data = logs.read_whole(path)
-            found[name] = None if data is None else tracked_files.fix_line_ends(folder, name, data)
+            found[name] = None if data is None else commits.fix_line_ends(folder, name, data)
         elif not os.path.lexists(path):
             found[name] = None
     return found
@@ -267,8 +270,8 @@ def _format_message(subject: str, body: list[str], ops: list[str], origin: Origi
 
 def _commit(store: Store, paths: list[str], message: str, settings: Settings) -> str:
     """Commit `paths` (relative to the store) as they are; return why that failed, or ""."""
-    known = tracked_files.read_committed(store.root, paths)
-    changed = [] if known is None else tracked_files.list_differing(store.root, paths, known)
+    known = commits.read_committed(store.root, paths)
+    changed = [] if known is None else commits.list_differing(store.root, paths, known)
     if not changed or known is None:
         return ""
     head = git.checked_out(store.root)

@@ -2,7 +2,8 @@
 
 Beside a large recall file stands one with 16 bytes for each of its messages: a hash of the id, and
 where its line ends. It is derived: what it does not reach up to is read from the recall file, and
-where it does not fit, it is made anew.
+where it does not fit, it is made anew. Up to where a transcript was read is noted here, too
+(`ReadState`): not durably, since a lost state costs a second reading alone.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import pytest
 
 import memfs
 from memfs.core import settings
-from memfs.store import config_check, store_paths
+from memfs.store import config_file, store_paths
 from memfs.store.blocks import Place
 
 
@@ -18,7 +18,7 @@ def problems(place: Place, text: str) -> list[str]:
     assert place.user
     path = Path(place.user.root, "config.yaml")
     path.write_text(f"memfs: 1\n{text}")
-    return [each.removeprefix(f"{path}:") for each in config_check.find_problems(place.user)]
+    return [each.removeprefix(f"{path}:") for each in config_file.find_problems(place.user)]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_every_setting_is_known(place: Place) -> None:
 
 def test_variables_that_are_wrong_are_named() -> None:
     own = f"{store_paths.user_root()}/config.yaml"
-    found = config_check.find_variable_problems(
+    found = config_file.find_variable_problems(
         {
             "MEMFS_HOME": "/x",
             "MEMFS_HOOKS_RECALL": "3",
@@ -96,5 +96,5 @@ def test_every_variable_that_the_package_reads_is_known() -> None:
         for name in re.findall(r"""["'](MEMFS_[A-Z_]+[A-Z])["']""", path.read_text("utf-8"))
     }
     assert read >= set(settings.VARIABLES)
-    known = config_check.find_variable_problems(dict.fromkeys(read, ""))
+    known = config_file.find_variable_problems(dict.fromkeys(read, ""))
     assert not [text for text in known if "no such variable" in text]

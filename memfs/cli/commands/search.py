@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.layout import print_messages
 from memfs.cli.pager import paged
 from memfs.cli.progress import stoppable_stages
-from memfs.cli.session_output import print_messages
 from memfs.core import parts
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text

@@ -1,4 +1,4 @@
-"""Facts on disk: a new fact supersedes those it contradicts.
+"""Facts on disk, and their selection by conditions: a new fact supersedes those it contradicts.
 
 Duplicates of a known fact are not stored. A fact that contradicts another (the same key, or "X
 instead of Y" where Y was stated) supersedes it: the old one stays, and is marked. A fact that a

@@ -1,4 +1,7 @@
-"""Check assistants: whether their settings have our hooks, and the programs of these exist."""
+"""Check assistants: whether their settings have our hooks, and the programs of these exist.
+
+And temporary files of runs that were killed, in stores and beside the settings of assistants.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from memfs.files import trees
 from memfs.hosts import settings_merge
 from memfs.ops.doctor.finding import Finding
 from memfs.ops.doctor.hosts import list_temp_files, report_temp_file
-from memfs.store import config_check, git, journal, local_folder, lock, prompts, store_paths
+from memfs.store import config_file, git, journal, local_folder, lock, prompts, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
@@ -46,7 +46,7 @@ def check_stores(place: Place) -> Iterator[Finding]:
                 f"{store.main}/{name} was not made by memfs for you, and nothing in it is used",
                 f"if it is yours: memfs trust --local {name}; else it may be removed",
             )
-        for text in config_check.find_problems(store):
+        for text in config_file.find_problems(store):
             yield Finding("warning", text)
         yield from _check_prompts(store)
         yield from _check_journal(store)
@@ -57,7 +57,7 @@ def check_stores(place: Place) -> Iterator[Finding]:
 
 def check_variables() -> Iterator[Finding]:
     """Check the variables that begin with `MEMFS_`."""
-    for text in config_check.find_variable_problems(os.environ):
+    for text in config_file.find_variable_problems(os.environ):
         yield Finding("warning", text)
 
 

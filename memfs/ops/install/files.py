@@ -1,4 +1,4 @@
-"""Plan and write the edit of one settings file, and keep its earlier bytes."""
+"""Plan and write the edit of one settings file, and keep its earlier bytes; what git makes of the file."""
 
 from __future__ import annotations
 
