@@ -1,4 +1,7 @@
-"""Plan and write the edit of one settings file, and keep its earlier bytes; what git makes of the file."""
+"""Plan and write the edit of one settings file, and keep its earlier bytes.
+
+And what git makes of the file: whether a commit takes it in, and how to keep it out.
+"""
 
 from __future__ import annotations
 
