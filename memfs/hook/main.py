@@ -4,11 +4,8 @@ The service of the user answers if it runs and the event is for it, else this pr
 Whatever goes wrong is one line in a log; the session of the user goes on undisturbed.
 """
 
-from memfs.core.block import WARN_AT
-from memfs.hosts.payload import get_text
 from memfs.ipc.client import TIMEOUT, HookCall, set_clock, write
 from memfs.ops import host_event
-from memfs.store import blocks, store_paths
 
 
 def main(call: HookCall) -> int:
@@ -22,6 +19,8 @@ def main(call: HookCall) -> int:
     try:
         set_clock(TIMEOUT)
         if call.words[0] == host_event.LINE:
+            from memfs.hook.status_line import format_status_line
+
             payload = host_event.parse_payload(call.read())
             write(format_status_line(payload).encode("utf-8", "replace"))
             return 0
@@ -41,22 +40,3 @@ def main(call: HookCall) -> int:
 
         hook_log.log_error(source[0], source[1], error)
     return 0
-
-
-def format_status_line(payload: dict[str, object]) -> str:
-    """Return the status line for the folder that a host works in; "" without a store."""
-    folder = get_text(payload, "cwd") or "."
-    place = blocks.find_serving(folder, get_text(payload, "session_id"))
-    if place is None or place.project is None:
-        store = store_paths.find(folder)
-        if store is not None and not store.trusted:
-            return "memory: not used yet, look at it with memfs trust"
-    if place is None:
-        return ""
-    found = blocks.load(place)
-    chars = sum(block.chars for block in found)
-    parts = [f"memory: {len(found)} block{'s' * (len(found) != 1)}, {chars:,} characters"]
-    for block in found:
-        if block.fill >= WARN_AT:
-            parts.append(f"⚠️ {block.label} {int(block.fill * 100)} %")
-    return " · ".join(parts)

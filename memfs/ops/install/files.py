@@ -22,7 +22,7 @@ from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import jsonc_edit, settings, settings_merge, toml_edit
 from memfs.ops.install import commands
-from memfs.store import git, lock, resources
+from memfs.store import git, journal, lock, resources
 from memfs.store.blocks import Place
 
 _HOOKS = "/hooks.json"
@@ -124,7 +124,7 @@ class SettingsEdit:
         real = resolve_path(place, path)
         before = _read(path)
         record = _load_record(place, path)
-        pristine = record if record and record["after"] == _digest(before) else None
+        pristine = record if record and record["after"] == journal.digest(before) else None
         change = (
             _edit_toml
             if path.endswith(".toml")
@@ -138,7 +138,7 @@ class SettingsEdit:
         if not pristine and not has:
             record = {"before": before}
         if record:
-            mark = _CHANGED if has and not pristine else _digest(after)
+            mark = _CHANGED if has and not pristine else journal.digest(after)
             record = {"path": path, "before": record["before"], "after": mark}
         return cls(path, real, before, after, record, remove)
 
@@ -323,10 +323,6 @@ def _save_record(note: str, record: Record | None) -> None:
         return
     files.make_folder(os.path.dirname(note), private=True)
     atomic.write(note, json.dumps(record), private=True)
-
-
-def _digest(text: str | None) -> str:
-    return "" if text is None else hashlib.sha256(files.encode(text)).hexdigest()
 
 
 def _read(path: str) -> str | None:

@@ -1,0 +1,68 @@
+"""The start of a session: the whole brief, and the notice for the person. Hot path."""
+
+from memfs import files
+from memfs.context import brief_contents
+from memfs.core.escaping import flatten_text, make_plain
+from memfs.store import host_sessions, store_paths, trust
+from memfs.store.blocks import Place, find_off_switch
+
+
+def compose_whole(
+    place: Place, *, host: str, tools: bool, note: bool
+) -> tuple[str, dict[str, str], str]:
+    """Return the whole brief of a place, the texts it was made of, and a notice for the person.
+
+    `tools`: the assistant has ours. `note`: a session starts, and the notice names the changes of
+    others and the rules that are in no block.
+    """
+    notice = ""
+    if note:
+        brief_contents.create_scratch_block(place)
+        if place.session:
+            host_sessions.note_session(place.home, place.session)
+    if place.project and trust.is_behind(place.project):
+        from memfs.store import upstream_changes  # with git, which most starts need not ask
+
+        notice = upstream_changes.notice(upstream_changes.review_changes(place, note=note))
+    text, shown = brief_contents.compose_brief(place, tools=tools, host=host)
+    rules = brief_contents.unwritten_rules(place, shown.values())
+    if note:
+        notice = "\n".join(filter(None, (notice, brief_contents.offer_rules(place, rules))))
+    return brief_contents.with_rules(text, rules), shown, notice
+
+
+def complete_notice(place: Place | None, folder: str, notice: str) -> str:
+    """Return a notice with the problems of the store of `folder`, and the results of reviews."""
+    if place is None or place.project is None:
+        notice = _describe_untrusted(folder)
+    elif place.unread or not store_paths.is_store(place.project.root):
+        found = [make_plain(each) for each in dict.fromkeys(place.unread or ())]
+        if not store_paths.is_store(place.project.root):
+            path = make_plain(f"{place.project.root}/{store_paths.CONFIG}")
+            found.append(f"{path} is missing or damaged (memfs init writes it anew if it is gone)")
+        notice = "\n".join(filter(None, (notice, *(f"memfs: {each}" for each in found))))
+    if place is not None and files.is_folder(f"{place.home.local}/reviews"):
+        from memfs.store import proposals  # most stores have none
+
+        news = (f"memfs: {line} (memfs review)" for line in proposals.take_news(place.home))
+        notice = "\n".join(filter(None, (notice, *news)))
+    return notice
+
+
+def _describe_untrusted(folder: str) -> str:
+    """Return the notice on a project store that is not trusted (yet); "" if there is none."""
+    from memfs.core.injection_signs import reveal_hidden
+
+    store = store_paths.find(folder or ".")
+    if store is None or find_off_switch(Place(store, store_paths.user_store())):
+        return ""
+    name = reveal_hidden(flatten_text(store.root))
+    if store.trusted:
+        return (
+            f"memfs: git does not say what came with it into {name}; nothing of it is "
+            f"used until it does: git -C {name} ls-files -s"
+        )
+    return (
+        f"memfs: {name} came with this project; nothing of it is used until you "
+        "have looked at it: memfs trust"
+    )
