@@ -13,7 +13,7 @@ import click
 from memfs import __version__
 from memfs.cli import console
 from memfs.cli.console import columns, fold
-from memfs.core import errors, parts
+from memfs.core import os_errors, parts
 from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
 from memfs.files import account
 from memfs.store import resources
@@ -322,7 +322,7 @@ def report_error(error: Exception) -> int:
         traceback.print_exc()
     refusal = error if isinstance(error, OSError) else find_refusal(error)
     if refusal:
-        told = errors.describe_refusal(refusal)
+        told = os_errors.describe_refusal(refusal)
         console.error(told.message, told.hint)
         return told.code
     console.error(

@@ -11,7 +11,7 @@ import msgspec
 from memfs.context import assemble as assembling
 from memfs.context import window_budget
 from memfs.context.assemble import Compression, Piece
-from memfs.core import errors
+from memfs.core import os_errors
 from memfs.core.errors import StoreError, UsageError, find_refusal, is_panic
 from memfs.core.privacy import storable
 from memfs.knowledge.facts import fact_store
@@ -216,7 +216,7 @@ class Orchestrator:
                     if not isinstance(error, Exception) and not is_panic(error):
                         raise
                     refusal = find_refusal(error)
-                    told = errors.describe_refusal(refusal).message if refusal else error
+                    told = os_errors.describe_refusal(refusal).message if refusal else error
                     problems.append(f"{name}: {told}")
         return answers, problems
 

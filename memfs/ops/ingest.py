@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memfs import files, hosts
-from memfs.core import errors
+from memfs.core import os_errors
 from memfs.core.errors import DamagedError, LockedError, MemfsError, NotFoundError
 from memfs.core.events import STOP, Event
 from memfs.core.records import Identity
@@ -187,7 +187,7 @@ def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object], total: Tally
                 store, paths, tally, tick, index, known=batch.sessions
             )
     except (MemfsError, OSError) as error:
-        told = error if isinstance(error, MemfsError) else errors.describe_refusal(error)
+        told = error if isinstance(error, MemfsError) else os_errors.describe_refusal(error)
         return StoreIngest(store, tally, told.message, told.hint)
     finally:
         total.add(tally)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from memfs.core import errors
+from memfs.core import os_errors
 from memfs.core.errors import MemfsError, Remedy, find_refusal, is_panic
 from memfs.core.escaping import flatten_text
 from memfs.core.privacy import excerpt
@@ -89,7 +89,7 @@ def do(context: ToolContext, checked: CheckedCall) -> Result:
             raise
         refusal = find_refusal(error)
         if refusal and refusal.filename:
-            told = errors.describe_refusal(refusal)
+            told = os_errors.describe_refusal(refusal)
         else:
             broken = f"{checked.tool.name} failed: {type(error).__name__}: {error}"
             told = MemfsError(excerpt(broken, 500))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core import errors
+from memfs.core import os_errors
 from memfs.core.errors import DamagedError, find_refusal, is_damage
 from memfs.files import LinkError
 
@@ -66,7 +66,7 @@ def test_errors_of_sqlite(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_told(number: int, message: str, hint: str) -> None:
-    told = errors.describe_refusal(OSError(number, os.strerror(number), "/a b/c"))
+    told = os_errors.describe_refusal(OSError(number, os.strerror(number), "/a b/c"))
     assert told.message == message
     assert told.hint.startswith(hint)
     assert told.code == 1
@@ -74,12 +74,12 @@ def test_what_is_told(number: int, message: str, hint: str) -> None:
 
 @pytest.mark.parametrize("number", errno.errorcode)
 def test_every_error_names_the_path_and_what_to_do(number: int) -> None:
-    told = errors.describe_refusal(OSError(number, os.strerror(number), "/a b/c"))
+    told = os_errors.describe_refusal(OSError(number, os.strerror(number), "/a b/c"))
     assert "/a b/c" in told.message
     assert told.hint
 
 
 def test_an_error_without_a_path() -> None:
-    told = errors.describe_refusal(OSError(errno.ENOSPC, "No space left on device"))
+    told = os_errors.describe_refusal(OSError(errno.ENOSPC, "No space left on device"))
     assert told.message == "the disk is full: a file cannot be written"
-    assert errors.describe_refusal(OSError("odd")).message == "odd"
+    assert os_errors.describe_refusal(OSError("odd")).message == "odd"

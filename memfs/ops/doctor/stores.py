@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from memfs import files, hosts
-from memfs.core import errors
 from memfs.core import label as labels
+from memfs.core import os_errors
 from memfs.files import trees
 from memfs.hosts import settings_merge
 from memfs.ops.doctor.finding import Finding
@@ -194,7 +194,7 @@ def _check_lock(store: Store) -> Iterator[Finding]:
     try:
         lock.check_lock(store)
     except OSError as error:
-        told = errors.describe_refusal(error)
+        told = os_errors.describe_refusal(error)
         yield Finding("error", told.message, told.hint)
 
 
