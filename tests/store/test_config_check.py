@@ -42,6 +42,10 @@ def problems(place: Place, text: str) -> list[str]:
         ("sources:\n  docs:\n    paths: [/x]\n    globs: [a]\n", "5: unknown key 'sources.docs.globs'; did you mean glob?"),
         ("sources:\n  docs:\n    paths: 5\n", "3: sources.docs is not used: its paths is no list of texts"),
         ("git: often\n", "2: git is 'often', expected a mapping"),
+        ("enabled: 'true'\n", "2: enabled is 'true', expected true, false or off"),
+        ("hooks: {recall: [1]}\n", "2: hooks.recall is [1], expected off, auto or 3"),
+        ("trust: {pulled: off}\n", "2: trust.pulled is 'off', expected name or hold"),
+        ("max_blocks: 0\n", "2: max_blocks is 0, expected 1 or more"),
     ],
 )  # fmt: skip
 def test_a_key_or_value_that_is_wrong_is_named(place: Place, text: str, said: str) -> None:
