@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from memfs.core.errors import StoreError
 from memfs.files import outside
-from memfs.hosts import PLUGIN, jsonc_edit, settings_merge
+from memfs.hosts import PLUGIN, settings_merge
 from memfs.hosts.base import Host
 from memfs.hosts.settings_merge import Json
 
@@ -102,6 +102,8 @@ def _read_files(
 
 def find_ignored(host: Host, text: str, path: str) -> str:
     """Return why a host cannot read a settings file that we can, "" if it does."""
+    from memfs.hosts import jsonc_edit  # where there are settings
+
     parse(text, path)
     extras = jsonc_edit.list_extras(text) if path.endswith(".json") else []
     wrong = [each for each in extras if each in host.IGNORES]
@@ -121,6 +123,8 @@ def _load_toml(text: str) -> object:
 
 def parse(text: str, path: str) -> Json:
     """Read a settings file; {} for a plugin. Raises `StoreError` if it is not read exactly."""
+    from memfs.hosts import jsonc_edit  # likewise
+
     toml = path.endswith(".toml")
     if settings_merge.is_owned_kind(path) or (not toml and jsonc_edit.blank(text)):
         return {}
