@@ -152,7 +152,7 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
 
         state = source_state.load_state(source)
         is_log = source.kind == data_sources.COMMITS
-        if is_log and not state and not git.get_head_commit(source.top):
+        if is_log and not (state and state.chunks) and not git.get_head_commit(source.top):
             continue  # there is no commit yet
         current = state is not None and source_state.is_current(source, state)
         files, chunks = (state.files, state.chunks) if state else (0, 0)
