@@ -5,9 +5,8 @@ Importing this package costs nothing: names are resolved when they are first use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.api import Memory
+    from memfs.api import AssembledContext, ContextAssembler, Memory, SessionReviewer
     from memfs.api import open_memory as open  # noqa: A004 - memfs.open(path) reads as it should
-    from memfs.api.model_context import AssembledContext, ContextAssembler, SessionReviewer
     from memfs.context.assemble import Compression, Piece
     from memfs.core.block import Block
     from memfs.core.body_edits import (
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
-    from memfs.core.records import Fact, Hit, JournalEntry, Message, Passage, SessionHit
+    from memfs.core.hits import Hit, SessionHit
+    from memfs.core.records import Fact, JournalEntry, Message, Passage
     from memfs.importers.exporting import Exported
     from memfs.importers.importing import Imported
     from memfs.importers.merge import ImportItem
@@ -122,8 +122,7 @@ __all__ = [
 
 _KINDS = "memfs.knowledge.kinds"
 _NAMES = {  # the public names of each module
-    "memfs.api": "Memory open_memory",
-    "memfs.api.model_context": "AssembledContext ContextAssembler SessionReviewer",
+    "memfs.api": "AssembledContext ContextAssembler Memory SessionReviewer open_memory",
     "memfs.context.assemble": "Compression Piece",
     "memfs.core.block": "Block",
     "memfs.core.body_edits": (
@@ -132,7 +131,8 @@ _NAMES = {  # the public names of each module
     "memfs.core.errors": (
         "DamagedError LockedError MemfsError NotFoundError RejectedError StoreError UsageError"
     ),
-    "memfs.core.records": "Fact Hit JournalEntry Message Passage SessionHit",
+    "memfs.core.hits": "Hit SessionHit",
+    "memfs.core.records": "Fact JournalEntry Message Passage",
     "memfs.importers.merge": "ImportItem",
     "memfs.ingest.transcripts": "Tally",
     f"{_KINDS}.facts": "Facts",

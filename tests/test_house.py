@@ -158,7 +158,7 @@ ELSEWHERE = {
     "ingest/transcripts.py": {"os.stat"},  # a transcript
     "ingest/transcript_files.py": {"os.walk"},  # transcripts
     "ops/service.py": {"os.remove"},  # the service's socket
-    "ops/doctor/temp_files.py": {"os.listdir"},  # beside settings
+    "ops/doctor/hosts.py": {"os.listdir"},  # beside settings
     "ops/init.py": {"os.makedirs"},  # a folder of its own
     "ops/install/files.py": {"os.unlink", "os.rmdir"},  # settings
     "sync/githook.py": {"os.stat", "os.chmod"},  # git's hook

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +15,11 @@ from memfs.cli import console
 from memfs.cli.console import columns, fold, fold_deep, is_coloured, style, width
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import defuse, flatten_text, make_plain
+from memfs.core.formats import format_time
 from memfs.core.injection_signs import reveal_hidden
+
+if TYPE_CHECKING:
+    from memfs.ops.sessions import SessionMessage
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -210,3 +215,27 @@ def shorten_path(path: str) -> str:
     """Write a path with `~` for the home folder."""
     home = os.path.expanduser("~")
     return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
+
+
+_LONGEST = 2000  # characters of a message
+_TOOL = 200  # characters of what a tool was given or said
+_ROLE_COLOURS = {"user": "green", "assistant": "cyan"}
+
+
+def print_messages(said: Iterable[SessionMessage], *, full: bool = False, marked: str = "") -> None:
+    """Print messages with their turns; the one whose id is `marked` has an arrow."""
+    turn = -1
+    for each in said:
+        message = each.message
+        if each.turn != turn:
+            turn = each.turn
+            head = f"turn {turn}  {format_time(message.at)}"
+            console.echo("\n" + console.style(flatten_text(head), "bright_black"))
+        who = f"{message.who} {message.tool}".strip()
+        arrow = "→ " if message.id == marked else "  "
+        console.echo(arrow + console.style(flatten_text(who), _ROLE_COLOURS.get(message.role, "")))
+        most = _TOOL if message.role == "tool" else _LONGEST
+        text = message.text.strip()
+        if not full and len(text) > most:
+            text = f"{text[:most].rstrip()} … ({len(text):,} characters; --full shows all)"
+        console.echo(wrap(text, 4))

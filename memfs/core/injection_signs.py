@@ -20,9 +20,11 @@ _UNSEEN = re.compile(
 )
 _DOUBTFUL = re.compile(r"([^\n\t -~])\1*")
 _MOST = 64  # of one character in a row, above which their number stands
+# This pattern and `_HIDDEN` are compiled where they are used: that takes a while.
 # What Unicode counts as printable, and nobody sees: joiners, blank letters, variation selectors.
-_BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+_BLANK = (
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
 )
 
 _LONGEST = 2000  # characters of a line that are looked at
@@ -138,7 +140,7 @@ def split_visible(text: str) -> Iterator[tuple[str, bool]]:
     start = 0
     for found in _DOUBTFUL.finditer(text):
         char, many = found[1], len(found[0])
-        if char.isprintable() and not _BLANK.match(char):
+        if char.isprintable() and not re.match(_BLANK, char):
             continue
         if start < found.start():
             yield text[start : found.start()], False

@@ -1,12 +1,15 @@
 """Merge two versions of a block file, and mend one that git left with conflict markers in it.
 
 Nothing that either side wrote is dropped, except where a rule for front matter picks one of two
-values (`memfs.core.merge_frontmatter`). Texts are whole files decoded with `surrogateescape`.
+values. Texts are whole files decoded with `surrogateescape`.
 """
 
 from __future__ import annotations
 
-from memfs.core import frontmatter, merge_frontmatter, merge_lines
+import math
+from datetime import UTC, datetime
+
+from memfs.core import front_matter_lines, frontmatter, merge_lines, yaml_edit
 
 _BOM = frontmatter.BOM
 _START, _BASE, _MIDDLE, _END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
@@ -28,7 +31,7 @@ def merge(base: str | None, ours: str, theirs: str) -> str:
         return merge_lines.set_eol(theirs, eol)
     texts = base, _resolve_head(ours), _resolve_head(theirs)
     before, mine, other = map(_split, texts)
-    head, left_over = merge_frontmatter.merge_heads(before[0], mine[0], other[0], eol)
+    head, left_over = merge_heads(before[0], mine[0], other[0], eol)
     left, right = (_strip_head(before[0], *parts) for parts in (mine, other))
     body = merge_lines.merge_texts(before[1], left, right, eol)
     body = _append_missing(body, left_over, eol)
@@ -106,11 +109,7 @@ def _split(text: str) -> tuple[str, str]:
 def _resolve_head(text: str) -> str:
     """Resolve the conflicts of a side that was committed with some in its front matter."""
     head = _split(text)[0]
-    if (
-        not head
-        or merge_frontmatter.is_mergeable(head)
-        or not any(map(_parse_marker, _split_lines(head)))
-    ):
+    if not head or is_mergeable(head) or not any(map(_parse_marker, _split_lines(head))):
         return text
     return resolve(text) or text
 
@@ -141,3 +140,201 @@ def _split_lines(text: str) -> list[str]:
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
+
+
+_LONGEST_HEAD = 20_000  # characters: it is read several times
+_MOST_VERSION = 10**15
+_BY_NEWEST = ("updated_at", "updated_by")
+_BY_RULE_ALONE = ("version:", "updated_at:", "updated_by:")
+
+
+class _Side:
+    """One head: its values, and the lines of each key; of the key "": a comment or blank line."""
+
+    def __init__(self, head: str) -> None:
+        inner = frontmatter.strip_fences(head)
+        self.head = head
+        long = len(head) > _LONGEST_HEAD
+        self.values, problem = ({}, "too long") if long else yaml_edit.read(inner)
+        self.readable = bool(head) and not problem
+        self.parts = front_matter_lines.split_keys(inner) if self.readable else []
+        self.texts = {key: text for key, text in self.parts if key}
+
+
+def merge_heads(base: str, ours: str, theirs: str, eol: str) -> tuple[str, list[str]]:
+    """Merge three heads without byte order marks, key by key: (the head, lines for the body).
+
+    A key that one side changed is taken as that side wrote it, comments and all; where both changed
+    it lists are united and of other values the one of the side with the newer `updated_at` is taken
+    (`version` decides if that is the same, then ours). A key that one side removed and the other
+    changed stays. Lines that find no place in the result (of a head that is no YAML, for one)
+    belong into the body.
+    """
+    theirs = merge_lines.set_eol(theirs, eol)
+    old, left, right = _Side(base), _Side(ours), _Side(theirs)
+    written = _merge_managed(left.values, right.values)
+    if not ours or not theirs:
+        return _set(ours or theirs, written, eol), []
+    if not left.readable or not right.readable:
+        return _merge_unread(old, left, right, written, eol)
+    if merge_lines.is_same(ours, base):
+        return _set(theirs, written, eol), []
+    if merge_lines.is_same(theirs, base) or merge_lines.is_same(ours, theirs):
+        return _set(ours, written, eol), []
+    made = _merge_by_rule(old, left, right, written, eol)
+    if made:
+        return made, []
+    head = _set(ours, written, eol)
+    return head, _list_lost_lines(base, theirs, head)
+
+
+def is_mergeable(head: str) -> bool:
+    """Tell whether a head is front matter that can be merged by rule."""
+    return _Side(head).readable
+
+
+def _merge_unread(
+    old: _Side, left: _Side, right: _Side, written: dict[str, object], eol: str
+) -> tuple[str, list[str]]:
+    """Merge where a head is no YAML: the readable one is the result; of two broken ones, all."""
+    ours, theirs = left.head, right.head
+    if left.readable or right.readable:
+        kept, lost = (ours, theirs) if left.readable else (theirs, ours)
+        return _set(kept, written, eol), _list_lost_lines(old.head, lost, kept)
+    before, mine, other = (frontmatter.strip_fences(each.head) for each in (old, left, right))
+    made = _put_between(ours, merge_lines.merge_texts(before, mine, other, eol))
+    return (made, []) if made else (ours, merge_lines.list_added_lines(ours, theirs))
+
+
+def _put_between(head: str, inner: str) -> str:
+    """Return a head with other lines between its fences; "" if that would end it elsewhere."""
+    start = head.index("\n") + 1
+    made = head[:start] + inner + head[start + len(frontmatter.strip_fences(head)) :]
+    return made if frontmatter.split(made)[0] == made else ""
+
+
+def _list_lost_lines(base: str, head: str, made: str) -> list[str]:
+    """Return the lines that a side added to its head and that the merged head does not hold."""
+    lines = merge_lines.list_added_lines(base, frontmatter.strip_fences(head))
+    decided = tuple(key for key in _BY_RULE_ALONE if f"\n{key}" in made)
+    lines = [line for line in lines if not line.startswith(decided)]
+    return merge_lines.list_added_lines(made, "\n".join(lines))
+
+
+def _merge_managed(ours: dict[str, object], theirs: dict[str, object]) -> dict[str, object]:
+    """Return `version`, `updated_at` and `updated_by` of the merge."""
+    first, second = (theirs, ours) if _rank(theirs) > _rank(ours) else (ours, theirs)
+    values = {key: first.get(key, second.get(key)) for key in _BY_NEWEST}
+    found = {key: value for key, value in values.items() if _is_writable(value)}
+    version = max(_get_version(ours), _get_version(theirs))
+    return found | ({"version": version + 1} if version >= 0 else {})
+
+
+def _get_version(meta: dict[str, object]) -> int:
+    found = meta.get("version")
+    return found if type(found) is int and 0 <= found < _MOST_VERSION else -1
+
+
+def _rank(meta: dict[str, object]) -> tuple[float, int]:
+    """Order two sides by age: when they were written, then by version."""
+    try:
+        at = datetime.fromisoformat(str(meta.get("updated_at", "")).strip())
+        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        seconds = -math.inf
+    return seconds, _get_version(meta)
+
+
+def _merge_by_rule(
+    old: _Side, left: _Side, right: _Side, written: dict[str, object], eol: str
+) -> str:
+    """Merge two heads key by key. "": it did not come out as the rules want it."""
+    if any(list(side.texts) != list(side.values) for side in (left, right)):
+        return ""
+    texts: dict[str, str] = {}
+    values: dict[str, object] = {}
+    newer = _rank(right.values) > _rank(left.values)
+    try:
+        for key in left.texts | right.texts:
+            text, value = _choose(key, old, left, right, newer, eol)
+            if text:
+                texts[key], values[key] = text, value
+    except ValueError:
+        return ""
+    made = _put_between(left.head, _join(old, left, right, texts))
+    values |= written
+    made = _set(made, {key: each for key, each in values.items() if _is_writable(each)}, eol)
+    return made if made and yaml_edit.is_equal(_Side(made).values, values) else ""
+
+
+def _choose(
+    key: str, old: _Side, left: _Side, right: _Side, newer: bool, eol: str
+) -> tuple[str, object]:
+    """Return the lines of one key in the result ("": none), and the value that it is to have."""
+    before, mine, other = (side.texts.get(key, "") for side in (old, left, right))
+    was, value, its = (side.values.get(key) for side in (old, left, right))
+    if merge_lines.is_same(mine, other) or merge_lines.is_same(other, before):
+        return mine, value
+    if merge_lines.is_same(mine, before) or not mine:
+        return other, its
+    equal = yaml_edit.is_equal
+    if not other or equal(value, its) or (before and equal(its, was)):
+        return mine, value
+    valid = not any("\ud800" <= char <= "\udfff" for char in mine + other)  # readers replace them
+    if isinstance(value, list) and isinstance(its, list):
+        if not valid:
+            raise ValueError(key)
+        return _unite(mine, was, value, its, eol)
+    if not newer and not (before and equal(value, was)):
+        return mine, value
+    return mine if "#" in mine and valid and _is_writable(its) else other, its
+
+
+def _unite(
+    mine: str, was: object, value: list[object], its: list[object], eol: str
+) -> tuple[str, list[object]]:
+    """Unite two lists; what one side removed and the other only kept is gone."""
+    old = set(map(repr, was)) if isinstance(was, list) else set()
+    seen, there = set(map(repr, value)), set(map(repr, its))
+    stay = [item for item in value if repr(item) in there or repr(item) not in old]
+    new = list({repr(item): item for item in its if repr(item) not in seen | old}.values())
+    items = mine.splitlines()[1:]
+    is_block = all(line.lstrip(" ").startswith(("- ", "#")) for line in items)
+    if items and is_block and len(stay) == len(value) and all(map(_is_writable, new)):
+        indent = items[-1][: len(items[-1]) - len(items[-1].lstrip(" "))]
+        mine += "".join(f"{indent}- {yaml_edit.scalar(item)}{eol}" for item in new)
+    return mine, stay + new
+
+
+def _join(old: _Side, left: _Side, right: _Side, texts: dict[str, str]) -> str:
+    """Join the lines of keys and comments in an order that is merged as that of lines is.
+
+    Blank lines are those of ours.
+    """
+    known = {f"={key}": text for key, text in texts.items()}  # texts by the line for each
+    orders = []
+    for side in (old, right, left):
+        order = []
+        for at, (key, text) in enumerate(side.parts):
+            if key and key in texts:
+                if side is not old or (key in left.texts and key in right.texts):
+                    order.append(f"={key}")
+            elif not key and (side is left or text.strip()):
+                order.append(text.strip() or f" {at}")
+                known[order[-1]] = text
+        orders.append("\n".join(order))
+    before, other, mine = orders
+    merged = merge_lines.merge_texts(before, mine, other, "\n").split("\n")
+    merged += [f"={key}" for key in texts]  # each key once, wherever it moved
+    return "".join(
+        known.pop(name, "") if name[:1] == "=" else known.get(name, "") for name in merged
+    )
+
+
+def _set(head: str, changes: dict[str, object], eol: str) -> str:
+    return yaml_edit.write(head, changes, eol) if head else head
+
+
+def _is_writable(value: object) -> bool:
+    """Tell whether `yaml_edit.write` writes exactly this value."""
+    return value is not None and yaml_edit.is_equal(yaml_edit.as_read(value), value)

@@ -1,75 +1,288 @@
-"""All settings, with types and defaults. Hot path."""
+"""All settings, with types, defaults and what they do. Hot path."""
 
 from memfs.core.block import DEFAULT_LIMIT
 
 NAME, HOLD = "name", "hold"
 BUNDLED, NONE, RELATIVE, FOLDER, HUB = "bundled", "none", "relative", "folder", "hub"
 
+DEFAULT_CHUNK_SIZE, DEFAULT_OVERLAP = 1500, 150  # characters of a chunk of a source
+
+
+class Setting:
+    """One setting: its name, default, the values that it may have, and what it does.
+
+    `values` is what a person is told ("off or auto"; a number in it stands for any number);
+    "" where the type of the default says it. `<label>` and `<name>` stand for names.
+    """
+
+    __slots__ = ("default", "name", "text", "values")
+
+    def __init__(self, name: str, default: object, text: str, values: str = "") -> None:
+        self.name = name
+        self.default = default
+        self.text = text
+        self.values = values
+
+    def format_default(self) -> str:
+        """Return the default as YAML has it, "" for none."""
+        if self.default in ("", [], {}):
+            return ""
+        found = str(self.default).replace("'", "")
+        return found.lower() if isinstance(self.default, bool) else found
+
+
+_AUTO = "auto or off"
+# All settings. `memfs help configuration`, the documentation and what checks a configuration read
+# this; `embedding` (see `model_kind`) and the sources (see `store.data_sources`) are checked apart.
+SETTINGS = (
+    Setting(
+        "enabled",
+        True,
+        "`false` in your own configuration, a project's or `MEMFS_ENABLED` keeps hooks, tools and "
+        "the service still; your commands work on.",
+        "true, false or off",
+    ),
+    Setting("max_blocks", 10, "Pinned blocks at most.", "1 or more"),
+    Setting(
+        "blocks.<label>.limit",
+        DEFAULT_LIMIT,
+        "The limit, in characters, a block of that label is created with.",
+        "1 or more",
+    ),
+    Setting(
+        "blocks.<label>.max_tokens",
+        0,
+        "The limit, in tokens, a block of that label is created with; 0: none.",
+    ),
+    Setting("blocks.<label>.default_content", "", "What a new block of that label begins with."),
+    Setting(
+        "blocks.<label>.clear_on_session_end", False, "Empty that block of a session when it ends."
+    ),
+    Setting(
+        "hooks.recall",
+        "auto",
+        "What a prompt brings to mind: `off`, `auto` (five sessions and entries at most) or a "
+        "number.",
+        "off, auto or 3",
+    ),
+    Setting(
+        "hooks.sources",
+        "auto",
+        "Whether a chunk of a data source comes with what a prompt brings to mind.",
+        _AUTO,
+    ),
+    Setting(
+        "hooks.team",
+        "auto",
+        "Whether prompts of a joined project are sent to the team's server as questions; a project "
+        "may only say `off`.",
+        _AUTO,
+    ),
+    Setting(
+        "hooks.rules",
+        "auto",
+        "Whether a session start tells the assistant the standing rules that no block has. `memfs "
+        "review` lists them either way.",
+        _AUTO,
+    ),
+    Setting(
+        "hooks.handoff",
+        "auto",
+        "Whether a session start tells the assistant where the last session in the project "
+        "stopped. `memfs last --session` shows it either way.",
+        _AUTO,
+    ),
+    Setting(
+        "service.mode",
+        "auto",
+        "Whether the service is started when it is needed; in your own configuration alone.",
+        _AUTO,
+    ),
+    Setting("service.idle", 30, "Minutes without a question, after which the service leaves."),
+    Setting(
+        "service.pause",
+        "auto",
+        "Whether large jobs wait while the machine is on battery or busy (a load above twice the "
+        "number of processors), ten minutes at most; in your own configuration alone.",
+        _AUTO,
+    ),
+    Setting("embedding", BUNDLED, "The embedding model: see Models."),
+    Setting(
+        "tools.profile",
+        "small",
+        "The tools that a model is given: the eight of `small`, or `full`, which has every name "
+        "(`tools: full` for short). The others can be called in both.",
+        "small or full",
+    ),
+    Setting(
+        "tools.remove", [], "Tools that a model is not offered; a plugin's may take their names."
+    ),
+    Setting("tools.describe", {}, "Descriptions of your own, by tool."),
+    Setting(
+        "tools.add",
+        {},
+        "Tools that are another one with arguments given: `note_decision: {tool: "
+        'core_memory_append, description: "…", with: {label: decisions}}`.',
+    ),
+    Setting(
+        "git.commit",
+        "off",
+        "Commit memory files: `off`, at each `edit`, at the end of a `session`.",
+        "off, edit or session",
+    ),
+    Setting(
+        "git.history",
+        "auto",
+        "Whether the project's commits are searched, and recalled at a prompt.",
+        _AUTO,
+    ),
+    Setting(
+        "git.protected",
+        ["main", "master"],
+        "Branches memfs never commits on (patterns like `release/*`); `[]` allows all.",
+    ),
+    Setting(
+        "sync.on_edit",
+        False,
+        "Renew our sections of `AGENTS.md` and the like with each edit of a project block.",
+    ),
+    Setting(
+        "trust.pulled",
+        NAME,
+        "What others changed: `name` it at session start, or `hold` it back until you looked.",
+        "name or hold",
+    ),
+    Setting("context.max_tokens", 32768, "Tokens of the window of `memfs agent`'s model."),
+    Setting(
+        "context.reserve_for_response",
+        4096,
+        "Tokens of it kept free for an answer, a third at most.",
+    ),
+    Setting(
+        "context.reserve_for_tools",
+        512,
+        "Tokens of it kept free for tool calls, an eighth at most.",
+    ),
+    Setting("context.message_history_limit", 0, "Messages in its queue; 0: as many as fit."),
+    Setting("paging.warn_threshold", 0.7, "How full the queue is when the model is warned."),
+    Setting(
+        "paging.page_out_threshold",
+        0.9,
+        "How full the scratch block is when a compaction pages it out.",
+    ),
+    Setting("paging.min_relevance_to_keep", 0.3, "Parts of a block below it are off the task."),
+    Setting(
+        "paging.summarize_threshold",
+        500,
+        "Tokens from which on a part is shortened when it leaves.",
+    ),
+    Setting(
+        "paging.stale_days",
+        30,
+        "Days without an edit or a reader, after which a block is called stale; 0: never.",
+    ),
+    Setting(
+        "archival.auto_archive_importance",
+        7,
+        "How important (1 to 10) a part has to sound to be archived whatever its kind.",
+    ),
+    Setting(
+        "archival.search_top_k",
+        5,
+        "What a model's page-in brings at most, and the hits on a page of `memfs search` and those "
+        "that a model finds in the archive alone.",
+        "1 or more",
+    ),
+    Setting("sources.<name>.paths", [], "Folders and files that are searched, too: see Sources."),
+    Setting("sources.<name>.glob", [], "Patterns, as in `.gitignore`, of its files that count."),
+    Setting("sources.<name>.exclude", [], "Patterns of its files that are left out."),
+    Setting(
+        "sources.<name>.chunk_size",
+        DEFAULT_CHUNK_SIZE,
+        "Characters of a chunk at most (200 to 20,000), without its headings.",
+    ),
+    Setting(
+        "sources.<name>.overlap",
+        DEFAULT_OVERLAP,
+        "Characters that a chunk repeats of the one before in its section.",
+    ),
+    Setting(
+        "memory_blocks",
+        {},
+        "Kinds of memory by name, each `{type, capacity, config}`; none: all four. See Kinds of "
+        "memory; a repository may name our four kinds, plugins and a model of facts only you: "
+        "`memfs doctor`, `status` and `recall` name what is refused.",
+    ),
+    Setting(
+        "orchestrator.default_priority",
+        [0.4, 0.3, 0.1, 0.2],
+        "The shares of the kinds in a context, in their order.",
+    ),
+    Setting("orchestrator.context_limit", 4000, "Tokens of `memfs recall`."),
+    Setting(
+        "orchestrator.compression",
+        "smart",
+        "How what does not fit into them is shortened.",
+        "smart or aggressive",
+    ),
+    Setting(
+        "review.mode",
+        "off",
+        "See Reviews; a repository cannot say `background`.",
+        "off, nudge, inline or background",
+    ),
+    Setting("review.min_messages", 5, "Prompts after which a session is reviewed."),
+    Setting(
+        "review.apply",
+        False,
+        "Take what `memfs review reflect` proposes at once; in your own configuration alone.",
+    ),
+    Setting(
+        "team.id",
+        "",
+        "The team that this project belongs to: a hint for `memfs team join`. The address of a "
+        "server stands in no configuration.",
+    ),
+    Setting(
+        "llm.endpoint",
+        "",
+        "A model that memfs may ask, over an OpenAI-compatible endpoint; in your own configuration "
+        "alone, no repository and no variable can set `llm`.",
+    ),
+    Setting("llm.model", "", "The name of the model that the endpoint is asked for."),
+    Setting("llm.key_env", "", "The environment variable that holds its key."),
+    Setting(
+        "llm.command",
+        "",
+        "A command to ask instead: it reads a prompt on stdin and prints the answer (`claude -p`, "
+        "`codex exec -`, `ollama run qwen3`).",
+    ),
+    Setting("llm.timeout", 120, "Seconds an answer may take."),
+    Setting("llm.max_steps", 16, "Answers in one turn."),
+    Setting("llm.max_retries", 3, "Answers in a row whose calls cannot be done."),
+    Setting("llm.calls_per_run", 2000, "Calls that one run may make; 0: no limit."),
+    Setting("llm.tokens_per_run", 10_000_000, "Tokens that one run may cost; 0: no limit."),
+    Setting("llm.calls_per_day", 5000, "Calls of a day, over all projects; 0: no limit."),
+    Setting("llm.tokens_per_day", 20_000_000, "Tokens of a day, over all projects; 0: no limit."),
+)
+
+
+def nest(values: dict[str, object]) -> dict[str, object]:
+    """Return values by the names of settings as a configuration has them: by section and key."""
+    found: dict[str, object] = {}
+    for name, value in values.items():
+        *sections, key = name.split(".")
+        inner = found
+        for section in sections:
+            inner = inner.setdefault(section, {})  # type: ignore[assignment]
+        inner[key] = value
+    return found
+
+
 DEFAULTS: dict[str, object] = {
-    "enabled": True,  # false, said anywhere: hooks, tools and the service do nothing
-    "max_blocks": 10,  # pinned blocks at most
-    "blocks": {},  # by label: see BLOCK
-    # recall: off, auto, or hits for a prompt at most; off or auto: whether data sources are
-    # searched, a team's server is asked, and a session is told the standing rules and where the
-    # last one stopped
-    "hooks": {
-        "recall": "auto",
-        "sources": "auto",
-        "team": "auto",
-        "rules": "auto",
-        "handoff": "auto",
-    },
-    # Idle minutes until it ends; mode, and whether large jobs wait for power and memory: auto, off.
-    "service": {"mode": "auto", "idle": 30, "pause": "auto"},
-    "embedding": BUNDLED,  # the model: see `model_kind`
-    # The tools that a model is given, small or full, and changes to them.
-    "tools": {"profile": "small", "remove": [], "describe": {}, "add": {}},
-    "trust": {"pulled": NAME},  # changes by others: name them to the user, or hold them back
-    # Commits of memory: off, edit or session; whether the project's commits are read: auto or off.
-    "git": {"commit": "off", "protected": ["main", "master"], "history": "auto"},
-    "sync": {"on_edit": False},  # renew our sections in AGENTS.md and the like
-    # Tokens of a model's window, of which some are kept free; 0 messages: as many as fit.
-    "context": {
-        "max_tokens": 32768,
-        "reserve_for_response": 4096,
-        "reserve_for_tools": 512,
-        "message_history_limit": 0,
-    },
-    # Shares of what there is room for; tokens from which on a text is summarised.
-    "paging": {
-        "warn_threshold": 0.7,
-        "page_out_threshold": 0.9,
-        "min_relevance_to_keep": 0.3,
-        "summarize_threshold": 500,
-        "stale_days": 30,
-    },
-    "archival": {"auto_archive_importance": 7, "search_top_k": 5},
-    "sources": {},  # folders and files outside of the store that are searched, by name: see SOURCE
-    "memory_blocks": {},  # kinds of memory by name: {type, capacity, config}; none: all four
-    # The context for a task: the shares of the kinds, in their order, its tokens, and the
-    # compression of pieces that do not fit.
-    "orchestrator": {
-        "default_priority": [0.4, 0.3, 0.1, 0.2],
-        "context_limit": 4000,
-        "compression": "smart",
-    },
-    "review": {"mode": "off", "min_messages": 5, "apply": False},
-    "team": {"id": ""},  # a hint for `memfs team join`: no file names a server but the user's own
-    # A model that memfs may ask: an endpoint, with the variable that holds its key, or a command;
-    # and how much of it. 0: no limit.
-    "llm": {
-        "endpoint": "",
-        "model": "",
-        "key_env": "",
-        "command": "",
-        "timeout": 120,
-        "max_steps": 16,
-        "max_retries": 3,
-        "calls_per_run": 2000,
-        "tokens_per_run": 10_000_000,
-        "calls_per_day": 5000,
-        "tokens_per_day": 20_000_000,
-    },
+    "blocks": {},
+    "sources": {},
+    **nest({each.name: each.default for each in SETTINGS if "<" not in each.name}),
 }
 # The tools of the small profile: the others can be called, and are not listed.
 SMALL = (
@@ -83,22 +296,6 @@ SMALL = (
     "memory_read",
 )
 FULL = "full"
-# Characters and tokens (0: any) that a new block of a label may hold, and what it begins with.
-BLOCK: dict[str, object] = {
-    "limit": DEFAULT_LIMIT,
-    "max_tokens": 0,
-    "default_content": "",
-    "clear_on_session_end": False,
-}
-# Patterns (as in .gitignore) of the files that count and that do not; characters of a chunk at
-# most, and those that it repeats of the one before.
-SOURCE: dict[str, object] = {
-    "paths": [],
-    "glob": [],
-    "exclude": [],
-    "chunk_size": 1500,
-    "overlap": 150,
-}
 # Variables beside those that name a setting (MEMFS_SECTION_KEY).
 VARIABLES = (
     *("MEMFS_DEBUG", "MEMFS_HOME", "MEMFS_INSIDE", "MEMFS_NOW", "MEMFS_SESSION"),

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import groupby
 from math import ceil
 
 _PIECES = re.compile(
-    "[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+[A-Za-z]*|[ \t]{2,}|[\r\n]+|[!-/:-@\\[-`{-~]+"
-    "|[\u0080-\u024f\u0370-\u1fff]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+"
-    "|[^\x00-\x7f]"
+    "[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+[A-Za-z]*|[ \t]{2,}|[\r\n]+|[!-/:-@\\[-`{-~]+|[^\x00-\x7f]+"
 )
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _WORDS = ((5, 0.97), (8, 1.12), (16, 1.45))  # a word of so many letters at most, and its tokens
@@ -28,7 +27,31 @@ def estimate(text: str) -> int:
 
 
 def _split(text: str) -> list[str]:
-    return _PIECES.findall(text)
+    found = _PIECES.findall(text)
+    if text.isascii():
+        return found
+    parts: list[str] = []
+    for piece in found:
+        if len(piece) == 1 or piece.isascii():
+            parts.append(piece)
+            continue
+        for script, run in groupby(piece, _get_script):
+            chars = list(run)
+            parts += ["".join(chars)] if script else chars
+    return parts
+
+
+def _get_script(char: str) -> str:
+    """Return to which writing a character belongs that is no ASCII; "" for a symbol."""
+    if char < "\u0250" or "\u0370" <= char < "\u2000":
+        return "letters"
+    is_east_asian = (
+        "\u3040" <= char < "\u3100"
+        or "\u3400" <= char < "\ua000"
+        or "\uac00" <= char < "\ud7b0"
+        or "\uff00" <= char < "\ufff0"
+    )
+    return "syllables" if is_east_asian else ""
 
 
 @lru_cache(4096)

@@ -32,7 +32,8 @@ def is_of_project(path: str, folder: str) -> bool:
     if not os.path.isabs(path):
         return True
     real = os.path.realpath(path)
-    return _is_beside(real, os.path.realpath(folder)) or bool(find_project(real))
+    is_beside = _is_beside(real, os.path.realpath(folder), _list_homes())
+    return is_beside or bool(find_project(real))
 
 
 def find_project(path: str, *, has_home: bool = True) -> str:
@@ -74,7 +75,7 @@ def find_program(name: str, folder: str = "") -> str:
     from shutil import which  # heavy, and not needed where nothing is started
 
     found = which(name, path=clean_path(folder)) or ""
-    return found if os.path.isabs(found) and _is_outside(os.path.dirname(found), folder) else ""
+    return found if _drop_beside([os.path.dirname(found)], folder) else ""
 
 
 def clean_path(folder: str = "") -> str:
@@ -84,7 +85,7 @@ def clean_path(folder: str = "") -> str:
     """
     known = os.environ.get("PATH", os.defpath), os.getcwd(), folder
     if known not in _clean_paths:
-        parts = [part for part in known[0].split(os.pathsep) if _is_outside(part, folder)]
+        parts = _drop_beside(known[0].split(os.pathsep), folder)
         _clean_paths[known] = os.pathsep.join(parts) or os.defpath
     return _clean_paths[known]
 
@@ -97,18 +98,25 @@ def clean_environment() -> None:
             del os.environ[name]
 
 
-def _is_outside(path: str, folder: str) -> bool:
+def _drop_beside(paths: list[str], folder: str) -> list[str]:
+    """Return the absolute paths that share no folder with what is worked in, or with `folder`."""
     worked = {os.path.realpath(each) for each in (os.getcwd(), folder or os.curdir)}
-    return os.path.isabs(path) and not any(_is_beside(path, each) for each in worked)
+    homes = _list_homes()
+    return [
+        path
+        for path in paths
+        if os.path.isabs(path)
+        and not any(_is_beside(os.path.realpath(path), each, homes) for each in worked)
+    ]
 
 
-def _is_beside(path: str, worked: str) -> bool:
-    """Tell whether a path shares a folder with a real one, and not everything does."""
+def _is_beside(path: str, worked: str, homes: list[str]) -> bool:
+    """Tell whether two real paths share a folder that not everything shares."""
     try:
-        shared = os.path.commonpath((os.path.realpath(path), worked))
+        shared = os.path.commonpath((path, worked))
     except ValueError:  # two drives
         return False
-    return not _is_shared(shared, _list_homes())
+    return not _is_shared(shared, homes)
 
 
 def _list_homes(*, has_home: bool = True) -> list[str]:

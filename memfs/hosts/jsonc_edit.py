@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -31,14 +30,14 @@ class _Item(NamedTuple):
     comma: int
 
 
-@dataclass
 class _Node:
     """A value with the place it has in the text."""
 
-    start: int
-    end: int
-    value: object
-    items: list[_Item] = field(default_factory=list)
+    def __init__(
+        self, start: int, end: int, value: object, items: list[_Item] | None = None
+    ) -> None:
+        self.start, self.end, self.value = start, end, value
+        self.items = items or []
 
 
 def loads(text: str) -> object:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from memfs.core.errors import StoreError
 from memfs.files import outside
-from memfs.hosts import PLUGIN, jsonc_edit, settings_merge
+from memfs.hosts import PLUGIN, settings_merge
 from memfs.hosts.base import Host
 from memfs.hosts.settings_merge import Json
 
@@ -102,6 +102,8 @@ def _read_files(
 
 def find_ignored(host: Host, text: str, path: str) -> str:
     """Return why a host cannot read a settings file that we can, "" if it does."""
+    from memfs.hosts import jsonc_edit  # where there are settings
+
     parse(text, path)
     extras = jsonc_edit.list_extras(text) if path.endswith(".json") else []
     wrong = [each for each in extras if each in host.IGNORES]
@@ -121,6 +123,8 @@ def _load_toml(text: str) -> object:
 
 def parse(text: str, path: str) -> Json:
     """Read a settings file; {} for a plugin. Raises `StoreError` if it is not read exactly."""
+    from memfs.hosts import jsonc_edit  # likewise
+
     toml = path.endswith(".toml")
     if settings_merge.is_owned_kind(path) or (not toml and jsonc_edit.blank(text)):
         return {}
@@ -212,3 +216,23 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+
+
+def is_wired(host: Host, home: str, project: str) -> bool:
+    """Return whether settings of a user or a project run hooks of ours that would start here.
+
+    `project` is the folder of a project with a store, "" for none.
+    """
+    for scope in ("user", "project", "local") if project else ("user",):
+        for path, _ in host.wiring(scope, home, project)[:1]:
+            if settings_merge.may_have_hooks(outside.read(path) or "") and _can_run(path):
+                return True
+    return False
+
+
+def _can_run(path: str) -> bool:
+    """Return whether hooks of ours in a settings file would start here."""
+    found = settings_merge.commands(parse(outside.read(path) or "", path))
+    return any(
+        all(map(settings_merge.is_available, settings_merge.programs(each))) for each in found
+    )

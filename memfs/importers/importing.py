@@ -24,7 +24,7 @@ from memfs.importers.merge import ImportItem
 from memfs.importers.plan import ImportedFile
 from memfs.importers.readers.items import Importer
 from memfs.importers.undo import AddedPart, ImportRecord
-from memfs.store import autocommit, blocks, clock, config, git, lock, store_paths, writer
+from memfs.store import blocks, clock, commit_writer, config, git, lock, store_paths, writer
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 from memfs.sync import instruction_sections
@@ -393,7 +393,7 @@ def _import_members(
         paths = [change.path for change in merging.changes]
         paths += [item.path for item in items if item.text] + [*outdated.replaced]
         subject = f"memory: import {origin.reason}".rstrip()
-        notes = [autocommit.commit_files(place, store, paths, OP, subject, origin)]
+        notes = [commit_writer.commit_files(place, store, paths, OP, subject, origin)]
         notes += [instruction_sections.renew_after_edit(place, {tier})] if entries else []
         note = "; ".join(each for each in notes if each)
     note = "; ".join(filter(None, (outdated.describe(), note)))

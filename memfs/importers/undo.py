@@ -16,8 +16,8 @@ from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import Origin
 from memfs.files import atomic, logs, trees
 from memfs.store import (
-    autocommit,
     clock,
+    commit_writer,
     inventory,
     journal,
     journal_query,
@@ -109,7 +109,9 @@ class _Undoing:
         committed = [path for path in changed if not path.startswith(f"{store.local}/")]
         subject = f"memory: take back the import of {record.source}"
         notes = [
-            autocommit.commit_files(self._place, store, committed, "undo", subject, self._origin),
+            commit_writer.commit_files(
+                self._place, store, committed, "undo", subject, self._origin
+            ),
             instruction_sections.finish_edit(self._place, changes, self._origin),
         ]
         self.notes += [note for note in notes if note]

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from memfs import files
-from memfs.core.privacy import excerpt, storable
 from memfs.files import atomic
 from memfs.files.logs import JsonLog, have_type
 from memfs.store import commits, git
@@ -127,6 +126,8 @@ def _name_file(ident: str) -> str:
 
 
 def _clean(message: CommitMessage) -> LoggedCommit:
+    from memfs.core.privacy import excerpt, storable  # with the secret detector
+
     author = storable(message.author)[:_LONGEST_NAME]
     is_noise = _BOT.search(message.author) or "[bot]" in message.mail or _OWN.search(message.text)
     text = "" if is_noise else _TRAILER.sub("", storable(excerpt(message.text, _LONGEST)))

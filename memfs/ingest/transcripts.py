@@ -17,7 +17,7 @@ from memfs.files import outside
 from memfs.ingest import routing, transcript_files, workers
 from memfs.ingest.transcript_files import Sessions
 from memfs.ingest.workers import TranscriptPart
-from memfs.store import checkpoint, lock, recall, spool
+from memfs.store import lock, message_records, recall, spool
 from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class _Job:
 
     path: str
     log: recall.RecallLog
-    state: checkpoint.ReadState | None
+    state: message_records.ReadState | None
     size: int
     mark: str  # the fingerprint of the part that was read
     draft: recall.RecallDraft | None = None
@@ -151,7 +151,7 @@ class _Work:
         self._reading: set[str] = set()  # the logs of them: one at a time for each
         self._recent: dict[str, recall.RecallLog] = {}  # by path, the latest last
         self._unsettled: dict[
-            str, tuple[recall.RecallLog, checkpoint.ReadState]
+            str, tuple[recall.RecallLog, message_records.ReadState]
         ] = {}  # by that of the log
         self._bytes = 0
 
@@ -279,7 +279,7 @@ class _Work:
             self.flush()
 
     def _extend(self, job: _Job, found: workers.TranscriptRead) -> None:
-        job.state = job.state or checkpoint.ReadState()
+        job.state = job.state or message_records.ReadState()
         untold, places, merged = job.log.extend(job.state, job.path, found.rows, found.mark)
         job.new += untold + len(places)
         self._unsettled[job.log.path] = job.log, job.state
@@ -363,7 +363,7 @@ def drain(store: Store, tally: Tally, wait: float = 2.0) -> None:
 
 
 def _find_start(
-    path: str, size: int, identity: Identity, state: checkpoint.ReadState | None
+    path: str, size: int, identity: Identity, state: message_records.ReadState | None
 ) -> int | None:
     """Return the byte to read from; None for a file that a later version replaced."""
     if state is None:
@@ -371,9 +371,9 @@ def _find_start(
     if identity.mark:
         gone = path != state.path and any(mark == identity.mark for _, mark in state.versions)
         return size if identity.mark == state.print else None if gone else 0
-    if size >= state.offset and checkpoint.fingerprint(path, state.offset) == state.print:
+    if size >= state.offset and message_records.fingerprint(path, state.offset) == state.print:
         return 0 if identity.whole and size > state.offset else state.offset
     for length, mark in state.versions if path != state.path else ():
-        if size == length and checkpoint.fingerprint(path, length) == mark:
+        if size == length and message_records.fingerprint(path, length) == mark:
             return None
     return 0

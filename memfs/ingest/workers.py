@@ -23,7 +23,7 @@ from memfs.core.records import Identity, Message, Transcript
 from memfs.files import child_process, outside
 from memfs.hosts.base import BEFORE
 from memfs.search import doc_json
-from memfs.store import checkpoint, recall, store_paths
+from memfs.store import message_records, recall, store_paths
 
 PART = 2 << 20  # bytes; a part is longer where a line is
 MUCH = 8 << 20  # bytes that were new, and as many to come: workers are worth their start
@@ -97,8 +97,8 @@ def read(part: TranscriptPart) -> Result:
             found = hosts.reader(part.host).read_transcript(
                 data, part.identity, start=part.start, before=earlier
             )
-            before = checkpoint.fingerprint_of(handle, part.start) if part.start else ""
-            mark = checkpoint.fingerprint_of(handle, found.end)
+            before = message_records.fingerprint_of(handle, part.start) if part.start else ""
+            mark = message_records.fingerprint_of(handle, found.end)
     except OSError as error:
         return error
     return _make_result(found, before, mark, part)

@@ -12,7 +12,7 @@ from memfs.core import label as labels
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, UsageError
 from memfs.core.privacy import public
 from memfs.core.records import Origin, Passage
-from memfs.store import archive, autocommit, quarantine
+from memfs.store import archive, commit_writer, quarantine
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
 from memfs.store.store_paths import Store
@@ -64,7 +64,7 @@ def run(
         store, text, importance=importance, tags=_clean_tags(tags)
     )
     return ArchivedPassage(
-        passage.id, path, False, autocommit.commit_passage(place, store, path, origin)
+        passage.id, path, False, commit_writer.commit_passage(place, store, path, origin)
     )
 
 
@@ -152,7 +152,7 @@ def edit(
         return ArchivedPassage(before.id, found.path, duplicate=True)
     quarantine.check_writable(store, found.path)
     archive.rewrite_passage(store, found.path, text, importance=importance, tags=tags)
-    note = autocommit.commit_passage(place, store, found.path, origin, "edit")
+    note = commit_writer.commit_passage(place, store, found.path, origin, "edit")
     return ArchivedPassage(before.id, found.path, False, note)
 
 
@@ -167,7 +167,7 @@ def remove_passage(place: Place, ident: str, origin: Origin) -> ArchivedPassage:
     store = place.store(found.tier)
     quarantine.check_writable(store, found.path)
     files.remove(found.path)
-    note = autocommit.commit_passage(place, store, found.path, origin, "remove")
+    note = commit_writer.commit_passage(place, store, found.path, origin, "remove")
     return ArchivedPassage(found.passage.id, found.path, False, note)
 
 

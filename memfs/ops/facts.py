@@ -14,7 +14,7 @@ from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
 from memfs.core.records import STATUSES, SUPERSEDED, Fact, Message
 from memfs.files import atomic
 from memfs.ingest import transcripts
-from memfs.knowledge.facts import fact_store, prose, selection
+from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.facts import Facts
@@ -142,8 +142,8 @@ def select_facts(
         raise UsageError(f"the confidence is {confidence!r}, expected 0 to 1")
     facts = fact_store.list_facts(place, cache)
     if related:
-        facts = selection.walk_relations(facts, related, depth)
-    return selection.select_facts(
+        facts = fact_store.walk_relations(facts, related, depth)
+    return fact_store.select_facts(
         facts,
         entities=entities,
         pattern=pattern,

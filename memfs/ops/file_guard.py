@@ -104,7 +104,7 @@ def after(file: GuardedFile, event: Event) -> Reply:
     elif file.within.startswith(f"{_BLOCKS}/"):
         problems = [f"only files that end with {blocks.SUFFIX} are memory blocks: rename it"]
     elif file.within.startswith(f"{_ARCHIVE}/"):
-        problems = _find_secrets(file, _read_text(file.path))
+        problems = _find_secrets(file, files.read(file.path) or "")
     else:
         problems = []
     text = f"memfs: {file.within}: {'; '.join(problems)}"
@@ -160,7 +160,3 @@ def _renew_sections(file: GuardedFile) -> list[str]:
 
     note = instruction_sections.renew_after_edit(file.place, (file.tier,))
     return [note] if note else []
-
-
-def _read_text(path: str) -> str:
-    return files.read(path) or ""

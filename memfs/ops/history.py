@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from memfs.core import changes
-from memfs.core import changes as compare
 from memfs.core.block import Block
 from memfs.core.records import JournalEntry
 from memfs.store import block_history, blocks
@@ -68,7 +67,7 @@ def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
 
 
 def _diff(label: str, old: str, new: str, before: str | None, after: str | None) -> Diff:
-    text = compare.of_blocks(before, after, f"{label}@{old}", f"{label}@{new}")
+    text = changes.of_blocks(before, after, f"{label}@{old}", f"{label}@{new}")
     return Diff(label, old, new, text)
 
 

@@ -158,11 +158,11 @@ def _check_files(event: Event) -> Reply:
 
 def _is_wired(name: str, folder: str) -> bool:
     """Return whether settings run our hooks in a host, so that those of the plugin need not."""
-    from memfs.hosts import wiring
+    from memfs.hosts import settings
 
     home, store = os.path.expanduser("~"), store_paths.find(folder or ".")
     return any(
-        wiring.is_wired(hosts.get(each), home, store.top if store else "")
+        settings.is_wired(hosts.get(each), home, store.top if store else "")
         for each in hosts.BORROWERS.get(name, (name,))
     )
 

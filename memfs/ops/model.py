@@ -11,7 +11,7 @@ from memfs.core.errors import LockedError, StoreError, UsageError
 from memfs.recall import index_sources, model_config
 from memfs.recall.model_config import Coverage
 from memfs.search import active_model, model_files
-from memfs.store import config, config_edit, lock
+from memfs.store import config, config_file, lock
 from memfs.store.blocks import Place
 from memfs.store.config import ModelSetting
 
@@ -50,7 +50,7 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
         raise StoreError("you have no store of your own to keep the setting in", "memfs init")
     model = _parse_model(text)
     _check_model(model)
-    path = config_edit.write(place.user, "embedding", model.name)
+    path = config_file.write(place.user, "embedding", model.name)
     active = model_config.load_wanted_model(place)
     if active.model.said != path:
         return ModelChange(model.name, path, f"{active.model.said} says {active.model.name}", "")

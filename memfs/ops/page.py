@@ -19,7 +19,7 @@ from memfs.core.block import Block
 from memfs.core.errors import NotFoundError, RejectedError, Remedy
 from memfs.core.events import Event
 from memfs.core.records import JournalEntry, Origin, Passage
-from memfs.store import archive, autocommit, blocks, clock, config, journal_query, writer
+from memfs.store import archive, blocks, clock, commit_writer, config, journal_query, writer
 from memfs.store.blocks import Place
 from memfs.store.writer import Change, Writer
 from memfs.sync import instruction_sections
@@ -88,7 +88,7 @@ def page_out(
         why = f"{len(ids)} archived, {discarded} discarded"
         change = opened.write_body(OUT, body, len(gone) + block.paged_out, origin, why)
     store = place.store(block.tier)
-    notes = [autocommit.commit_passage(place, store, where, origin) for _, where in archived]
+    notes = [commit_writer.commit_passage(place, store, where, origin) for _, where in archived]
     notes.append(instruction_sections.finish_edit(place, [change], origin))
     return replace(planned, note="; ".join(filter(None, notes)))
 
@@ -320,4 +320,4 @@ def _unarchive(place: Place, tier: str, label: str, body: str, origin: Origin) -
     for path in back:
         files.remove(path)
     subject = origin.reason or f"memory: {IN} {label}"
-    return autocommit.commit_files(place, place.store(tier), back, IN, subject, origin)
+    return commit_writer.commit_files(place, place.store(tier), back, IN, subject, origin)

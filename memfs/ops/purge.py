@@ -23,9 +23,9 @@ from memfs.recall import source_index
 from memfs.recall.index_sources import Stage
 from memfs.secrets import redact
 from memfs.store import (
-    autocommit,
     blocks,
     clock,
+    commit_writer,
     commits,
     git,
     inventory,
@@ -152,7 +152,7 @@ def _commit(store: Store, place: Place, paths: list[str]) -> str:
     """Commit the redacted files of a store, if edits are committed; return why not, or ""."""
     committed = {each.path for each in inventory.list_committed(store)}
     mine = [path for path in paths if path in committed]
-    return autocommit.commit_files(place, store, mine, OP, "memory: secrets redacted", _BY)
+    return commit_writer.commit_files(place, store, mine, OP, "memory: secrets redacted", _BY)
 
 
 def _purge_store(store: Store, place: Place) -> None:
@@ -224,15 +224,14 @@ def _find_all(place: Place, unread: list[str], stage: Stage = _silent) -> list[S
     tick = stage("looking through files", len(listed))
     for each in listed:
         try:
-            found += [_make_secret(each, leak) for leak in _find_in_file(each)]
+            found += [
+                StoredSecret(each.path, *leak, each.kind != "foreign")
+                for leak in _find_in_file(each)
+            ]
         except OSError:
             unread.append(each.path)
         tick(1)
     return found
-
-
-def _make_secret(each: StoreFile, leak: file_redaction.FileSecret) -> StoredSecret:
-    return StoredSecret(each.path, *leak, each.kind != "foreign")
 
 
 def _list_files(store: Store, worktrees: list[Store]) -> list[StoreFile]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from memfs import hosts
 from memfs.core.errors import UsageError
-from memfs.core.records import KINDS, Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
+from memfs.core.records import KINDS
 from memfs.ipc import client
 from memfs.search.request import Filter, HitPage, Mode, SearchAnswer, SearchRequest
 from memfs.store.blocks import Place

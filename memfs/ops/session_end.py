@@ -6,7 +6,7 @@ from memfs.core import label as labels
 from memfs.core.errors import StoreError
 from memfs.core.events import Event
 from memfs.core.records import Origin
-from memfs.store import autocommit, blocks, clock, config, spool, writer
+from memfs.store import blocks, clock, commit_writer, config, spool, writer
 from memfs.store.blocks import Place
 from memfs.store.writer import Change
 
@@ -19,7 +19,7 @@ def run(event: Event) -> None:
     if event.transcript:
         spool.write_note(place.home, event.host, event.transcript, event.session)
     _clear_blocks(place, event)
-    note = autocommit.commit_session(place, Origin("agent", event.host, event.session))
+    note = commit_writer.commit_session(place, Origin("agent", event.host, event.session))
     if note:
         raise StoreError(note)
 

@@ -12,13 +12,14 @@ from memfs import files
 from memfs.core import body_edits, settings
 from memfs.core import label as labels
 from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
-from memfs.core.records import Hit, Origin
-from memfs.core.source_location import has_lines
+from memfs.core.hits import Hit
+from memfs.core.records import Origin
+from memfs.core.snippet import has_lines
 from memfs.recall import source_index, source_state
 from memfs.recall.index_sources import Stage
 from memfs.recall.source_state import SourceState
 from memfs.search.catalog import LeftOutError
-from memfs.store import autocommit, config_edit, data_sources, quarantine, store_paths
+from memfs.store import commit_writer, config_file, data_sources, quarantine, store_paths
 from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
 from memfs.store.store_paths import Store
@@ -94,8 +95,10 @@ def add(
     value: dict[str, object] = {"paths": [_write_path(store, each) for each in paths]}
     for key, given in (("glob", list(globs)), ("exclude", list(excludes))):
         value |= {key: given} if given else {}
-    for key, size in (("chunk_size", chunk_size), ("overlap", overlap)):
-        value |= {} if size in (None, settings.SOURCE[key]) else {key: size}
+    if chunk_size not in (None, settings.DEFAULT_CHUNK_SIZE):
+        value["chunk_size"] = chunk_size
+    if overlap not in (None, settings.DEFAULT_OVERLAP):
+        value["overlap"] = overlap
     source = data_sources.parse_source(store, label, value)
     if isinstance(source, str):
         raise UsageError(f"{label} cannot be a source: {source}")
@@ -147,11 +150,11 @@ def _write(
 ) -> ConfiguredSource:
     if not store.private:
         quarantine.check_writable(store, f"{store.root}/{store_paths.CONFIG}")
-    path = config_edit.write_entry(store, data_sources.SECTION, name, value)
+    path = config_file.write_entry(store, data_sources.SECTION, name, value)
     verb = "remove" if value is None else "add"
     subject = origin.reason or f"memory: {verb} the source {name}"
     return ConfiguredSource(
-        name, path, autocommit.commit_files(place, store, [path], "source", subject, origin)
+        name, path, commit_writer.commit_files(place, store, [path], "source", subject, origin)
     )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memfs import files, hosts
-from memfs.context import window_usage
-from memfs.context.window_usage import WindowUsage
+from memfs.context import window_budget
+from memfs.context.window_budget import WindowUsage
 from memfs.core import block_states, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
@@ -24,6 +24,7 @@ from memfs.store import (
     block_history,
     blocks,
     clock,
+    commits,
     config,
     data_sources,
     git,
@@ -33,7 +34,6 @@ from memfs.store import (
     recall,
     sessions,
     spool,
-    tracked_files,
 )
 from memfs.store.blocks import Place
 
@@ -154,9 +154,11 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
     for source in data_sources.list_searched(place):
         from memfs.recall import source_state  # with what walks files
 
-        if source.kind == data_sources.COMMITS and not git.get_head_commit(source.top):
+        state = source_state.load_state(source)
+        is_log = source.kind == data_sources.COMMITS
+        if is_log and not (state and state.chunks) and not git.get_head_commit(source.top):
             continue  # there is no commit yet
-        state, current = source_state.load_state(source), source_state.is_current(source)
+        current = state is not None and source_state.is_current(source, state)
         files, chunks = (state.files, state.chunks) if state else (0, 0)
         yield SourceStatus(source.name, source.tier, files, chunks, current, source.kind)
 
@@ -168,7 +170,7 @@ def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) 
     """
     host = wired[0][0] if wired and not window else ""
     size = hosts.get(host).WINDOW if host else window
-    return PromptUsage(host, window_usage.measure_window(place, size, host))
+    return PromptUsage(host, window_budget.measure_window(place, size, host))
 
 
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
@@ -191,9 +193,7 @@ def _load_block_states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
     entries = [entry for store in place.stores() for entry in journal.read(store)]
     last = {entry.key: entry.op for entry in entries}
-    changed = {
-        store.root: tracked_files.list_dirty(store.root, "blocks") for store in place.stores()
-    }
+    changed = {store.root: commits.list_dirty(store.root, "blocks") for store in place.stores()}
     found = []
     for block in blocks.load(place):
         store = place.store(block.tier)

@@ -74,7 +74,7 @@ def run(index: OpenStore, days: int = DAYS) -> Timeline:
         tuple(_measure_growth(place, entries)),
         tuple(_measure_costs(place)),
         tuple(each for name in hosts.NAMES if (each := _measure_hooks(place, name))),
-        _count_failures(place),
+        sum((files.read(f"{store.local}/hook.log") or "").count("\n") for store in place.stores()),
     )
 
 
@@ -115,9 +115,3 @@ def _measure_hooks(place: Place, host: str) -> HookTimes | None:
     times = sorted(milliseconds for _, _, milliseconds in found)
     median, p95 = (times[min(len(times) - 1, int(len(times) * part))] for part in (0.5, 0.95))
     return HookTimes(host, len(times), median, p95, found[-1][1])
-
-
-def _count_failures(place: Place) -> int:
-    return sum(
-        (files.read(f"{store.local}/hook.log") or "").count("\n") for store in place.stores()
-    )

@@ -14,7 +14,7 @@ from memfs.files import logs, trees
 from memfs.store import (
     blocks,
     commits,
-    config_check,
+    config_file,
     facts,
     git,
     incoming_changes,
@@ -101,7 +101,7 @@ def review_store(place: Place) -> TrustReport:
         tuple(_list_texts(store, data)),
         _compute_digest(data),
         len((git.run(store.root, "ls-files", "-s", "-z", paths=["local"]) or "").split("\0")) - 1,
-        tuple(config_check.find_problems(store)),
+        tuple(config_file.find_problems(store)),
         tuple(_load_changes(store)) if trusted else (),
         found,
     )

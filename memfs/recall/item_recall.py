@@ -15,8 +15,7 @@ import math
 
 from memfs import files
 from memfs.core.errors import is_damage
-from memfs.core.snippet import snippet, trim_heading
-from memfs.core.source_location import format_location
+from memfs.core.snippet import format_location, snippet, trim_heading
 from memfs.search import prompt_relevance
 from memfs.search.lexical import TextIndex
 from memfs.search.prompt_bm25 import PromptHit, get_field

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memfs.core import settings
 from memfs.core.errors import MemfsError, StoreError
 from memfs.files import outside, signatures
-from memfs.search import active_model, catalog, model_files, segments, vector_layout
+from memfs.search import active_model, model_files, segments, vector_layout
 from memfs.search.model_files import ModelFiles
 from memfs.store import config, store_paths
 from memfs.store.blocks import Place
@@ -157,6 +157,10 @@ def load_status(place: Place) -> Coverage:
 def _compute_share(index: str, wanted: WantedModel) -> float:
     if wanted.files is None:
         return 0.0
+    if not segments.count_documents(index):
+        return 1.0
+    from memfs.search import catalog  # with SQLite
+
     last = catalog.count_documents(index) - 1
     done = max(0, vector_layout.load_extent(index, wanted.files.name).documents - 1)
     return min(1.0, done / last) if last else 1.0

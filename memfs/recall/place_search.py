@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from memfs.core.errors import DamagedError, MemfsError
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.recall.open_store import OpenStore
 from memfs.search import federated_search
 from memfs.search.engine import Engine, IndexSearch, rank_indexes

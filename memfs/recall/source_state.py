@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from memfs import files
 from memfs.core.errors import UNREADABLE
-from memfs.ingest import commit_log
 from memfs.ingest.source_files import FolderListing, SourceWalk
 from memfs.store.data_sources import COMMITS, DataSource
 
@@ -49,12 +48,14 @@ def load_state(source: DataSource) -> SourceState | None:
         return None
 
 
-def is_current(source: DataSource) -> bool:
+def is_current(source: DataSource, state: SourceState) -> bool:
     """Tell whether no file of a source has changed since its index was brought in line."""
-    state = load_state(source)
-    if source.kind == COMMITS and not commit_log.is_current(source.top, source.paths[0]):
-        return False
-    return state is not None and SourceWalk(source, load_listings(source)).stamp == state.stamp
+    if source.kind == COMMITS:
+        from memfs.ingest import commit_log  # with patterns, which files do without
+
+        if not commit_log.is_current(source.top, source.paths[0]):
+            return False
+    return SourceWalk(source, load_listings(source)).stamp == state.stamp
 
 
 def load_listings(source: DataSource) -> dict[str, FolderListing]:

@@ -10,7 +10,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.formats import format_day
-from memfs.core.records import Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
 from memfs.search import federated_search, hit_builder, query_dates, ranking
 from memfs.search.federated_search import convert_damage
 from memfs.search.hit_builder import HitBuilder

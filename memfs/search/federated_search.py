@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
-from memfs.core.records import Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
 from memfs.search.hit_builder import HitBuilder
 from memfs.search.request import Filter, HitPage
 

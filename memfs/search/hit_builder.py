@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from tantivy import Document
 
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.core.snippet import snippet, trim_heading
 from memfs.search import identifiers
 from memfs.search.lexical import Term, TextIndex, WantedStems, may_be_mistyped

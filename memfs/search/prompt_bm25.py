@@ -27,7 +27,7 @@ def exclude_running(
 class PromptHit:
     """What memory says to a prompt: an answer of a past session, or a document.
 
-    The fields are those of `records.Hit` that rendering reads. `ids` are those of what is shown;
+    The fields are those of `hits.Hit` that rendering reads. `ids` are those of what is shown;
     `reason` is for people, `why` is shown to the assistant, too. `session` is that of an answer.
     """
 

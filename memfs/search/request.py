@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from memfs.core.records import Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
 
 AnyHit = TypeVar("AnyHit", Hit, SessionHit)
 Mode = Literal["hybrid", "text", "semantic"]

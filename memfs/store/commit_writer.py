@@ -1,7 +1,11 @@
-"""A commit of files as they are: no filter, no hook, no signature, nothing else that is staged."""
+"""A commit of files as they are: no filter, no hook, no signature, nothing else that is staged.
+
+And the commits of memory files that the configuration asks for (`git.commit`).
+"""
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,12 +13,20 @@ from subprocess import CompletedProcess
 
 from memfs import files
 from memfs.core import body_edits
+from memfs.core import label as labels
+from memfs.core.errors import StoreError
 from memfs.core.escaping import make_plain
+from memfs.core.privacy import storable
+from memfs.core.records import Origin
+from memfs.core.settings import Settings
 from memfs.files import logs
 from memfs.secrets import find_secrets
-from memfs.store import commits, git, tracked_files
+from memfs.store import commits, config, git, journal
+from memfs.store.blocks import Place
+from memfs.store.commits import TrackedFile
 from memfs.store.git import GitHead
-from memfs.store.tracked_files import TrackedFile
+from memfs.store.store_paths import Store
+from memfs.store.writer import Change
 
 _TRIES = 5  # while somebody else holds the index
 _FILE = "100644"
@@ -37,7 +49,7 @@ def commit(
     commit before has it.
     """
     there = [name for name in names if files.is_file(f"{folder}/{name}")]
-    filtered = tracked_files.list_filters(folder, there) if there else {}
+    filtered = commits.list_filters(folder, there) if there else {}
     notes = [
         f"{make_plain(name)} goes through {how}, and memfs runs no filter: commit it with git"
         for name, how in sorted(filtered.items())
@@ -68,9 +80,9 @@ def _read_texts(folder: str, names: Sequence[str]) -> dict[str, bytes | None]:
     found: dict[str, bytes | None] = {}
     for name in names:
         path = f"{folder}/{name}"
-        if files.is_file(path) and files.get_size(path) <= tracked_files.LARGEST:
+        if files.is_file(path) and files.get_size(path) <= commits.LARGEST:
             data = logs.read_whole(path)
-            found[name] = None if data is None else tracked_files.fix_line_ends(folder, name, data)
+            found[name] = None if data is None else commits.fix_line_ends(folder, name, data)
         elif not os.path.lexists(path):
             found[name] = None
     return found
@@ -167,3 +179,121 @@ def _find_complaint(done: CompletedProcess[bytes] | None) -> str:
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     complaint = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
     return complaint or (lines[0] if lines else f"git ended with {done.returncode}")
+
+
+EDIT, SESSION = "edit", "session"
+_OURS = ("blocks", "archive", "facts", "static", "config.yaml", ".gitignore", ".gitattributes")
+_BUSY = {  # unfinished operations of git, by the file that marks each
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "BISECT_LOG": "a bisection",
+}
+
+
+def commit_edit(place: Place, changes: list[Change], origin: Origin) -> str:
+    """Commit an edit if `git.commit` is `edit`; return why that failed, or ""."""
+    notes = []
+    for store in place.stores():
+        mine = [
+            change
+            for change in changes
+            if change.tier != labels.SESSION and place.store(change.tier).root == store.root
+        ]
+        settings = _load_settings(place, store)
+        if mine and settings.get("git.commit") == EDIT:
+            names = ", ".join(change.label for change in mine)
+            ops = list(dict.fromkeys(change.op for change in mine))
+            subject = origin.reason or f"memory: {' and '.join(ops)} {names}"
+            message = _format_message(subject, [], ops, origin)
+            paths = [os.path.relpath(change.path, store.root) for change in mine]
+            notes.append(_commit(store, paths, message, settings))
+    return "; ".join(note for note in notes if note)
+
+
+def commit_passage(
+    place: Place, store: Store, path: str, origin: Origin, verb: str = "archive"
+) -> str:
+    """Commit what was done to a passage if `git.commit` is `edit`; return why not, or ""."""
+    subject = origin.reason or f"memory: {verb} a passage"
+    return commit_files(place, store, [path], verb, subject, origin)
+
+
+def commit_files(
+    place: Place, store: Store, paths: list[str], op: str, subject: str, origin: Origin
+) -> str:
+    """Commit files that one operation wrote, as `commit_passage` does."""
+    settings = _load_settings(place, store)
+    if not paths or settings.get("git.commit") != EDIT:
+        return ""
+    names = [os.path.relpath(path, store.root) for path in paths]
+    return _commit(store, names, _format_message(subject, [], [op], origin), settings)
+
+
+def commit_session(place: Place, origin: Origin) -> str:
+    """Commit a session's changes if `git.commit` is `session`; return why that failed, or ""."""
+    notes = []
+    for store in place.stores():
+        settings = _load_settings(place, store)
+        if settings.get("git.commit") == SESSION:
+            session = storable(origin.session)  # as the journal and the trailer have it
+            edits = [
+                f"- {entry.op} {entry.label}" + (f": {entry.reason}" if entry.reason else "")
+                for entry in journal.read(store)
+                if entry.session in (origin.session, session)
+                and entry.tree == store.tree
+                and entry.tier == store.tier
+            ]
+            subject = f"memory: session {session[:8]}"
+            message = _format_message(subject, edits, [SESSION], origin)
+            notes.append(_commit(store, list(_OURS), message, settings))
+    return "; ".join(note for note in notes if note)
+
+
+def _load_settings(place: Place, store: Store) -> Settings:
+    """Load the settings of a store; a project's do not apply to the user's store."""
+    return config.load(Place(None, store) if store.tier == labels.USER else place)
+
+
+def _format_message(subject: str, body: list[str], ops: list[str], origin: Origin) -> str:
+    first, *rest = [line.rstrip() for line in make_plain(storable(subject)).split("\n")] or [""]
+    who = origin.actor + (f" ({origin.host})" if origin.host else "")
+    trailers = [f"Memfs-Op: {op}" for op in ops] + [f"Memfs-Actor: {who}"]
+    if origin.session:
+        trailers.append(f"Memfs-Session: {storable(origin.session)}")
+    paragraphs = [first, "\n".join(rest).strip(), make_plain(storable("\n".join(body)))]
+    last = "\n".join(" ".join(make_plain(line).split()) for line in trailers)
+    return "\n\n".join([part for part in paragraphs if part] + [last]) + "\n"
+
+
+def _commit(store: Store, paths: list[str], message: str, settings: Settings) -> str:
+    """Commit `paths` (relative to the store) as they are; return why that failed, or ""."""
+    known = commits.read_committed(store.root, paths)
+    changed = [] if known is None else commits.list_differing(store.root, paths, known)
+    if not changed or known is None:
+        return ""
+    head = git.checked_out(store.root)
+    why = "git does not answer" if head is None else _find_hindrance(head, settings)
+    if head is not None and not why:
+        try:
+            why = commit(store.root, head, changed, known, message)
+        except StoreError as error:  # the edit stands
+            why = error.message
+    return f"not committed: {why}" if why else ""
+
+
+def _find_hindrance(head: git.GitHead, settings: Settings) -> str:
+    """Return why nothing may be committed now, or ""."""
+    for name, what in _BUSY.items():
+        if os.path.exists(f"{head.folder}/{name}"):
+            return f"{what} is going on"
+    branch = head.branch.removeprefix("refs/heads/")
+    if not branch:
+        return "no branch is checked out"
+    protected = settings.get("git.protected")
+    patterns = [str(name) for name in protected] if isinstance(protected, list) else []
+    if any(fnmatch.fnmatchcase(branch, pattern) for pattern in patterns):
+        return f"{branch} is protected (git.protected)"
+    return ""

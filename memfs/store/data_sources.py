@@ -155,7 +155,10 @@ def parse_source(store: "Store", name: str, value: object) -> DataSource | str:
         if len(texts) > MOST:
             return f"it has {len(texts):,} {key}, at most {MOST} are used"
         found[key] = tuple(texts)
-    sizes = [value.get(key, settings.SOURCE[key]) for key in ("chunk_size", "overlap")]
+    sizes = (
+        value.get("chunk_size", settings.DEFAULT_CHUNK_SIZE),
+        value.get("overlap", settings.DEFAULT_OVERLAP),
+    )
     size, overlap = (each if type(each) is int else -1 for each in sizes)
     if not SMALLEST <= size <= LARGEST:
         return f"its chunk_size is {sizes[0]!r}, expected {SMALLEST} to {LARGEST:,}"

@@ -14,7 +14,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -216,6 +215,8 @@ def _open_buffer() -> IO[bytes]:
     """Open a file that is in no folder."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("git"), "w+b")
+    import tempfile  # slow to load
+
     return tempfile.TemporaryFile()  # pragma: no cover - not Linux
 
 

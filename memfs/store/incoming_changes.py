@@ -21,17 +21,7 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, StoreError
 from memfs.core.records import block_key
 from memfs.files import atomic, logs, outside, signatures, trees
-from memfs.store import (
-    commits,
-    git,
-    journal,
-    local_folder,
-    lock,
-    store_paths,
-    tracked_files,
-    trust,
-    worktrees,
-)
+from memfs.store import commits, git, journal, local_folder, lock, store_paths, trust, worktrees
 from memfs.store.store_paths import Store
 from memfs.store.trust import AcceptedTexts, GitReview
 
@@ -101,9 +91,7 @@ def find_incoming(store: Store) -> IncomingChanges:
     # A text that git has and that was not added here came with git: a pull may have failed.
     brought = commits.filter_existing(store.root, [now for _, now in unknown]) if listed else set()
     # A text that git wrote through a filter or an encoding is neither in git nor an edit.
-    converted = tracked_files.list_filters(
-        store.root, [name for name, _ in unknown if name in listed]
-    )
+    converted = commits.list_filters(store.root, [name for name, _ in unknown if name in listed])
     for name, now in unknown:
         if now in brought or name in converted:
             found.append(Arrival(name, known.there.get(name, ""), now))

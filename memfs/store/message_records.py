@@ -2,12 +2,14 @@
 
 Beside a large recall file stands one with 16 bytes for each of its messages: a hash of the id, and
 where its line ends. It is derived: what it does not reach up to is read from the recall file, and
-where it does not fit, it is made anew.
+where it does not fit, it is made anew. Up to where a transcript was read is noted here, too
+(`ReadState`): not durably, since a lost state costs a second reading alone.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import operator
 import os
@@ -15,13 +17,15 @@ import sys
 from array import array
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
+from typing import BinaryIO
 
 from memfs import files
 from memfs.core.errors import UNREADABLE
 from memfs.core.records import Message
-from memfs.files import logs
+from memfs.files import atomic, logs, outside
 
 _QUOTE = json.encoder.encode_basestring_ascii
 _quote_name = functools.lru_cache(256)(_QUOTE)  # names repeat
@@ -99,7 +103,7 @@ class MessageIds:
             found.byteswap()
         ends = found[1::2].tolist()
         # After a power cut there may be holes of zeros in it, or more than the recall file has.
-        if not ends or ends[0] <= 0 or ends[-1] > size or not _is_rising(ends):
+        if not ends or ends[0] <= 0 or ends[-1] > size or not all(map(int.__lt__, ends, ends[1:])):
             return
         if logs.last_byte(self._path, ends[-1]) != b"\n":
             return
@@ -149,10 +153,6 @@ def _hash(ident: str) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
-def _is_rising(ends: list[int]) -> bool:
-    return all(map(int.__lt__, ends, ends[1:]))
-
-
 def encode_message(message: Message) -> bytes:
     """Return the line of a message: what `json.dumps` of it as a dict gives, ten times as fast.
 
@@ -199,3 +199,63 @@ def _make_reader() -> Callable[[bytes], Message]:
     form = msgspec.defstruct("Line", known, forbid_unknown_fields=True, gc=False)
     decode, values = msgspec.json.Decoder(form).decode, operator.attrgetter(*Message._fields)
     return lambda line: Message(*values(decode(line)))
+
+
+_LARGEST = 1 << 62  # of an offset
+_SAMPLE = 4096  # bytes at the beginning and the end of what was read, to notice a rewritten file
+
+
+@dataclass
+class ReadState:
+    """How far a transcript was read: `offset` bytes, which looked like `print`.
+
+    `path` is where it was. `kept` is the size of our own file then: what is behind it may be
+    torn. `versions` are (size, print) of transcripts that a rewritten one has replaced.
+    """
+
+    path: str = ""
+    offset: int = 0
+    print: str = ""
+    kept: int = 0
+    malformed: int = 0
+    versions: list[tuple[int, str]] = field(default_factory=list)
+
+
+def fingerprint(path: str, offset: int) -> str:
+    """Return a hash of the first and the last 4 kB of the first `offset` bytes of a file.
+
+    Whether a file only grew is told by this alone, whatever its size: an end holds times and ids
+    of its own, so another text of the same length does not have it. What this cannot notice is a
+    change of bytes between the two parts that keeps every byte behind it in its place. The inode
+    says nothing: a copy, a sync or an editor changes it, and a new file may have it again.
+    """
+    with outside.open_stream(path) as handle:
+        return fingerprint_of(handle, offset)
+
+
+def fingerprint_of(handle: BinaryIO, offset: int) -> str:
+    """Return the fingerprint of an open file."""
+    handle.seek(0)
+    head = handle.read(min(offset, _SAMPLE))
+    handle.seek(max(0, offset - _SAMPLE))
+    tail = handle.read(min(offset, _SAMPLE))
+    return hashlib.sha256(head + b"|" + tail).hexdigest()[:32]
+
+
+def load(path: str) -> ReadState | None:
+    """Load the saved state; None if there is none, or it is damaged."""
+    try:
+        found = json.loads(files.read(path) or "")
+        found["versions"] = [(int(size), str(mark)) for size, mark in found["versions"]]
+        state = ReadState(**found)
+    except UNREADABLE:
+        return None
+    counts = (state.offset, state.kept, state.malformed)
+    plain = all(type(count) is int and 0 <= count < _LARGEST for count in counts)
+    texts = isinstance(state.path, str) and isinstance(state.print, str)
+    return state if plain and texts else None
+
+
+def save(path: str, state: ReadState) -> None:
+    """Save the state; after a crash of the system an older one may be there."""
+    atomic.write(path, json.dumps(vars(state)), private=True, durable=False, locked=True)

@@ -23,11 +23,11 @@ from memfs.store import (
     blocks,
     clock,
     commit_writer,
+    commits,
     git,
     local_folder,
     quarantine,
     store_paths,
-    tracked_files,
 )
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -168,10 +168,10 @@ class StoreDraft:
         if not self.branch or store is None:
             return
         paths = ["blocks", "archive"]
-        known = tracked_files.read_committed(store.root, paths) or {}
+        known = commits.read_committed(store.root, paths) or {}
         changed = [
             name
-            for name in tracked_files.list_differing(store.root, paths, known)
+            for name in commits.list_differing(store.root, paths, known)
             if not name.startswith("archive/") or files.is_file(f"{store.root}/{name}")
         ]  # the store's passages were not copied
         message = f"memory: reflect on {len(sessions)} sessions, by {model}\n"

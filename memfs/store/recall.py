@@ -17,9 +17,8 @@ from memfs import files
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files import atomic, logs, trees
 from memfs.files.logs import JsonLog
-from memfs.store import checkpoint, message_records, store_paths
-from memfs.store.checkpoint import ReadState
-from memfs.store.message_records import MessageIds, id_of, remove_ids
+from memfs.store import message_records, store_paths
+from memfs.store.message_records import MessageIds, ReadState, id_of, remove_ids
 from memfs.store.store_paths import Store
 
 SUFFIX = ".jsonl"
@@ -70,7 +69,7 @@ class RecallLog:
 
     def load_state(self) -> ReadState | None:
         """Load how far the transcript was read; None if never."""
-        return checkpoint.load(self._state_path)
+        return message_records.load(self._state_path)
 
     def is_forgotten(self) -> bool:
         """Tell whether a person had the session forgotten."""
@@ -127,7 +126,7 @@ class RecallLog:
 
     def save(self, state: ReadState) -> None:
         """Save how far the transcript was read."""
-        checkpoint.save(self._state_path, state)
+        message_records.save(self._state_path, state)
 
     def load_ids(self) -> MessageIds:
         """Return the ids of the stored messages, read at the first call."""
@@ -223,7 +222,7 @@ class RecallDraft:
         self._made = False
         files.sync_folder(log.folder)
         if state is None:
-            state = checkpoint.ReadState()
+            state = message_records.ReadState()
         else:
             state.versions = [*state.versions, (state.offset, state.print)][-_KEPT_VERSIONS:]
         state.path, state.offset, state.print = path, self._end, mark
@@ -334,10 +333,10 @@ def rewrite(path: str, change: Callable[[str], str]) -> None:
         remove_ids(path)
         atomic.write(path, after, private=True, locked=True)
     state_path = path.removesuffix(SUFFIX) + _STATE
-    state = checkpoint.load(state_path) if path.endswith(SUFFIX) else None
+    state = message_records.load(state_path) if path.endswith(SUFFIX) else None
     if state and state.kept != len(files.encode(after)):
         state.kept = len(files.encode(after))
-        checkpoint.save(state_path, state)
+        message_records.save(state_path, state)
 
 
 def sources(store: Store) -> list[str]:

@@ -22,20 +22,10 @@ from memfs.files import atomic, outside
 from memfs.hosts import marked_section
 from memfs.hosts.marked_section import MARKS, TARGETS, InstructionFile
 from memfs.secrets import redact
-from memfs.store import (
-    autocommit,
-    blocks,
-    commits,
-    config,
-    git,
-    lock,
-    quarantine,
-    store_paths,
-    tracked_files,
-)
+from memfs.store import blocks, commit_writer, commits, config, git, lock, quarantine, store_paths
 from memfs.store.blocks import Place
+from memfs.store.commits import TrackedFile
 from memfs.store.store_paths import Store
-from memfs.store.tracked_files import TrackedFile
 from memfs.store.writer import Change
 
 _PARTIAL = "next-index-"  # the name of git's index for a commit of named paths
@@ -162,7 +152,7 @@ def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
     Returns what went wrong, or ""; the edit stands.
     """
     notes = (
-        autocommit.commit_edit(place, changes, origin),
+        commit_writer.commit_edit(place, changes, origin),
         renew_after_edit(place, {change.tier for change in changes}),
     )
     return "; ".join(note for note in notes if note)
@@ -259,7 +249,7 @@ def stage_files(place: Place, index: str = "") -> StagedSections:
     with lock.hold_lock(store):
         ours = render_section(store)
         plans = {_get_name(store, plan): plan for plan in _make_plans(store, targets, ours)}
-        known = tracked_files.read_staged(store.top, list(plans), index) or {}
+        known = commits.read_staged(store.top, list(plans), index) or {}
         waiting = _find_outdated(store, plans, known, ours)
         why = _find_hindrance(store, index) if waiting else ""
         if why:
@@ -290,7 +280,7 @@ def _find_outdated(
 def _stage_files(store: Store, waiting: list[_Waiting], index: str) -> StagedSections:
     added, left = [], []
     late = [each.name for each in waiting if each.wanted != each.text]
-    filtered = tracked_files.list_filters(store.top, late) if late else {}
+    filtered = commits.list_filters(store.top, late) if late else {}
     for each in waiting:
         each.plan.write(store.top)
         if each.wanted is None or each.wanted == each.text:
@@ -333,9 +323,9 @@ def _find_hindrance(store: Store, index: str) -> str:
     """Return why nothing can be added to this commit, or ""."""
     if os.path.basename(index).startswith(_PARTIAL):
         return "a commit of named paths takes nothing else"
-    known = tracked_files.read_staged(store.root, ["blocks"], index)
+    known = commits.read_staged(store.root, ["blocks"], index)
     if known is None:
         return "git does not answer"
-    changed = tracked_files.list_differing(store.root, ["blocks"], known)
+    changed = commits.list_differing(store.root, ["blocks"], known)
     before = git.prefix(store.root)
     return f"{before}{changed[0]} has changes that are not staged" if changed else ""

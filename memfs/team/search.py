@@ -13,7 +13,7 @@ from queue import Empty, Queue
 from typing import TYPE_CHECKING, Self
 
 from memfs.core.errors import MemfsError, StoreError
-from memfs.core.records import MEMBER, Hit
+from memfs.core.hits import MEMBER, Hit
 from memfs.ops import search
 from memfs.search.prompt_bm25 import PromptHit, trim_prompt
 from memfs.search.request import Filter, HitPage, Mode

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from memfs.core.errors import LockedError, MemfsError, StoreError
 from memfs.files import logs, signatures
 from memfs.ipc.client import VERSION
-from memfs.store import checkpoint, clock, lock, store_paths
+from memfs.store import clock, lock, message_records, store_paths
 from memfs.store.store_paths import Store
 from memfs.team import membership
 from memfs.team.client import AWAY, REFUSED, TeamClient, TeamError
@@ -366,7 +366,7 @@ def _print(path: str, offset: int) -> str:
     """Return the fingerprint of the first `offset` bytes of a recall file, "" for none."""
     try:
         with logs.open_stream(path) as handle:
-            return checkpoint.fingerprint_of(handle, offset)
+            return message_records.fingerprint_of(handle, offset)
     except FileNotFoundError:
         return ""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from memfs.context import page_scores
 from memfs.core.escaping import flatten_text, quote_lines
-from memfs.core.records import Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
 from memfs.core.snippet import trim_heading
 from memfs.ops import search
 from memfs.search.request import Filter, HitPage
@@ -36,7 +35,7 @@ def drop_running_turn(context: ToolContext, found: HitPage[Hit]) -> HitPage[Hit]
     last = max((message.at for message in page_scores.list_prompts(place)), default="")
     here = ("message", place.session)
     hits = [hit for hit in found.hits if (hit.kind, hit.session) != here or hit.at < last]
-    return replace(found, hits=hits, total=found.total - len(found.hits) + len(hits))
+    return found._replace(hits=hits, total=found.total - len(found.hits) + len(hits))
 
 
 def parse_search(arguments: Arguments, kinds: tuple[str, ...]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from memfs.agent.endpoint import select_endpoint
 from memfs.agent.model import ModelError, ModelRequest, RefusedError, UserPrompt
 from memfs.core.errors import MemfsError
 from memfs.core.settings import Settings
-from memfs.store import config_check
+from memfs.store import config_file
 from memfs.store.blocks import Place
 from tests.agent.conftest import Connect, Evaluate, Serve
 from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say
@@ -239,7 +239,7 @@ def test_the_users_own_configuration_names_the_model(
     Path(place.user.root, "config.yaml").write_text(llm)
     Path(place.project.root, "config.yaml").write_text(llm.replace(mine.url, other.url))
     monkeypatch.setenv("MEMFS_LLM_ENDPOINT", other.url)
-    assert config_check.find_problems(place.user) == []
+    assert config_file.find_problems(place.user) == []
     small = ("--set", "../small")  # the current folder is the project
     assert memfs("eval", *small).code == 0
     assert not other.asked, "neither a repository nor its variables say where a key goes"

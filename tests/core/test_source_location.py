@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memfs.core.snippet import trim_heading
-from memfs.core.source_location import format_location, has_lines
+from memfs.core.snippet import format_location, has_lines, trim_heading
 
 
 @pytest.mark.parametrize(

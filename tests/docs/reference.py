@@ -18,7 +18,7 @@ import click
 
 import memfs
 from memfs.cli.group import GROUPS, PLUMBING, group, list_examples
-from memfs.store import config_check
+from memfs.core import settings
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 _MADE = "<!-- Made by `python -m tests.docs.reference`: change the program instead. -->\n"
@@ -110,13 +110,12 @@ def _list_settings() -> list[str]:
         "`memfs doctor` names unknown keys, with the nearest known one, wrong values with file and",
         "line, and variables that it does not know.",
         "",
-        "| key | default | |",
-        "|---|---|---|",
+        "| key | default | values | |",
+        "|---|---|---|---|",
     ]
-    for entry in config_check.list_settings():
-        names = ", ".join(f"`{name}`" for name in entry.names)
-        defaults = ", ".join(f"`{value}`" if value else "none" for value in entry.defaults)
-        lines.append(f"| {names} | {defaults} | {_in_cell(entry.text)} |")
+    for each in settings.SETTINGS:
+        default = f"`{each.format_default()}`" if each.format_default() else "none"
+        lines.append(f"| `{each.name}` | {default} | {each.values} | {_in_cell(each.text)} |")
     return lines
 
 

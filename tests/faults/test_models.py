@@ -12,7 +12,7 @@ from memfs.ops import archive, model
 from memfs.recall import index_sources, model_config
 from memfs.recall.open_store import OpenStore
 from memfs.search import active_model, encoder, vector_layout
-from memfs.store import config_edit
+from memfs.store import config_file
 from tests.faults import harness
 from tests.faults.harness import DONE, EIO, ENOSPC, KILLS
 from tests.faults.test_index import NATIVE
@@ -34,7 +34,7 @@ def searched(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> W
     assert harness.run(str(world.root), [step]).status == DONE
     place = world.place()
     assert place.user
-    config_edit.write(place.user, "embedding", str(make(tmp_path / "mine")))
+    config_file.write(place.user, "embedding", str(make(tmp_path / "mine")))
     return world
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from memfs.core.errors import StoreError
 from memfs.core.records import Fact, Message
-from memfs.knowledge.facts import fact_store, prose, selection
+from memfs.knowledge.facts import fact_store, prose
 from memfs.ops import context, facts
 from memfs.recall.open_store import OpenStore
 from memfs.store import facts as stored
@@ -247,7 +247,7 @@ def test_facts_are_found_by_what_is_known_of_them(place: Place) -> None:
     every = fact_store.list_facts(place)
 
     def found(**asked: object) -> list[str]:
-        return [fact.statement for fact in selection.select_facts(every, **asked)]  # type: ignore[arg-type]
+        return [fact.statement for fact in fact_store.select_facts(every, **asked)]  # type: ignore[arg-type]
 
     postgres, friday = "We decided to use Postgres for orders", "Never deploy on Fridays"
     assert found(entities=("postgres",)) == [postgres]

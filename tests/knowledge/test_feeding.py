@@ -15,7 +15,7 @@ from memfs.ingest.transcripts import Tally
 from memfs.recall import index_sources
 from memfs.search.indexer import Indexed
 from memfs.search.lexical import TextIndex
-from memfs.store import archive, checkpoint, lock, recall
+from memfs.store import archive, lock, message_records, recall
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import SESSION, conversation, line, user
 
@@ -98,7 +98,7 @@ def test_copies_of_a_session_are_read_on_and_made_durable_once(
     settled: list[int] = []
     settle = recall.flush
 
-    def counted(read: list[tuple[recall.RecallLog, checkpoint.ReadState]]) -> None:
+    def counted(read: list[tuple[recall.RecallLog, message_records.ReadState]]) -> None:
         settled.append(len(read))
         settle(read)
 

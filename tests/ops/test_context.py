@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from memfs.api import open_memory
-from memfs.context import window_budget, window_usage
+from memfs.context import window_budget
 from memfs.core.body_edits import Append, Create
 from memfs.core.records import Origin
 from memfs.core.tokens import estimate
@@ -22,7 +22,7 @@ USER = Origin("user")
 
 def test_sections_and_what_is_left_make_up_the_room(place: Place) -> None:
     edit.run(place, [Append("human", "Name: Alice")], USER)
-    found = window_usage.measure_window(place, 8192)
+    found = window_budget.measure_window(place, 8192)
     names = [section.name for section in found.sections]
     assert names == [
         "instructions",
@@ -37,7 +37,7 @@ def test_sections_and_what_is_left_make_up_the_room(place: Place) -> None:
 
 def test_what_has_no_room_would_be_cut(place: Place) -> None:
     edit.run(place, [Create("big", "Much.", "a line of a long block\n" * 200)], USER)
-    found = window_usage.measure_window(place, 4096)
+    found = window_budget.measure_window(place, 4096)
     [big] = [section for section in found.sections if section.name == "big"]
     assert big.tokens > 900
     assert 0 < big.shown < big.tokens / 2

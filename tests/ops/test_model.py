@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.errors import MemfsError, StoreError
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.ops import doctor, model, search, status, trust
 from memfs.recall.open_store import OpenStore
 from memfs.search import active_model, encoder, model_files, vector_layout

@@ -13,7 +13,8 @@ import pytest
 from memfs.core.body_edits import Append, Create, Edit, Rejected
 from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.events import PROMPT, START, Reply
-from memfs.core.records import Fact, Hit, Origin
+from memfs.core.hits import Hit
+from memfs.core.records import Fact, Origin
 from memfs.importers import exporting
 from memfs.mcp import resources
 from memfs.ops import archive, edit, history, search, show, sync, trust, undo

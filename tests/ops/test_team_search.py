@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.recall.open_store import OpenStore
 from memfs.search.request import Filter
 from memfs.store.blocks import Place

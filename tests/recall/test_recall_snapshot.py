@@ -13,7 +13,7 @@ from memfs.files.signatures import sign_file
 from memfs.recall import recall_snapshot
 from memfs.recall.open_store import OpenStore
 from memfs.recall.recall_snapshot import RecallSnapshot
-from memfs.store import checkpoint, recall
+from memfs.store import message_records, recall
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
@@ -103,7 +103,7 @@ def test_what_memfs_itself_adds_to_an_old_session_is_seen_at_once(store: Store) 
     look.list_files()
     log = recall.RecallLog(store, "bench", Identity(OLD, ""))
     read = Transcript([message(OLD, "good to see you again", "m2")], 100, 0, 0)
-    state = checkpoint.ReadState("/t.jsonl", 50, "", os.path.getsize(log.path))
+    state = message_records.ReadState("/t.jsonl", 50, "", os.path.getsize(log.path))
     log.extend(state, "/t.jsonl", recall.encode_rows(read), "")
     recall.flush([(log, state)])
     assert look.list_files() == whole(store)

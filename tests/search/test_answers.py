@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from tests.search.stores import Corpus, Document, document
 
 

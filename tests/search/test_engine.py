@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.search.engine import LIMIT, Engine
 from memfs.search.request import Filter, HitPage, Mode
 from tests.examples import examples

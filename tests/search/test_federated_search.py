@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.search import federated_search
 from memfs.search.engine import Engine, IndexSearch, rank_indexes
 from memfs.search.request import Filter, HitPage

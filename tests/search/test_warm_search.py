@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.search import hnsw
 from memfs.search.engine import Engine
 from memfs.search.request import Filter

@@ -10,7 +10,7 @@ import pytest
 from memfs.context import window_budget as budgets
 from memfs.core.records import Origin
 from memfs.ops import archive, init
-from memfs.store import blocks, config, config_check
+from memfs.store import blocks, config, config_file
 from memfs.store.blocks import Place
 from memfs.tools import calls, registry
 from memfs.tools.calls import ToolCall
@@ -57,7 +57,7 @@ def configured(repo: Path, home: Path) -> Place:
 
 def test_every_key_is_known(configured: Place) -> None:
     assert configured.user
-    assert config_check.find_problems(configured.user) == []
+    assert config_file.find_problems(configured.user) == []
 
 
 def test_blocks_begin_with_their_content_and_limits(configured: Place, repo: Path) -> None:

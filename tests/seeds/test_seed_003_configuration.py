@@ -10,7 +10,7 @@ from memfs.knowledge.kinds import registry
 from memfs.knowledge.orchestrator import Orchestrator
 from memfs.ops import doctor, facts
 from memfs.recall.open_store import OpenStore
-from memfs.store import config_check
+from memfs.store import config_file
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 
@@ -85,7 +85,7 @@ ALL = {name: name for name in ("vector", "facts", "static", "graph")}
 def test_the_users_own_makes_every_kind(place: Place, memfs: Run) -> None:
     assert place.user
     write(place.user.root, SECTION)
-    assert config_check.find_problems(place.user) == []
+    assert config_file.find_problems(place.user) == []
     assert load(place) == (ALL, (NO_EMBEDDING, NO_MODEL))
     kinds, _ = registry.load_kinds(OpenStore(place))
     assert list(Orchestrator(place, kinds).kinds) == list(ALL)

@@ -15,8 +15,8 @@ from memfs.ipc import client, service_status
 from memfs.ipc.service_status import ServiceStatus
 from memfs.recall.open_store import OpenStore
 from memfs.search.vector_layout import DOCUMENTS
-from memfs.service import store_pool
-from memfs.service.store_pool import StorePool
+from memfs.service import app
+from memfs.service.app import StorePool
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -65,7 +65,7 @@ def test_two_thousand_questions_leave_nothing(
 def test_two_hundred_stores_leave_a_dozen_open(
     place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_pool, "MOST", 4)
+    monkeypatch.setattr(app, "MOST", 4)
     met: list[OpenStore] = []
     gone: list[OpenStore] = []
     stores = StorePool(met.append, gone.append)
@@ -101,7 +101,7 @@ def test_who_asked_last_stays_and_what_is_old_or_gone_goes(
     assert gone == [found]
     (repo / "away").rename(repo / ".agent-memory")
     again = stores.for_place(place)
-    monkeypatch.setattr(store_pool, "LONGEST", -1.0)
+    monkeypatch.setattr(app, "LONGEST", -1.0)
     stores.release_unused()
     assert gone == [found, again]
 

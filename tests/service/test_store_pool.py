@@ -18,7 +18,7 @@ from memfs.recall import index_sources, prompts
 from memfs.recall.open_store import OpenStore
 from memfs.search import hnsw
 from memfs.search.request import Filter
-from memfs.service import app, store_pool
+from memfs.service import app
 from memfs.store import spool, store_paths
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import user
@@ -122,7 +122,7 @@ def test_a_store_whose_disk_does_not_answer_keeps_no_other_waiting(
         return not goes_on.wait(60)
 
     made = app.Service()
-    monkeypatch.setattr(store_pool, "is_gone", gone)
+    monkeypatch.setattr(app, "is_gone", gone)
     held = made.stores.for_place(place)
     made.check_stores()
     hangs.wait(60)

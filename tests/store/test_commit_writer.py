@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import commit_writer, tracked_files
+from memfs.store import commit_writer, commits
 from memfs.store import git as room
 
 NOBODY = "memfs <memfs@localhost>"
@@ -30,7 +30,7 @@ def work(request: pytest.FixtureRequest, tmp_path: Path, home: Path) -> Path:
 def commit(
     folder: Path, *names: str, message: str = "memory: x\n\nOp: y\n", nobody: str = ""
 ) -> str:
-    head, known = room.checked_out(str(folder)), tracked_files.read_committed(str(folder), names)
+    head, known = room.checked_out(str(folder)), commits.read_committed(str(folder), names)
     assert head is not None
     assert known is not None
     return commit_writer.commit(str(folder), head, names, known, message, nobody)
@@ -124,7 +124,7 @@ def test_a_filter_that_cannot_be_turned_off_keeps_the_index_as_it_is(
 def test_links_and_giants_are_left_out(work: Path) -> None:
     (work / "link.md").symlink_to(work / "nowhere")
     with open(work / "huge.md", "wb") as handle:
-        handle.truncate(tracked_files.LARGEST + 1)
+        handle.truncate(commits.LARGEST + 1)
     (work / "x.md").write_text("one\n")
     assert commit(work, "link.md", "huge.md", "x.md") == ""
     assert git(work, "ls-tree", "--name-only", "HEAD").split() == ["x.md"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import blocks, config, config_check
+from memfs.store import blocks, config, config_file
 from memfs.store.blocks import Place
 
 
@@ -30,7 +30,7 @@ def test_a_wrong_type_gives_the_default_and_is_named(place: Place) -> None:
     path = write(place, "memfs: 1\nmax_blocks: many\n")
     assert config.load(place).number("max_blocks") == 10
     assert place.project
-    assert config_check.find_problems(place.project) == [
+    assert config_file.find_problems(place.project) == [
         f"{path}:2: max_blocks is 'many', expected a whole number"
     ]
 
@@ -38,7 +38,7 @@ def test_a_wrong_type_gives_the_default_and_is_named(place: Place) -> None:
 def test_an_unknown_key_is_named_with_the_likely_one(place: Place) -> None:
     path = write(place, "memfs: 1\nhoks:\n  recall: off\n")
     assert place.project
-    assert config_check.find_problems(place.project) == [
+    assert config_file.find_problems(place.project) == [
         f"{path}:2: unknown key 'hoks'; did you mean hooks?"
     ]
 
@@ -47,7 +47,7 @@ def test_broken_yaml_is_named_and_gives_defaults(place: Place) -> None:
     path = write(place, "memfs: 1\nhooks: [unclosed\n")
     assert config.load(place).get("hooks.recall") == "auto"
     assert place.project
-    [problem] = config_check.find_problems(place.project)
+    [problem] = config_file.find_problems(place.project)
     assert problem.startswith(f"{path}: ")
 
 
@@ -59,7 +59,7 @@ def test_a_repository_cannot_set_what_is_its_users(place: Place) -> None:
     settings = config.load(place)
     assert settings.get("llm.command") == ""
     assert settings.get("trust.pulled") == "hold"
-    found = config_check.find_problems(place.project)
+    found = config_file.find_problems(place.project)
     assert [problem.partition(": ")[0] for problem in found] == [f"{path}:2", f"{path}:4"]
     assert all("only your own configuration" in problem for problem in found)
 
@@ -74,7 +74,7 @@ def test_no_variable_names_the_model_that_is_asked(
     path.write_text("memfs: 1\nllm:\n  endpoint: http://localhost/v1\n  timeout: long\n")
     assert config.load(place).get("llm.endpoint") == "http://localhost/v1"
     assert config.load(place).number("llm.timeout") == 120
-    assert config_check.find_problems(place.user) == [
+    assert config_file.find_problems(place.user) == [
         f"{path}:4: llm.timeout is 'long', expected a whole number"
     ]
 
@@ -83,7 +83,7 @@ def test_a_repository_may_be_stricter_than_its_user(place: Place) -> None:
     write(place, "memfs: 1\ntrust:\n  pulled: hold\n")
     assert place.project
     assert config.load(place).get("trust.pulled") == "hold"
-    assert config_check.find_problems(place.project) == []
+    assert config_file.find_problems(place.project) == []
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_repository_may_be_stricter_than_its_user(place: Place) -> None:
 def test_a_word_that_means_nothing_is_named(place: Place, text: str) -> None:
     write(place, text)
     assert place.project
-    [problem] = config_check.find_problems(place.project)
+    [problem] = config_file.find_problems(place.project)
     assert ", expected off, " in problem
 
 
@@ -100,7 +100,7 @@ def test_a_huge_configuration_is_not_used(place: Place) -> None:
     write(place, "memfs: 1\nmax_blocks: 3\n" + "# filler\n" * 10_000)
     assert place.project
     assert config.load(place).number("max_blocks") == 10
-    [problem] = config_check.find_problems(place.project)
+    [problem] = config_file.find_problems(place.project)
     assert "longer than 64 kB" in problem
 
 
@@ -136,7 +136,7 @@ def test_a_user_may_name_any_model(
     found = config.model(place)
     assert (found.kind, found.said) == (kind, str(path))
     assert found.folder == folder.format(home=home, user=place.user.root)
-    assert config_check.find_problems(place.user) == []
+    assert config_file.find_problems(place.user) == []
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_what_names_no_model_is_named_and_not_used(place: Place, text: str) -> N
     assert place.user
     Path(place.user.root, "config.yaml").write_text(f"memfs: 1\nembedding: {text}\n")
     assert kinds(place) == ("bundled", "bundled", "")
-    [problem] = config_check.find_problems(place.user)
+    [problem] = config_file.find_problems(place.user)
     assert ":2: embedding is " in problem
 
 
@@ -160,7 +160,7 @@ def test_a_repository_names_no_files_of_a_model(place: Place, text: str) -> None
     assert place.project
     assert kinds(place) == ("bundled", "bundled", "")
     said = "is not used: a repository may name bundled or none"
-    assert config_check.find_problems(place.project) == [f"{path}:2: embedding: {text} {said}"]
+    assert config_file.find_problems(place.project) == [f"{path}:2: embedding: {text} {said}"]
     assert place.user
     Path(place.user.root, "config.yaml").write_text("memfs: 1\nembedding: none\n")
     assert config.model(place).kind == "none", "its user's setting counts then"

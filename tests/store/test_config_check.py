@@ -9,7 +9,7 @@ import pytest
 
 import memfs
 from memfs.core import settings
-from memfs.store import config_check, store_paths
+from memfs.store import config_file, store_paths
 from memfs.store.blocks import Place
 
 
@@ -18,7 +18,7 @@ def problems(place: Place, text: str) -> list[str]:
     assert place.user
     path = Path(place.user.root, "config.yaml")
     path.write_text(f"memfs: 1\n{text}")
-    return [each.removeprefix(f"{path}:") for each in config_check.find_problems(place.user)]
+    return [each.removeprefix(f"{path}:") for each in config_file.find_problems(place.user)]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,10 @@ def problems(place: Place, text: str) -> list[str]:
         ("sources:\n  docs:\n    paths: [/x]\n    globs: [a]\n", "5: unknown key 'sources.docs.globs'; did you mean glob?"),
         ("sources:\n  docs:\n    paths: 5\n", "3: sources.docs is not used: its paths is no list of texts"),
         ("git: often\n", "2: git is 'often', expected a mapping"),
+        ("enabled: 'true'\n", "2: enabled is 'true', expected true, false or off"),
+        ("hooks: {recall: [1]}\n", "2: hooks.recall is [1], expected off, auto or 3"),
+        ("trust: {pulled: off}\n", "2: trust.pulled is 'off', expected name or hold"),
+        ("max_blocks: 0\n", "2: max_blocks is 0, expected 1 or more"),
     ],
 )  # fmt: skip
 def test_a_key_or_value_that_is_wrong_is_named(place: Place, text: str, said: str) -> None:
@@ -62,7 +66,7 @@ def test_every_setting_is_known(place: Place) -> None:
 
 def test_variables_that_are_wrong_are_named() -> None:
     own = f"{store_paths.user_root()}/config.yaml"
-    found = config_check.find_variable_problems(
+    found = config_file.find_variable_problems(
         {
             "MEMFS_HOME": "/x",
             "MEMFS_HOOKS_RECALL": "3",
@@ -96,5 +100,5 @@ def test_every_variable_that_the_package_reads_is_known() -> None:
         for name in re.findall(r"""["'](MEMFS_[A-Z_]+[A-Z])["']""", path.read_text("utf-8"))
     }
     assert read >= set(settings.VARIABLES)
-    known = config_check.find_variable_problems(dict.fromkeys(read, ""))
+    known = config_file.find_variable_problems(dict.fromkeys(read, ""))
     assert not [text for text in known if "no such variable" in text]

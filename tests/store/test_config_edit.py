@@ -8,7 +8,7 @@ import pytest
 
 from memfs.core.errors import StoreError
 from memfs.files.signatures import sign_file
-from memfs.store import config, config_edit
+from memfs.store import config, config_file
 from memfs.store.blocks import Place
 
 
@@ -16,7 +16,7 @@ def changed(place: Place, text: str, value: str = "none") -> str:
     assert place.user
     path = Path(place.user.root, "config.yaml")
     path.write_bytes(text.encode())
-    assert config_edit.write(place.user, "embedding", value) == str(path)
+    assert config_file.write(place.user, "embedding", value) == str(path)
     assert config.model(Place(None, place.user)).name == value
     return path.read_bytes().decode()
 
@@ -41,7 +41,7 @@ def test_what_is_there_already_is_not_written(place: Place) -> None:
     path = Path(place.user.root, "config.yaml")
     path.write_text("memfs: 1\nembedding: none\n")
     before = sign_file(str(path))
-    config_edit.write(place.user, "embedding", "none")
+    config_file.write(place.user, "embedding", "none")
     assert sign_file(str(path)) == before
 
 
@@ -54,7 +54,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(place: Place, text: str) -> No
     path = Path(place.user.root, "config.yaml")
     path.write_text(text)
     with pytest.raises(StoreError) as raised:
-        config_edit.write(place.user, "embedding", "none")
+        config_file.write(place.user, "embedding", "none")
     assert raised.value.hint == "write the line into it yourself: embedding: none"
     assert path.read_text() == text
 
@@ -67,7 +67,7 @@ def with_entry(place: Place, text: str, value: dict[str, object] | None = ENTRY)
     assert place.user
     path = Path(place.user.root, "config.yaml")
     path.write_bytes(text.encode())
-    config_edit.write_entry(place.user, "sources", "docs", value)
+    config_file.write_entry(place.user, "sources", "docs", value)
     return path.read_bytes().decode()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import commits, git, tracked_files
+from memfs.store import commits, git
 from memfs.store.blocks import Place
 
 
@@ -26,7 +26,7 @@ def test_outside_of_one_nothing_is_known(repo: Path, home: Path) -> None:
     for folder in (home, repo.parent, home / "not-there"):
         assert git.top_level(str(folder)) is None
         assert git.get_head_commit(str(folder)) == ""
-        assert tracked_files.list_dirty(str(folder), "blocks") is None
+        assert commits.list_dirty(str(folder), "blocks") is None
         assert git.start(str(folder), "rev-parse", "HEAD") is None
         assert git.is_ignored(str(folder / "file"))
 
@@ -89,7 +89,7 @@ def test_a_working_tree_of_a_git_folder_elsewhere_is_one(
     subprocess.run(["git", "config", "core.worktree", str(repo)], check=True)
     assert (repo / ".git").is_file()
     assert git.get_head_commit(place.project.root) == head != ""
-    assert tracked_files.list_dirty(place.project.root, "blocks") == set()
+    assert commits.list_dirty(place.project.root, "blocks") == set()
 
 
 def test_what_is_no_repository_is_asked_for_nothing_above_it(place: Place, repo: Path) -> None:
@@ -138,9 +138,9 @@ def test_git_that_hangs_is_waited_for_once(place: Place, repo: Path, where: str)
     start = time.monotonic()
     for _ in range(5):
         git.get_head_commit(str(repo))
-        tracked_files.list_dirty(str(repo), ".agent-memory")
-        tracked_files.read_staged(str(repo), ["."])
-        tracked_files.list_filters(str(repo), ["x"])
+        commits.list_dirty(str(repo), ".agent-memory")
+        commits.read_staged(str(repo), ["."])
+        commits.list_filters(str(repo), ["x"])
     assert time.monotonic() - start < 12
 
 

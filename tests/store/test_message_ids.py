@@ -9,8 +9,7 @@ import pytest
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.store import message_records, recall
-from memfs.store.checkpoint import ReadState
-from memfs.store.message_records import MessageIds
+from memfs.store.message_records import MessageIds, ReadState
 from memfs.store.recall import RecallLog
 from memfs.store.store_paths import Store
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memfs.core.records import Identity, Message, Transcript
 from memfs.store import recall, spool, store_paths
 from memfs.store.blocks import Place
-from memfs.store.checkpoint import ReadState
+from memfs.store.message_records import ReadState
 from memfs.store.recall import RecallLog
 from memfs.store.store_paths import Store
 from tests.examples import examples

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.store import tracked_files
+from memfs.store import commits
 from memfs.store.blocks import Place
 
 BLOCKS = ".agent-memory/blocks"
@@ -27,7 +27,7 @@ def store(place: Place, repo: Path) -> Path:
 
 
 def dirty(store: Path) -> set[str]:
-    found = tracked_files.list_dirty(str(store), "blocks")
+    found = commits.list_dirty(str(store), "blocks")
     assert found is not None
     return {str(Path(path).relative_to(store / "blocks")) for path in found}
 
@@ -77,7 +77,7 @@ def test_what_has_a_filter_or_another_encoding_is_named(store: Path, repo: Path)
         "persona.md filter=git-crypt\nsystem_rules.md working-tree-encoding=UTF-16\n*.txt -filter\n"
     )
     names = ["blocks/persona.md", "blocks/system_rules.md", "blocks/x.txt", "blocks/y.md"]
-    assert tracked_files.list_filters(str(store), names) == {
+    assert commits.list_filters(str(store), names) == {
         "blocks/persona.md": "filter=git-crypt",
         "blocks/system_rules.md": "working-tree-encoding=UTF-16",
     }
@@ -85,9 +85,7 @@ def test_what_has_a_filter_or_another_encoding_is_named(store: Path, repo: Path)
 
 def test_where_git_does_not_say_a_filter_is_feared(store: Path, repo: Path) -> None:
     (repo / ".git/HEAD").write_text("nothing\n")
-    assert tracked_files.list_filters(str(store), ["blocks/x.md"]) == {
-        "blocks/x.md": "filter=unknown"
-    }
+    assert commits.list_filters(str(store), ["blocks/x.md"]) == {"blocks/x.md": "filter=unknown"}
 
 
 @pytest.mark.parametrize(
@@ -111,6 +109,6 @@ def test_line_ends_are_stored_as_git_would(
     path.write_bytes(b"one\r\ntwo\r\n")
     git(repo, "add", "-A")
     theirs = git(repo, "cat-file", "blob", f":{BLOCKS}/new.md").encode()
-    ours = tracked_files.fix_line_ends(str(store), "blocks/new.md", path.read_bytes())
+    ours = commits.fix_line_ends(str(store), "blocks/new.md", path.read_bytes())
     assert ours == theirs
     assert (b"\r" in ours) == kept

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.records import Hit
+from memfs.core.hits import Hit
 from memfs.store.blocks import Place
 from memfs.tools import calls, formatting
 from tests.tools.conftest import Do

@@ -15,7 +15,7 @@ from memfs.cli.progress import stoppable_stages
 from memfs.core import parts
 from memfs.core.formats import format_count, format_day
 from memfs.core.records import ACCEPTED, REJECTED, STATUSES, Fact
-from memfs.knowledge.facts import selection
+from memfs.knowledge.facts import fact_store
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.ops import facts as op
 from memfs.store.blocks import Place
@@ -99,12 +99,12 @@ def list_(
         depth=depth,
     )
     if as_json and summary:
-        grouped = selection.group_by_category(found)
+        grouped = fact_store.group_by_category(found)
         console.as_json({name: [asdict(fact) for fact in some] for name, some in grouped.items()})
     elif as_json:
         console.as_json([asdict(fact) for fact in found])
     elif summary and found:
-        console.data(selection.format_summary(found))
+        console.data(fact_store.format_summary(found))
     else:
         _show(place, found, sources=sources)
 

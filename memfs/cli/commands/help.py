@@ -11,7 +11,8 @@ from click.shell_completion import get_completion_class
 from memfs.cli import console
 from memfs.cli.group import PLUMBING, TOPICS, format_rows, group
 from memfs.cli.pager import paged
-from memfs.store import config_check, resources
+from memfs.core import settings
+from memfs.store import resources
 
 _INDENTS: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "    "}
 
@@ -38,10 +39,11 @@ def help_command(called: click.Context, words: tuple[str, ...]) -> None:
 def _format_settings() -> str:
     """Return each setting with its default, and what it does."""
     lines = []
-    for entry in config_check.list_settings():
-        pairs = zip(entry.names, entry.defaults, strict=True)
-        named = ", ".join(f"{name}: {value}" if value else name for name, value in pairs)
-        lines += ["", f"  {named}", textwrap.fill(entry.text, 76, **_INDENTS)]
+    for each in settings.SETTINGS:
+        default = f": {each.format_default()}" if each.format_default() else ""
+        values = f" ({each.values})" if each.values else ""
+        lines += ["", f"  {each.name}{default}{values}"]
+        lines.append(textwrap.fill(each.text, 76, **_INDENTS))
     return "\n".join(lines)
 
 

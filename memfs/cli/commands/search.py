@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.layout import print_messages
 from memfs.cli.pager import paged
 from memfs.cli.progress import stoppable_stages
-from memfs.cli.session_output import print_messages
 from memfs.core import parts
 from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_day
-from memfs.core.records import KINDS, Hit, SessionHit
+from memfs.core.hits import Hit, SessionHit
+from memfs.core.records import KINDS
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
 

@@ -11,9 +11,8 @@ import click
 from memfs.cli import console, layout, options
 from memfs.cli.completion import CompletedType
 from memfs.cli.group import CommandGroup
-from memfs.cli.layout import format_age, format_size
+from memfs.cli.layout import format_age, format_size, print_messages
 from memfs.cli.pager import paged
-from memfs.cli.session_output import print_messages
 from memfs.core.errors import UsageError
 from memfs.core.formats import format_count, format_day
 from memfs.ops import sessions as op

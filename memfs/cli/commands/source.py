@@ -35,11 +35,11 @@ def command() -> None:
 @click.option("--glob", multiple=True, metavar="GLOB", help="Only files like it: '*.md'.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="No files like it: 'drafts/'.")
 @options.number_option(
-    "--chunk-size", help=f"Characters of a chunk ({settings.SOURCE['chunk_size']})."
+    "--chunk-size", help=f"Characters of a chunk ({settings.DEFAULT_CHUNK_SIZE})."
 )
 @options.number_option(
     "--overlap",
-    help=f"Characters that it repeats of the one before ({settings.SOURCE['overlap']}).",
+    help=f"Characters that it repeats of the one before ({settings.DEFAULT_OVERLAP}).",
     least=0,
 )
 @click.option("--user", is_flag=True, help="Into your own configuration, for all projects.")

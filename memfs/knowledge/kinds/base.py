@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from memfs.core.errors import RejectedError
-from memfs.core.records import Fact, Hit
+from memfs.core.hits import Hit
+from memfs.core.records import Fact
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, seconds
 from memfs.recall.open_store import OpenStore

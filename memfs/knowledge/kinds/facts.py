@@ -11,7 +11,7 @@ from memfs.core import body_edits
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import ACTIVE, ARCHIVED, REJECTED, Fact, Message, Passage, make_id
 from memfs.files import signatures
-from memfs.knowledge.facts import fact_store, prose, selection
+from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
@@ -133,11 +133,11 @@ class Facts(ListedKind[Fact]):
         facts = self._load_facts()
         relevant = [facts[each.id] for each in best if each.id in facts]
         sure = sum(fact.confidence for fact in relevant) / len(relevant) if relevant else 0.0
-        return Relevant(tuple(best), selection.format_summary(relevant), round(sure, 4))
+        return Relevant(tuple(best), fact_store.format_summary(relevant), round(sure, 4))
 
     def summarize(self) -> str:
         """Return the active facts, by category."""
-        return selection.format_summary(list(self._load_facts().values())[-_LATEST:])
+        return fact_store.format_summary(list(self._load_facts().values())[-_LATEST:])
 
     def compress(self) -> int:
         """Rewrite each file with the last revision of each fact; return the lines saved."""
@@ -160,8 +160,8 @@ class Facts(ListedKind[Fact]):
             names = {name for name in self._names if any(word in name for word in wanted)}
             facts = [f for f in facts if not names.isdisjoint(map(str.casefold, f.entities))]
         if query.path:
-            facts = selection.walk_relations(facts, query.path, query.depth or 1)
-        facts = selection.select_facts(
+            facts = fact_store.walk_relations(facts, query.path, query.depth or 1)
+        facts = fact_store.select_facts(
             facts,
             pattern=query.pattern,
             since=query.since,

@@ -20,7 +20,7 @@ from memfs.recall import model_config
 from memfs.recall.open_store import OpenStore
 from memfs.search import encoder
 from memfs.search.encoder import Encoder
-from memfs.store import checkpoint, lock, recall, session_outcomes
+from memfs.store import lock, message_records, recall, session_outcomes
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
 
@@ -176,7 +176,7 @@ class Graph(BaseKind[Flow]):
         """Append messages to a session's recall file; return the ids of the new ones."""
         log = recall.RecallLog(self.place.home, contents.HOST, Identity(session, ""))
         with lock.hold_lock(self.place.home, name=lock.INGEST):
-            state = log.load_state() or checkpoint.ReadState()
+            state = log.load_state() or message_records.ReadState()
             rows = recall.encode_rows(Transcript([*messages], 0, 0, 0))
             places = log.extend(state, "", rows, "").places
             recall.flush([(log, state)])

@@ -11,12 +11,13 @@ from typing import ClassVar
 from memfs.context import summary
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, UsageError
-from memfs.core.records import Hit, Passage
+from memfs.core.hits import Hit
+from memfs.core.records import Passage
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Choose, Form
 from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
-from memfs.knowledge.session_graph import topics
+from memfs.knowledge.session_graph import intents
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.search.request import Filter
@@ -83,7 +84,7 @@ class Vector(BaseKind[ChunkWindow]):
             own: dict[str, object] = {
                 "tokens": chunk.tokens,
                 "participants": list(chunk.participants),
-                "topics": given or topics.extract_topics([chunk.text]),
+                "topics": given or intents.extract_topics([chunk.text]),
                 "messages": list(chunk.messages),
                 "from": chunk.began,
                 "to": chunk.ended,
@@ -136,7 +137,7 @@ class Vector(BaseKind[ChunkWindow]):
             if window is None or not text.strip():
                 raise NotFoundError(f"there is no window {ident} in '{self.id}', or no text")
             size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
-            meta = {**window.meta, "topics": topics.extract_topics([text]), "bytes": size}
+            meta = {**window.meta, "topics": intents.extract_topics([text]), "bytes": size}
             self._log.update(ident, ChunkWindow(replace(window.passage, text=text), meta))
 
     def delete(self, ident: str) -> None:
@@ -152,7 +153,7 @@ class Vector(BaseKind[ChunkWindow]):
         """
         running = state.session or self.place.session
         texts = [message.text for message in state.recent[-_RECENT:]]
-        queries = [state.task, " ".join(topics.extract_topics(texts)), *query.texts]
+        queries = [state.task, " ".join(intents.extract_topics(texts)), *query.texts]
         wanted = replace(query, text=tuple(filter(None, queries)))
         found, sure = self._search_windows(wanted, running)
         if query.prefer_recent:
@@ -250,7 +251,7 @@ class Vector(BaseKind[ChunkWindow]):
         passage = Passage("", short, clock.now(), 5, (self.id, SUMMARY), first.passage.source)
         meta = {
             "covers": [window.passage.id for window in group],
-            "topics": topics.extract_topics([short]),
+            "topics": intents.extract_topics([short]),
             "from": first.meta.get("from", ""),
             "to": last.meta.get("to", ""),
         }

@@ -16,7 +16,7 @@ from memfs import files
 from memfs.core.errors import StoppedError, is_damage
 from memfs.core.records import Message
 from memfs.files import logs, signatures
-from memfs.knowledge.session_graph import database, intents, topics, turns
+from memfs.knowledge.session_graph import database, intents, turns
 from memfs.knowledge.session_graph.turns import FAILED, WORKED, OpenTurn
 from memfs.search import catalog
 from memfs.store import lock, recall, session_outcomes
@@ -249,7 +249,7 @@ class _Run:
             self._next += 1
             self._waiting.append((ident, turn.prompt))
         db.execute(_WRITE_TURN, (ident, session, " ".join(turn.steps), *_get_columns(turn)))
-        names = topics.extract_topics([turn.prompt, turn.reply])
+        names = intents.extract_topics([turn.prompt, turn.reply])
         db.executemany("INSERT OR IGNORE INTO topic (name) VALUES (?)", [(name,) for name in names])
         db.executemany(
             "INSERT INTO discusses SELECT id, ?, ? FROM topic WHERE name = ?",

@@ -13,7 +13,7 @@ import numpy as np
 
 from memfs import files
 from memfs.files import signatures
-from memfs.knowledge.session_graph import database, topics
+from memfs.knowledge.session_graph import database, intents
 from memfs.knowledge.session_graph.turns import FAILED, WORKED, Flow, GraphEdge, Pattern, Step
 from memfs.search import exact_search, vector_layout
 
@@ -216,7 +216,7 @@ class SessionGraph:
 
     def _weigh_shared_topics(self, text: str, among: Sequence[int]) -> dict[int, float]:
         """Return the sum of weights of the topics that each turn shares with a text."""
-        names = topics.extract_topics([text])
+        names = intents.extract_topics([text])
         rows = self._query(
             "SELECT d.turn, sum(d.weight) FROM discusses d JOIN topic o ON o.id = d.topic "  # noqa: S608
             f"WHERE d.turn IN ({_make_marks(among)}) AND o.name IN ({_make_marks(names)}) "
@@ -230,7 +230,7 @@ class SessionGraph:
 
         Ignores topics of very many turns.
         """
-        names = topics.extract_topics([text])
+        names = intents.extract_topics([text])
         rows = self._query(
             "SELECT d.turn, sum(d.weight) AS much FROM topic o JOIN discusses d "  # noqa: S608
             f"ON d.topic = o.id WHERE o.name IN ({_make_marks(names)}) AND (SELECT count(*) FROM "

@@ -12,7 +12,7 @@ from memfs.core import label as labels
 from memfs.core.errors import LockedError, MemfsError
 from memfs.core.records import Origin
 from memfs.files import atomic, outside
-from memfs.ops.doctor import stores, temp_files
+from memfs.ops.doctor import hosts, stores
 from memfs.ops.doctor.finding import Finding
 from memfs.secrets import redact
 from memfs.store import blocks, clock, local_folder, lock, store_paths, writer
@@ -48,7 +48,7 @@ def stores_of(place: Place) -> Iterator[Finding]:
         if store.root in done:
             continue
         done.add(store.root)
-        yield from _put_away(store, temp_files.of_store(store))
+        yield from _put_away(store, hosts.list_temp_files(store))
         closed = 0
         for path in stores.open_to_others(store):
             stores.close(path)
@@ -59,7 +59,7 @@ def stores_of(place: Place) -> Iterator[Finding]:
 
 def settings_of(place: Place, home: str) -> Iterator[Finding]:
     """Move temporary files of killed runs beside settings files to the backup."""
-    yield from _put_away(place.home, temp_files.of_settings(place, home))
+    yield from _put_away(place.home, hosts.list_temp_settings(place, home))
 
 
 def _mend_block(place: Place, tier: str, label: str, path: str) -> Iterator[Finding]:
@@ -156,7 +156,7 @@ def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
             locked = False
         for path in found:
             name = os.path.basename(path)
-            if (locked or temp_files.names_process(name)) and os.path.lexists(path):
+            if (locked or hosts.names_process(name)) and os.path.lexists(path):
                 backup = _make_backup_path(store, name)
                 _move(path, backup)
                 yield Finding("ok", f"{path}, left by a killed run, was put away", f"in {backup}")

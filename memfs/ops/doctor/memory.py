@@ -202,7 +202,7 @@ def check_sections(place: Place) -> Iterator[Finding]:
 
 
 def check_sources(place: Place) -> Iterator[Finding]:
-    """Check each source. What is refused is told with the configuration (see `config_check`)."""
+    """Check each source. What is refused is told with the configuration (see `config_file`)."""
     for source in data_sources.list_sources(place):
         name, hint = source.name, f"memfs source sync {source.name}"
         for path in source.paths:

@@ -13,9 +13,9 @@ from memfs.core import label as labels
 from memfs.core import os_errors
 from memfs.files import trees
 from memfs.hosts import settings_merge
-from memfs.ops.doctor import temp_files
 from memfs.ops.doctor.finding import Finding
-from memfs.store import config_check, git, journal, local_folder, lock, prompts, store_paths
+from memfs.ops.doctor.hosts import list_temp_files, report_temp_file
+from memfs.store import config_file, git, journal, local_folder, lock, prompts, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
@@ -46,18 +46,18 @@ def check_stores(place: Place) -> Iterator[Finding]:
                 f"{store.main}/{name} was not made by memfs for you, and nothing in it is used",
                 f"if it is yours: memfs trust --local {name}; else it may be removed",
             )
-        for text in config_check.find_problems(store):
+        for text in config_file.find_problems(store):
             yield Finding("warning", text)
         yield from _check_prompts(store)
         yield from _check_journal(store)
-        for path in temp_files.of_store(store):
-            yield temp_files.finding(path)
+        for path in list_temp_files(store):
+            yield report_temp_file(path)
         yield from _check_modes(store)
 
 
 def check_variables() -> Iterator[Finding]:
     """Check the variables that begin with `MEMFS_`."""
-    for text in config_check.find_variable_problems(os.environ):
+    for text in config_file.find_variable_problems(os.environ):
         yield Finding("warning", text)
 
 
@@ -157,7 +157,7 @@ def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
     for tier, store in place.list_tiers():
         if tier == labels.SESSION:
             continue
-        folders = _list_folders(store)
+        folders = [path for path in (store.root, store.local, store.index) if files.is_folder(path)]
         refused = list(islice(chain.from_iterable(map(_check_rights, folders)), 1))
         yield from refused or _check_lock(store)
         for folder in folders:
@@ -170,11 +170,6 @@ def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
 def _get_device(folder: str) -> int:
     found = files.status(folder)
     return found.st_dev if found else 0
-
-
-def _list_folders(store: Store) -> list[str]:
-    """List the folders of a store that memfs writes into."""
-    return [path for path in (store.root, store.local, store.index) if files.is_folder(path)]
 
 
 def _check_rights(folder: str) -> Iterator[Finding]:

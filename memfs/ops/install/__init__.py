@@ -16,7 +16,7 @@ from memfs.core.escaping import make_plain
 from memfs.core.parts import DISTRIBUTION
 from memfs.files import outside
 from memfs.hosts import settings, settings_merge
-from memfs.ops.install import commands, git_state
+from memfs.ops.install import commands, files
 from memfs.ops.install.files import SettingsEdit, ShippedEntries, is_in_project, resolve_path
 from memfs.store import git, host_folders, resources
 from memfs.store.blocks import Place
@@ -208,7 +208,7 @@ def _wire(
         )
     moved = _list_moved(place, host, found[0][0], home, move=move)
     hooks = resolve_path(place, found[0][0])
-    exclude = git_state.plan_exclude(hooks) if scope == "local" else None
+    exclude = files.plan_exclude(hooks) if scope == "local" else None
     edits = _plan(place, host, found, load, private=bool(exclude))
     outcomes = [_make_outcome(place, host, edit, private=bool(exclude)) for edit in edits]
     for other in moved:
@@ -302,7 +302,7 @@ def _plan(
 
 def _describe(place: Place, path: str) -> str:
     """Return why a commit takes a settings file in; "" if none does, as for files of the user."""
-    return git_state.describe(resolve_path(place, path)) if is_in_project(place, path) else ""
+    return files.describe(resolve_path(place, path)) if is_in_project(place, path) else ""
 
 
 def _make_outcome(
@@ -312,7 +312,7 @@ def _make_outcome(
     tracking = ""
     if edit.before != edit.after and not private:
         tracking = _describe(place, edit.path)
-    if edit.remove and tracking != git_state.TRACKED:  # no commit ever had it
+    if edit.remove and tracking != files.TRACKED:  # no commit ever had it
         tracking = ""
     outcome = _name_outcome(edit.before, edit.after)
     return WiredHost(host, edit.path, outcome, edit.diff(), tracking)

@@ -1,24 +1,29 @@
-"""Plan and write the edit of one settings file, and keep its earlier bytes."""
+"""Plan and write the edit of one settings file, and keep its earlier bytes.
+
+And what git makes of the file: whether a commit takes it in, and how to keep it out.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from memfs import files
+from memfs.core import changes
 from memfs.core import changes as compare
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import jsonc_edit, own_memory, settings, settings_merge, toml_edit
 from memfs.ops.install import commands
-from memfs.store import lock, resources
+from memfs.store import git, journal, lock, resources
 from memfs.store.blocks import Place
 
 _HOOKS = "/hooks.json"
@@ -127,7 +132,7 @@ class SettingsEdit:
         real = resolve_path(place, path)
         before = _read(path)
         record = _load_record(place, path)
-        pristine = record if record and record["after"] == _digest(before) else None
+        pristine = record if record and record["after"] == journal.digest(before) else None
         change = (
             _edit_toml
             if path.endswith(".toml")
@@ -141,7 +146,7 @@ class SettingsEdit:
         if not pristine and not has:
             record = {"before": before}
         if record:
-            mark = _CHANGED if has and not pristine else _digest(after)
+            mark = _CHANGED if has and not pristine else journal.digest(after)
             record = {"path": path, "before": record["before"], "after": mark}
         return cls(path, real, before, after, record, remove)
 
@@ -333,10 +338,6 @@ def _save_record(note: str, record: Record | None) -> None:
     atomic.write(note, json.dumps(record), private=True)
 
 
-def _digest(text: str | None) -> str:
-    return "" if text is None else hashlib.sha256(files.encode(text)).hexdigest()
-
-
 def _read(path: str) -> str | None:
     text, size = outside.beginning(path, files.READ_CAP, 0)
     if text is None and os.path.lexists(path):
@@ -344,3 +345,52 @@ def _read(path: str) -> str | None:
     if size > files.READ_CAP:
         raise StoreError(f"{path} has {size:,} bytes; memfs reads {files.READ_CAP:,} at most")
     return text
+
+
+TRACKED = "tracked by git"
+UNTRACKED = "not ignored by git"
+_SPECIAL = re.compile(r"([\\*?\[ ])")  # in a pattern of git
+
+
+class GitExclude(NamedTuple):
+    """An edit of `.git/info/exclude`, which nobody else sees: a line for one file."""
+
+    path: str
+    before: str
+    after: str
+
+    def diff(self) -> str:
+        return changes.format_diff(self.before, self.after, self.path, self.path)
+
+    def write(self) -> None:
+        files.make_folder(os.path.dirname(self.path))
+        atomic.write(self.path, self.after)
+
+
+def describe(path: str) -> str:
+    """Return why a commit takes a file in: `TRACKED` or `UNTRACKED`; "" if none does."""
+    folder, name = os.path.split(path)
+    if git.run(folder, "ls-files", "-s", paths=[name]):
+        return TRACKED
+    done = git.start(folder, "check-ignore", "-q", paths=[name])
+    return "" if done is None or done.returncode == 0 else UNTRACKED
+
+
+def plan_exclude(path: str) -> GitExclude | None:
+    """Plan the line that keeps a file out of commits; None where none is needed, or helps."""
+    folder, name = os.path.split(path)
+    if describe(path) != UNTRACKED or git.foreign_part(folder):
+        return None
+    common = (git.run(folder, "rev-parse", "--git-common-dir") or "").rstrip("\n")
+    if not common:
+        return None
+    exclude = os.path.join(str(git.top_level(folder)), common, "info/exclude")
+    text, size = outside.beginning(exclude, files.READ_CAP, 0)
+    before = text or ""
+    line = "/" + _SPECIAL.sub(r"\\\1", git.prefix(folder) + name)
+    if os.path.islink(exclude) or size > files.READ_CAP or "\n" in line:
+        return None
+    if line in before.split("\n"):  # a .gitignore takes it in again
+        return None
+    gap = "" if not before or before.endswith("\n") else "\n"
+    return GitExclude(exclude, before, f"{before}{gap}{line}\n")

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memfs.core.errors import UsageError
-from memfs.core.records import Hit, Message
+from memfs.core.hits import Hit
+from memfs.core.records import Message
 from memfs.recall import prompts
 from memfs.search import doc_json, encoder, identifiers, lexical, stopwords, text_vectors
 from memfs.search.engine import Engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from memfs import hosts
-from memfs.context import window_usage
+from memfs.context import window_budget
 from memfs.ops import recent_prompts, show
 from memfs.web.rendering import Visit, get, post
 
@@ -17,7 +17,7 @@ def show_brief(visit: Visit) -> Response:
     place = visit.place
     host = visit.query.get("host", "")
     host = host if host in hosts.NAMES else ""
-    usage = window_usage.measure_window(place, hosts.get(host).WINDOW if host else 0, host)
+    usage = window_budget.measure_window(place, hosts.get(host).WINDOW if host else 0, host)
     return visit.render(
         "brief.html",
         "brief",

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from memfs import hosts
 from memfs.core import parts
 from memfs.core.errors import UsageError
-from memfs.core.records import KINDS, Hit
+from memfs.core.hits import Hit
+from memfs.core.records import KINDS
 from memfs.ops import search
 from memfs.search.request import Filter, HitPage
 from memfs.web.rendering import Visit, get

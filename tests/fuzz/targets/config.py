@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memfs.core import settings
 from memfs.recall import model_config
-from memfs.store import config, config_check
+from memfs.store import config, config_file
 from tests.e2e import ways
 from tests.e2e.hostile import CONFIG
 from tests.fuzz.running import Case, Target
@@ -49,7 +49,7 @@ def begin(world: World) -> Target:
         for key in settings.DEFAULTS:
             found.get(key)
         for store in place.stores():
-            config_check.find_problems(store)
+            config_file.find_problems(store)
         model_config.load_wanted_model(place)
         turn += 1
         if turn % 4 == 0:

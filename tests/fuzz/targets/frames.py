@@ -9,7 +9,7 @@ import msgspec
 
 from memfs.ipc import client
 from memfs.search.request import Filter, SearchRequest
-from memfs.service import app, server, store_pool
+from memfs.service import app, server
 from memfs.team import prompts
 from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
@@ -18,7 +18,7 @@ _WAIT = 0.5  # seconds
 
 
 def begin(world: World) -> Target:
-    stores = store_pool.StorePool(lambda _: None, lambda _: None)
+    stores = app.StorePool(lambda _: None, lambda _: None)
     serving = server.Server.__new__(server.Server)
     serving.__dict__.update(
         _environment=client.encode_environment().decode(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memfs.core.records import Identity, Message, Transcript
-from memfs.store import checkpoint, lock, recall
+from memfs.store import lock, message_records, recall
 from memfs.store.blocks import Place
 
 FIXED = (
@@ -32,7 +32,7 @@ def say(place: Place, session: str, *said: tuple[str, str], day: int = 1, start:
         )
     log = recall.RecallLog(place.home, "claude", Identity(session, ""))
     with lock.hold_lock(place.home, name=lock.INGEST):
-        state = log.load_state() or checkpoint.ReadState()
+        state = log.load_state() or message_records.ReadState()
         log.extend(state, "", recall.encode_rows(Transcript(messages, 0, 0, 0)), "")
         recall.flush([(log, state)])
     return log.path

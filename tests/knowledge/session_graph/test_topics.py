@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memfs.knowledge.session_graph import intents
 from memfs.knowledge.session_graph import queries as session_graph_patterns
-from memfs.knowledge.session_graph import topics
 from memfs.knowledge.session_graph.turns import Flow
 from memfs.ops import graph
 
@@ -28,12 +28,12 @@ from memfs.ops import graph
     ],
 )
 def test_names_and_words_that_say_something(text: str, found: list[str]) -> None:
-    assert sorted(topics.extract_topics([text])) == found
+    assert sorted(intents.extract_topics([text])) == found
 
 
 @given(st.text())
 def test_every_text_has_a_few_at_most(text: str) -> None:
-    assert len(topics.extract_topics([text, text])) <= topics.MOST
+    assert len(intents.extract_topics([text, text])) <= intents.MOST
 
 
 def flow(number: int, prompt: str, steps: tuple[str, ...], outcome: int) -> Flow:
