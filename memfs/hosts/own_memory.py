@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memfs.core.errors import StoreError
 from memfs.files.account import find_named_folder, list_variables
-from memfs.hosts import claude_transcript, settings, settings_merge
+from memfs.hosts import settings, settings_merge
 
 ON, OFF, HERE = "on", "off", "here"
 ENABLED, FOLDER = settings_merge.OWN_MEMORY
@@ -79,6 +79,8 @@ def find_claude(home: str, top: str, read: _Read) -> OwnMemory | None:
     path = str((user | local).get(FOLDER) or "")  # it believes no committed file in that
     path = os.path.join(home, path[2:]) if path.startswith("~/") else path
     if not os.path.isabs(path):
+        from memfs.hosts import claude_transcript  # with msgspec
+
         key = settings.find_project_key(top)
         path = f"{claude_transcript.list_folders(home, key)[0]}/memory"
     variable = list_variables().get(_DISABLED, "")

@@ -17,16 +17,15 @@ from memfs.store.blocks import Place
 from tests.ops.clones import BOB, by_bob, git, tell
 
 COUNT = """
-import collections, runpy, sys
+import atexit, collections, runpy, sys
 opened = collections.Counter()
 sys.addaudithook(
     lambda event, found: opened.update([str(found[0]).split("/")[-1]]) if event == "open" else None
 )
 sys.argv = ["memfs", *sys.argv[1:]]
-try:
-    runpy.run_module("memfs", run_name="__main__")
-finally:
-    print("\\nopened:", *(f"{name}={opened[name]}" for name in ("token", "checked", "looked.json")))
+names = ("token", "checked", "looked.json")
+atexit.register(lambda: print("\\nopened:", *(f"{name}={opened[name]}" for name in names)))
+runpy.run_module("memfs", run_name="__main__")
 """
 
 

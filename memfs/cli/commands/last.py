@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,11 +11,12 @@ from memfs.cli import console, layout, options
 from memfs.cli.pager import paged
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.formats import format_time
-from memfs.ops import handoff
 from memfs.ops import recent_prompts as op
-from memfs.ops.handoff import LastSession
 from memfs.ops.recent_prompts import BroughtItem, RecentPrompt
 from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.ops.handoff import LastSession
 
 _PROMPT = 200  # characters of a prompt that are shown
 _UNKNOWN = "(its session is not in recall yet)"
@@ -42,6 +44,8 @@ def command(
         raise click.UsageError("use one of --wrong, --right, --dismissed and --session")
     place = options.place()
     if session:
+        from memfs.ops import handoff  # with the index
+
         show_last(handoff.find(place), as_json=as_json)
     elif wrong:
         item = op.dismiss(place, wrong)
