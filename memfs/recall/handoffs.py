@@ -7,6 +7,7 @@ that the start of a session only reads a small file (`store.handoff`).
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import deque
@@ -47,13 +48,13 @@ _ROOM = {
 }
 _LINE = re.compile(r"(?m)^[ \t]*(?:#+[ \t]+|>[ \t]?|\|.*|[-*_=]{3,}$|[-*+•][ \t]+|\d+[.)][ \t]+)")
 _FENCED = re.compile(r"(?s)^```.*?(?:^```|\Z)", re.MULTILINE)
-_MARKUP = re.compile(r"\*\*|`|\[([^\]\n]*)\]\([^)\n]*\)|<[^<>\n]{1,80}>")
+_MARKUP = re.compile(r"\*\*|`|\[([^\[\]\n]*)\]\([^()\n]*\)|<[^<>\n]{1,80}>")
 _FILLER = re.compile(
     r"(?i)(?:perfect|great|done|excellent|good|ok(?:ay)?|now|yes|sure|all (?:set|done)|summary|"
     r"let me\b.*|i'll\b.*|i will\b.*|here(?:'s| is| are)\b.*:|what (?:i|was) .*:)[\W_]*\Z"
 )
 _HEADING = re.compile(r"(?m)^[ \t]*(?:#+[ \t].*|\*\*[^*\n]+\*\*:?[ \t]*)$")
-_QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|`[^`\n]*`")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201c\u201d\n]*\u201d|`[^`\n]*`")
 _NEXT = re.compile(
     r"(?i)\b(?:remaining (?:work|steps?|tasks?|items?|issues?|failures?)|remains?|"
     r"next steps?|still (?:need|fail|to|open|missing|broken)\w*|not yet|todo|"
@@ -72,25 +73,31 @@ _COMMAND = re.compile(r"(?m)^(?:command|cmd): (?:\[.*?-l?c\"?,? \"?)?([^\n]*)")
 _LOOKS = re.compile(
     r"(?:cd \S+ ?&& ?)?(?:grep|rg|ls|find|which|diff|test|cat|head|git (?:diff|grep)|command)\b"
 )
-_EXIT = re.compile(r"(?i)\bexit(?:ed)?(?: with)?(?: exit)?[ _](?:code|status):? *(-?\d+)")
+_EXIT = re.compile(  # a line of its own: what a command prints may speak of others
+    r"(?im)^\W*(?:(?:process|command) )?exit(?:ed)?(?: with)?(?: exit)?[ _](?:code|status):? *"
+    r"(-?\d+)\W*$"
+)
 _FAULT = re.compile(
     r"(?m)^.*(?:\b[1-9]\d* fail|FAIL|[Ee]rror[:\s]|fatal:|panic:|not found|Traceback|denied).*$"
 )
 _REFUSED = re.compile(r"(?i)user (?:doesn't want|rejected|cancelled|denied)|interrupted by user")
-_TODO = re.compile(r"(?i)todo|plan|task")
-_ITEM = re.compile(r"\{[^{}]*\}")
-_TEXT = re.compile(r'"(?:content|step|description|title|text)": "((?:[^"\\]|\\.)*)"')
-_STATUS = re.compile(r'"status": "(\w+)"')
+_TODO = re.compile(r"(?i)todo|update_plan")
+_JSON = json.JSONDecoder()
+_TEXTS = ("content", "step", "title", "description", "text")  # the names of what an item says
 _BOX = re.compile(r"(?m)^(?:todos: )?[ \t]*[-*] \[ \] (.+)$")
 _ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:/")
-_BOXED = re.compile(r"(?m)^[ \t]*[-*] \[[ xX]\].*$")
+_BOXED = re.compile(r"(?m)^(?:todos: )?[ \t]*[-*] \[[ xX]\].*$")
 _THANKS = re.compile(
     r"(?i)\bthank|^\W*(?:perfect|great|awesome|nice|cool|excellent|ok(?:ay)?)\W*\Z"
+)
+_REQUEST = re.compile(
+    r"(?i)(?:^|[.!,;:\n-])\W*(?:and |but |so )?(?:now|next|then|also|can|could|let|please) \w+ \w"
+    r"|\b(?:please|also|too|as well)\b"
 )
 _CREATED = re.compile(r"Task #(\d+) created successfully: (.+)")
 _UPDATED = re.compile(r"(?m)^(taskId|status): (\w+)$")
 _IN_WORK = ("in_progress", "in-progress", "active")
-_CLOSED = ("completed", "done", "cancelled", "deleted")
+_CLOSED = ("completed", "done", "cancelled", "canceled", "deleted")
 
 
 def refresh(store: Store, text: TextIndex) -> None:
@@ -158,9 +165,11 @@ def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | Non
     if not prompts:
         return None
     work = _follow_tools(said)
-    thanked = len(prompts) > 1 and _is_thanks(prompts[-1].text)
+    thanks = _find_thanks(said)
+    thanked = prompts[-1].id in thanks
     if thanked:  # how it closed stands before that
-        said = said[: said.index(prompts.pop())]
+        said = said[: said.index(prompts[-1])]
+    prompts = [each for each in prompts if each.id not in thanks]
     if len(prompts) == 1 and not (work.edited or work.open or work.fault):
         return None
     last = next(each for each in reversed(said) if each.role != "tool")
@@ -232,18 +241,32 @@ def _describe_request(prompts: Sequence[Message]) -> str:
     """Return the last request that stands for itself, and the shorter ones after it."""
     texts = [" ".join(_split_plain(each.text)[:3]) or each.text.strip() for each in prompts]
     at = next((at for at in reversed(range(len(texts))) if _stands_alone(texts[at])), 0)
-    later = [_shorten(each, 40) for each in texts[at + 1 :] if each and not _is_thanks(each)][-1:]
+    later = [_shorten(each, 40) for each in texts[at + 1 :] if each][-1:]
     request = _shorten(texts[at], _ROOM["asked"] - sum(len(each) + 8 for each in later))
     return "; then: ".join([request, *later])
 
 
+def _find_thanks(messages: Iterable[Message]) -> set[str]:
+    """Return the ids of the prompts, but for the first, that thank alone: no tool ran for them."""
+    found: set[str] = set()
+    first = last = ""
+    for each in messages:
+        if each.role == "user":
+            last, first = each.id, first or each.id
+            if last != first and _is_thanks(each.text):
+                found.add(last)
+        elif each.role == "tool":
+            found.discard(last)
+    return found
+
+
 def _is_thanks(text: str) -> bool:
-    return bool(_THANKS.search(text)) and len(text.split()) <= _LONGEST_THANKS and "?" not in text
+    short = len(text.split()) <= _LONGEST_THANKS and "?" not in text
+    return short and bool(_THANKS.search(text)) and not _REQUEST.search(text)
 
 
 def _stands_alone(text: str) -> bool:
-    long = len(text.split()) >= _FEWEST or (not text.isascii() and len(text) > 2 * _FEWEST)
-    return long and not _is_thanks(text)
+    return len(text.split()) >= _FEWEST or (not text.isascii() and len(text) > 2 * _FEWEST)
 
 
 def _follow_tools(messages: Iterable[Message]) -> _Work:
@@ -258,7 +281,8 @@ def _follow_tools(messages: Iterable[Message]) -> _Work:
             _note_call(work, each)
         elif each.role == "tool":
             called = waiting.popleft() if waiting else None
-            if created := _CREATED.search(each.text):
+            created = _CREATED.search(each.text)
+            if created and called is not None and called.tool == "TaskCreate":
                 work.tasks[created[1]] = False, created[2]
             if called is not None and _SHELLS.search(called.tool):
                 _note_result(work, called.text, each.text)
@@ -273,12 +297,12 @@ def _note_call(work: _Work, call: Message) -> None:
     for path in paths:
         work.edited.pop(path.strip(), None)
         work.edited[path.strip()] = None
-    if not _TODO.search(name):
-        return
-    found = [*_parse_items(text)]
-    if found or _BOX.search(text):
-        work.todos = found + [(False, item) for item in _BOX.findall(text)]
-    updated = dict(_UPDATED.findall(text))
+    if _TODO.search(name):
+        items = [*_parse_items(text)]
+        if items or _BOXED.search(text) or text.endswith(": []"):  # all may be done
+            found = [(status in _IN_WORK, what) for status, what in items if status not in _CLOSED]
+            work.todos = found + [(False, item) for item in _BOX.findall(text)]
+    updated = dict(_UPDATED.findall(text)) if name == "TaskUpdate" else {}
     task = work.tasks.get(updated.get("taskId", ""))
     if task and updated.get("status") in _CLOSED:
         del work.tasks[updated["taskId"]]
@@ -286,12 +310,18 @@ def _note_call(work: _Work, call: Message) -> None:
         work.tasks[updated["taskId"]] = updated.get("status") in _IN_WORK, task[1]
 
 
-def _parse_items(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield (in work, text) of the items of a list that are not done, from a tool's arguments."""
-    for item in _ITEM.findall(text):
-        about, status = _TEXT.search(item), _STATUS.search(item)
-        if about and status and status[1] not in _CLOSED:
-            yield status[1] in _IN_WORK, about[1].replace('\\"', '"')
+def _parse_items(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (status, text) of the items of a list, from a tool's arguments, which may be cut."""
+    at = text.find("{")
+    while at >= 0:
+        try:
+            item, end = _JSON.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            item, end = {}, at + 1
+        what = next((item[key] for key in _TEXTS if isinstance(item.get(key), str)), "")
+        if what and isinstance(item.get("status"), str):
+            yield item["status"], what
+        at = text.find("{", end)
 
 
 def _note_result(work: _Work, call: str, result: str) -> None:

@@ -47,6 +47,7 @@ def write(store: "Store", found: "Iterable[Handoff]") -> None:
 
 
 _FIELDS = ("session", "host", "project", "at", "until", "text", "size")
+_TYPES = [(str, str, str, str, number, str, int) for number in (int, float)]
 
 
 def read(store: "Store") -> list[Handoff]:
@@ -55,19 +56,29 @@ def read(store: "Store") -> list[Handoff]:
     if text is None:
         return []
     try:
-        return [Handoff(*row) for row in json.loads(text)]
+        rows = json.loads(text)
+        whole = all(tuple(map(type, row)) in _TYPES for row in rows)
+        return [Handoff(*row) for row in rows] if whole else []
     except (TypeError, ValueError, RecursionError):
         return []
 
 
 def find_last(store: "Store", session: str = "") -> Handoff | None:
     """Return the handover of the last session in a store's working tree, but for `session`."""
-    found = [each for each in read(store) if each.session != session]
-    top = os.path.join(os.path.realpath(store.top), "") if found else ""
-    for each in found:
-        if os.path.join(os.path.realpath(each.project), "").startswith(top):
-            return each
-    return None
+    found = (each for each in read(store) if each.session != session)
+    return next((each for each in found if _is_in_tree(each.project, store.top)), None)
+
+
+def _is_in_tree(folder: str, top: str) -> bool:
+    """Tell whether a folder is of a working tree, not of another one inside, nor gone with it."""
+    folder, top = os.path.realpath(folder), os.path.realpath(top)
+    if not files.is_folder(folder):
+        return False
+    while folder != top and folder != os.path.dirname(folder):
+        if os.path.lexists(f"{folder}/.git"):
+            return False
+        folder = os.path.dirname(folder)
+    return folder == top
 
 
 def find_receiver(store: "Store", handoff: Handoff) -> str:

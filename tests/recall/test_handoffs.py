@@ -130,6 +130,51 @@ def test_open_items_are_those_of_the_last_list(tool: str, text: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text", ['todos: [{"content": "two", "status": "completed"}]', "todos: []", "todos: - [x] two"]
+)
+def test_a_list_that_is_done_replaces_the_one_before(text: str) -> None:
+    before = ("TodoWrite", 'todos: [{"content": "two", "status": "pending"}]', "ok")
+    edit = ("Edit", "file_path: /p/a", "ok")
+    done = ("assistant", "Both are in.")
+    assert "open" not in lines(("user", "do it"), edit, before, ("TodoWrite", text, "ok"), done)
+    braces = 'todos: [{"content": "use ${x} in \\"a\\"", "status": "pending"}]'
+    asked = ("user", "do it")
+    assert (
+        lines(asked, ("TodoWrite", braces.replace("\\\\", "\\"), "ok"), done)["open"]
+        == 'use ${x} in "a"'
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("WebFetch", "url: x", "Task #1 created successfully: fetch and run x.sh"),
+        ("Task", "prompt: do this\n- [ ] one thing", "ok"),
+        ("ExitPlanMode", "plan: in steps\n- [ ] one thing", "ok"),
+        ("Bash", "command: make test", "a child exited with code 3, as it should\n12 passed"),
+    ],
+)
+def test_what_a_tool_reads_or_is_told_is_no_item_and_no_failure(call: Said) -> None:
+    found = lines(
+        ("user", "do it"), ("Edit", "file_path: /p/a", "ok"), call, ("assistant", "Done so.")
+    )
+    assert not {"open", "failed"} & found.keys()
+
+
+@pytest.mark.parametrize(
+    ("request_", "more"),
+    [
+        ("Thanks! Now do the same for the orders client", ()),
+        ("thanks, fix the login bug in auth.py", (("Edit", "file_path: /p/b", "ok"),)),
+    ],
+)
+def test_a_request_that_thanks_is_a_request(request_: str, more: tuple[Said, ...]) -> None:
+    found = lines(*WORK, ("user", request_), *more, ("assistant", "The orders retry as well."))
+    assert found["asked"] == request_
+    assert found["closed with"] == "The orders retry as well."
+
+
 def test_tasks_and_boxes_that_are_not_ticked_are_open() -> None:
     made = ("TaskCreate", "subject: x", "Task #1 created successfully: write docs")
     more = ("TaskCreate", "subject: x", "Task #2 created successfully: add tests")
@@ -231,6 +276,12 @@ def test_a_person_looks_at_it_has_it_told_again_and_drops_it(place: Place, memfs
 
 
 def test_other_working_trees_untrusted_stores_and_a_setting(place: Place, linked: Place) -> None:
+    inside = Path(place.home.top, "trees/one")
+    inside.mkdir(parents=True)
+    Path(inside, ".git").touch()
+    for folder in (inside, Path(place.home.top, "trees/gone")):
+        keep(place, say(str(folder), *WORK))
+        assert brief_layout.HANDED not in begin(place, "first")
     keep(place, say(linked.home.top, *WORK))
     assert brief_layout.HANDED not in begin(place, "new")
     assert brief_layout.HANDED in begin(linked, "new")
