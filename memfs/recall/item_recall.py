@@ -12,6 +12,7 @@ by words alone), of 640 short prompts about other projects up to 1 %, of 400 lon
 
 import json
 import math
+from itertools import islice
 
 from memfs import files
 from memfs.core.errors import is_damage
@@ -42,6 +43,7 @@ _FEW, _FEWER = 3, 0.3  # fewer words in common may be chance: what they need bey
 _OF_SHARE, _ITEM_FLOOR, _ITEM_TENFOLD, _ITEM_FEWER = 0.75, 0.61, 0.08, 0.15
 _LEAST_WORDS, _ITEM_LEAST_WORDS = 0.65, 0.5  # of the floor, for a search by words alone
 _LEAST_DOCUMENTS = 10
+_NO_ITEMS = ("block", "message")
 _FEWEST = 2
 _POOL = 24  # documents that are read for a search by words
 _READ = 8  # for one by meaning, too
@@ -109,10 +111,12 @@ def recall_items(
 
 
 def list_nearest(builder: "HitBuilder") -> "Candidates":
-    """Yield the best candidates of a search by meaning that are of no session."""
+    """Yield the best candidates of a search by meaning that are of no session, without blocks."""
     found = builder.found
-    places = [place for place in found.order if not found.group[place]]
-    return ((builder.load_document(place), found.cosine[place]) for place in places[:_READ])
+    places = (place for place in found.order if not found.group[place])
+    read = ((builder.load_document(place), found.cosine[place]) for place in places)
+    items = (each for each in read if each[0] and get_field(each[0], "kind") not in _NO_ITEMS)
+    return islice(items, _READ)
 
 
 def list_by_words(text: TextIndex, query: "PromptQuery", session: str) -> "Candidates":
@@ -143,7 +147,7 @@ def _match(
     found: list[ItemMatch] = []
     known: list[set[str]] = []
     for document, cosine in candidates:
-        if document is None or get_field(document, "kind") in ("block", "message"):
+        if document is None:
             continue
         content = get_field(document, "text")
         is_own = bool(session) and get_field(document, "session") == session

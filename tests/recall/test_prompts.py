@@ -232,6 +232,14 @@ def test_what_tools_put_out_does_not_hide_what_was_said(tmp_path: Path) -> None:
     assert ids(warmly(corpus), PROMPT) == ["old-0"]
 
 
+def test_blocks_do_not_hide_a_passage(tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    blocks = (document(f"b{n}", f"{PROMPT} {n}", kind="block") for n in range(12))
+    corpus.write("all.jsonl", *blocks, document("old-0", FIXED, kind="passage"))
+    corpus.update(embed=True)
+    assert ids(warmly(corpus), PROMPT) == ["old-0"]
+
+
 def test_what_was_shown_is_left_out(brings: Brings) -> None:
     first = ids(brings, PROMPT)
     assert first
