@@ -84,7 +84,7 @@ GROUPS = {
     "start": (
         ("init", "make a store for this project, and one for you"),
         ("install uninstall", "wire assistants to the memory; undo that"),
-        ("status doctor", "see how the memory is; check and mend it"),
+        ("status doctor check", "see how the memory is, and what is wrong"),
         ("trust", "let assistants have a cloned project's memory"),
         ("demo", "see the main job, step by step"),
     ),
@@ -94,7 +94,6 @@ GROUPS = {
         ("page", "move parts of a block out of context, and back"),
         ("rename rethink", "give a block another label, or a tidier text"),
         ("log diff blame", "see who changed a block, when, how and why"),
-        ("check", "find what is no longer true of the project"),
         ("undo restore", "take back an edit; go back to a version"),
     ),
     "find": (

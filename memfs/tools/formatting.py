@@ -23,18 +23,26 @@ def search_hits(context: ToolContext, arguments: Arguments, *, kinds: tuple[str,
     """Search for `query`; return a page of hits, with the archive as many as is configured."""
     if not {"passage", "source"}.isdisjoint(kinds) and "limit" not in arguments:
         arguments = {**arguments, "limit": config.load(context.place()).get_page_size(MOST)}
-    found = search.run(context.index(), **parse_search(arguments, kinds))
-    return format_page(arguments, drop_running_turn(context, found))
+    asked = parse_search(arguments, kinds)
+    found = drop_running_turn(context, search.run(context.index(), **asked))
+    if found.total and not found.hits:  # the page had nothing else
+        asked["page"] += 1
+        found = drop_running_turn(context, search.run(context.index(), **asked))
+    return format_page(arguments, found)
 
 
 def drop_running_turn(context: ToolContext, found: HitPage[Hit]) -> HitPage[Hit]:
-    """Return a page without what the model has before it: this session since the last prompt."""
-    place = context.place()
-    if not place.session:
+    """Return a page without what the model has before it: the last prompt, and what came after."""
+    prompts = page_scores.list_prompts(context.place())
+    if not prompts:
         return found
-    last = max((message.at for message in page_scores.list_prompts(place)), default="")
-    here = ("message", place.session)
-    hits = [hit for hit in found.hits if (hit.kind, hit.session) != here or hit.at < last]
+    last = max(reversed(prompts), key=lambda message: message.at)
+    own = f"{last.host}/{last.session}/{last.id}"
+    hits = [
+        hit
+        for hit in found.hits
+        if hit.id != own and (hit.session != last.session or hit.at <= last.at)
+    ]
     return found._replace(hits=hits, total=found.total - len(found.hits) + len(hits))
 
 

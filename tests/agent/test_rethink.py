@@ -13,8 +13,8 @@ from tests.cli.conftest import Run
 
 
 def clutter(memfs: Run) -> None:
-    for line in ("Name: Alice", "Editor: vim", "editor: helix", "Lives in Rome", "Lives in Rome."):
-        memfs("edit", "human", "--append", line)
+    lines = ("Name: Alice", "Editor: vim", "editor: helix", "Lives in Rome", "Lives in Rome.")
+    memfs("edit", "human", "--set", "\n".join(lines))
 
 
 def test_seed_001_cluttered_example(use: Use, memfs: Run, place: Place) -> None:
@@ -59,7 +59,7 @@ def test_rules_propose_and_nothing_is_written(memfs: Run, place: Place) -> None:
 def test_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
     clutter(memfs)
     shown = memfs("rethink", "human", "--apply")
-    assert "✓ user:human version 7: rethink, 51 of 5,000 characters" in shown.err
+    assert "✓ user:human version 3: rethink, 51 of 5,000 characters" in shown.err
     assert blocks.get(place, "human").value == (
         "Name: Alice\nEditor: vim\neditor: helix\nLives in Rome"
     )

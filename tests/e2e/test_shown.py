@@ -30,6 +30,7 @@ PRINTING = (  # commands that print what is in a store, or send it to somebody
     *("search zebra -n 50", "search zebra --json", "recall zebra", "page out rules"),
     *("archive list", "static list", "static show rules", "facts", "facts list --json", "graph"),
     *("source list", "session list", "review list", "export -", "export - --all", "status --json"),
+    *("check", "check --json", "handoff"),
     *(
         "status --window",
         "doctor",
