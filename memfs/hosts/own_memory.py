@@ -78,7 +78,7 @@ def find_claude(home: str, top: str, read: _Read) -> OwnMemory | None:
     enabled = (user | shared | local).get(ENABLED) is not False
     path = str((user | local).get(FOLDER) or "")  # it believes no committed file in that
     path = os.path.join(home, path[2:]) if path.startswith("~/") else path
-    if not os.path.isabs(path):
+    if not os.path.isabs(path) or not path.isprintable():  # no system has such a path
         from memfs.hosts import claude_transcript  # with msgspec
 
         key = settings.find_project_key(top)
@@ -103,7 +103,11 @@ def _find_codex(home: str, read: _Read) -> OwnMemory | None:
 
 def _find_gemini(home: str, read: _Read) -> OwnMemory | None:
     path = f"{find_named_folder('GEMINI_CLI_HOME') or home}/.gemini/GEMINI.md"
-    if SECTION not in (read(path) or ""):
+    try:
+        text = read(path) or ""
+    except OSError:  # it cannot be read, so nothing can be said
+        return None
+    if SECTION not in text:
         return None
     return OwnMemory("gemini", path, ON, f'take "{SECTION}" out of {path}')
 

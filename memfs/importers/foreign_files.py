@@ -6,13 +6,14 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from memfs import files
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError
 from memfs.files import outside
+from memfs.files.account import find_named_folder
 from memfs.hosts import claude_transcript, gemini_transcript, own_memory
 
 
@@ -69,6 +70,7 @@ KINDS = (
 _OWN = {kind.path.partition("/")[0] for kind in KINDS if "/" in kind.path}  # `.claude` and such
 _AUTO = re.compile(r"/projects/[^/]+/memory/(.+\.md)\Z")  # where Claude Code keeps it by itself
 _TEXTS = (".md", ".mdc", ".markdown", ".txt")
+_COMMITTED = "it is committed with the project, so it is no memory of yours"
 _OTHER = "it is of no tool that memfs knows: name the file itself"
 _DEEPEST = 3  # folders from a project to the files of a kind
 _CUT = 40  # characters of a name that is too long for a label
@@ -80,23 +82,31 @@ def is_auto_memory(label: str) -> bool:
     return label.partition("/")[0] == AUTO
 
 
-def find_assistants(home: str, top: str, main: str) -> list[ForeignFile]:
+def find_assistants(
+    home: str, top: str, main: str, is_committed: Callable[[str], bool]
+) -> list[ForeignFile]:
     """List the files in which assistants keep a memory of a project by themselves, or of its user.
 
-    `main` is the project's main working tree. What is in a store already is left out.
+    `main` is the project's main working tree. What is in a store already is left out. What is
+    committed with the project names no folder of its user's, and is no memory of theirs.
     """
-    own = {each.host: each for each in own_memory.find_memories(home, top, outside.read)}
+
+    def read(path: str) -> str | None:
+        return None if is_committed(path) else outside.read(path)
+
+    own = {each.host: each for each in own_memory.find_memories(home, top, read)}
     auto = [f"{claude_transcript.list_folders(home, each)[0]}/memory" for each in (top, main)]
     claude = own.get("claude")
     if claude and claude.state != own_memory.HERE:
         auto.append(claude.path)
     found = [each for folder in dict.fromkeys(auto) for each in _list_memory(AUTO, folder, home)]
-    for folder, private in (
-        (f"{home}/.claude/agent-memory", True),
-        (f"{top}/.claude/agent-memory", False),
-        (f"{top}/.claude/agent-memory-local", True),
-    ):
-        found += _list_memory("claude-agents", folder, home, private=private)
+    agents, user = "claude-agents", find_named_folder("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
+    found += _list_memory(agents, f"{user}/agent-memory", home, private=True)
+    found += _list_memory(agents, f"{top}/.claude/agent-memory", home, root=top)
+    agents = make_label(agents, os.path.basename(top))  # beside those of other projects
+    folder = f"{top}/.claude/agent-memory-local"
+    for each in _list_memory(agents, folder, home, private=True, root=top):
+        found.append(each._replace(problem=_COMMITTED) if is_committed(each.path) else each)
     for folder in gemini_transcript.list_project_folders(home, top):
         found += _list_memory("gemini-memory", f"{folder}/memory", home)
     if "codex" in own:
@@ -106,26 +116,34 @@ def find_assistants(home: str, top: str, main: str) -> list[ForeignFile]:
     found += _list_memory("windsurf-memory", rules, home, private=True)
     if "gemini" in own:
         path = own["gemini"].path
-        each = _describe_memory("gemini-memory", path, os.path.dirname(path), home, private=True)
-        section = own_memory.SECTION
+        folder, section = os.path.dirname(path), own_memory.SECTION
+        each = _describe_memory("gemini-memory", path, folder, home, private=True, root=folder)
         found.append(each._replace(label="gemini-memory", section=section))
     return found
 
 
-def _list_memory(label: str, folder: str, home: str, *, private: bool = False) -> list[ForeignFile]:
-    """List the files of a folder of an assistant's memory; `private`: it is its user's."""
+def _list_memory(
+    label: str, folder: str, home: str, *, private: bool = False, root: str = ""
+) -> list[ForeignFile]:
+    """List the files of a folder of an assistant's memory; `private`: it is its user's.
+
+    No link in it leads out of `root`, which is the folder itself if none is given.
+    """
     paths = walk_folder(folder, _MD) if os.path.isdir(folder) else ()
-    return [_describe_memory(label, path, folder, home, private=private) for path in paths]
+    root = root or folder
+    return [
+        _describe_memory(label, each, folder, home, private=private, root=root) for each in paths
+    ]
 
 
 def _describe_memory(
-    label: str, path: str, folder: str, home: str, *, private: bool
+    label: str, path: str, folder: str, home: str, *, private: bool, root: str
 ) -> ForeignFile:
     name, rest = _to_slashes(path), _to_slashes(os.path.relpath(path, folder))
     shown = f"~{name[len(_to_slashes(home)) :]}" if files.is_below(path, home) else name
     kept = f"{label}: {os.path.basename(name)}"
     found = label if rest == INDEX else make_label(label, os.path.splitext(rest)[0])
-    return ForeignFile(path, shown, kept, found, private, find_problem(path, folder))
+    return ForeignFile(path, shown, kept, found, private, find_problem(path, root))
 
 
 def is_text_path(path: str) -> bool:

@@ -198,7 +198,25 @@ def list_new(done: Imported) -> list[ImportedFile]:
 
 def _find_assistants(store: Store, home: str) -> list[ForeignFile]:
     main = os.path.dirname(store.main)  # of a linked worktree
-    return foreign_files.find_assistants(home, store.top, main)
+    refused, hint = git.find_refusal(store.top)
+    if refused:
+        raise StoreError(f"which files are in commits is not known: {refused}", hint)
+    known = {f"{store.top}/{name}".casefold() for _, name in _list_tracked(store.top)}
+
+    def is_committed(path: str) -> bool:
+        name = path.casefold()
+        while name not in known and name != os.path.dirname(name):
+            name = os.path.dirname(name)  # of a link, or of another repository
+        return name in known
+
+    return foreign_files.find_assistants(home, store.top, main, is_committed)
+
+
+def _list_tracked(top: str) -> list[tuple[str, str]]:
+    """List (mode and hash, name) of the files that git tracks below a folder."""
+    listed = (git.run(top, "ls-files", "-s", "-z") or "").split("\0")
+    entries = (line.partition("\t") for line in listed if line)
+    return [(about, name) for about, _, name in entries]
 
 
 def _join(done: Imported, more: Imported) -> Imported:
@@ -249,9 +267,7 @@ def _find_nested(place: Place, path: str, home: str) -> list[ForeignFile]:
     top = place.project.top if place.project else ""
     if not top or os.path.realpath(path) != top:
         return []
-    listed = (git.run(top, "ls-files", "-s", "-z") or "").split("\0")
-    entries = (line.partition("\t") for line in listed)
-    names = [name for about, _, name in entries if not about.startswith(_LINK)]
+    names = [name for about, name in _list_tracked(top) if not about.startswith(_LINK)]
     nested = [name for name in names if "/" in name and os.path.basename(name) in _INSTRUCTIONS]
     return [
         source

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from memfs.hosts.settings_merge import OWN_MEMORY
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.terminal import type_into
@@ -178,6 +180,15 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     path.write_text(path.read_text().replace("opus", "sonnet"), encoding="utf-8")
     memfs("uninstall", "claude")
     assert json.loads(path.read_text()) == {"model": "sonnet", "env": {}}
+    other = "store" if choice == "off" else "off"
+    memfs("install", "claude", "--own-memory", choice)
+    memfs("install", "claude", "--own-memory", other)
+    assert not wanted.items() & json.loads(path.read_text()).items()
+    assert "stays beside this one" in memfs("install", "claude", "--own-memory", "keep").err
+    assert not {*OWN_MEMORY} & json.loads(path.read_text()).keys()
+    path.write_text(path.read_text().replace("{", '{"autoMemoryEnabled": false,', 1))
+    memfs("uninstall", "claude")  # what a person switched after that stays
+    assert json.loads(path.read_text())["autoMemoryEnabled"] is False
 
 
 def test_a_person_is_asked_what_becomes_of_an_own_memory(repo: Path, home: Path) -> None:
@@ -203,5 +214,8 @@ def test_what_a_person_set_of_an_own_memory_stays(memfs: Run, place: Place, repo
         "autoMemoryEnabled": False,
         "autoMemoryDirectory": "/ours",
     }
+    subprocess.run(["git", "-C", str(repo), "add", "-f", str(path)], check=True)
+    refused = memfs("install", "claude", "--local", "--own-memory", "store")
+    assert (refused.code, "git tracks the settings" in refused.err) == (1, True)
     for words in (["codex"], ["claude", "--user"], ["claude", "--project"]):
         assert memfs("install", *words, "--own-memory", "store").code == 1

@@ -82,7 +82,7 @@ def install_command(
                 dry_run=True,
                 tools=not no_mcp,
                 line=status_line,
-                memory="" if memory in (None, "keep") else str(memory),
+                memory=memory or "",
                 move=bool(scope),
             )
             print_plan(planned)
@@ -109,20 +109,20 @@ def wire_host(
     *,
     tools: bool = True,
     line: bool = False,
-    memory: str | None = "keep",
+    memory: str | None = "",
     unasked: bool = False,
 ) -> None:
     """Wire a host in a scope (None: see `install.select_scope`), and print what was done.
 
     It is said before what a commit would take in, and a person is asked. `unasked`: have the host
     trust our hooks without a question. `memory`: what becomes of the host's own, None: as a person
-    at a terminal says.
+    at a terminal says, "": as it is.
     """
     target = scope or install.select_scope(place, host, options.home())
-    own = own_memory.find_claude(options.home(), place.home.top, outside.read)
-    own = own if host == "claude" and own and own.state == own_memory.ON else None
+    own = _find_memory(place, host)
+    asked = memory or (own and own.state == own_memory.ON)
     if memory is None:
-        memory = _ask_memory(own, target) if own else "keep"
+        memory = _ask_memory(own, target) if own and asked else ""
     wired = install.run(
         place,
         host,
@@ -131,7 +131,7 @@ def wire_host(
         tools=tools,
         line=line,
         move=bool(scope),
-        memory="" if memory == "keep" else memory,
+        memory=memory,
         agree=_confirm_tracking,
     )
     if not wired:
@@ -142,9 +142,15 @@ def wire_host(
         console.talk(
             f"  That is for all your projects; memfs uninstall {host} --user takes it out."
         )
-    if own:
-        console.talk(f"  {_describe_memory(own, memory, place.home.top)}")
+    if asked and (own := _find_memory(place, host)):
+        console.talk(f"  {_describe_memory(own)}")
     obtain_trust(place, host, unasked=unasked)
+
+
+def _find_memory(place: Place, host: str) -> own_memory.OwnMemory | None:
+    if host != "claude":
+        return None
+    return own_memory.find_claude(options.home(), place.home.top, outside.read)
 
 
 def _ask_memory(own: own_memory.OwnMemory, scope: str) -> str:
@@ -165,14 +171,14 @@ def _ask_memory(own: own_memory.OwnMemory, scope: str) -> str:
     )
 
 
-def _describe_memory(own: own_memory.OwnMemory, memory: str, top: str) -> str:
+def _describe_memory(own: own_memory.OwnMemory) -> str:
     """Say what became of Claude Code's own memory."""
-    if memory == "keep":
+    if own.state == own_memory.ON:
         return f"Its own memory stays beside this one, in {own.path}: --own-memory off or store."
     earlier = "What it holds stays: memfs import --from assistants."
-    if memory == "off":
+    if own.state == own_memory.OFF:
         return f"Its own memory is switched off. {earlier}"
-    return f"It keeps its own memory in {own_memory.name_folder(top)}, as blocks. {earlier}"
+    return f"It keeps its own memory in {own.path}, as blocks. {earlier}"
 
 
 def _confirm_tracking(planned: list[install.WiredHost]) -> bool:

@@ -61,8 +61,8 @@ def run(
 
     `scope` is local (in the project, not committed), user (below `home`) or project; `tools`: the
     MCP server too; `line`: the status line too, which stays if it is there; `memory`: what becomes
-    of the assistant's own, off or store. Entries for other scopes of the project are taken out with
-    `move`. Entries that another host uses stay, unless it
+    of the assistant's own (off, store, or keep, which takes our setting out). Entries for other
+    scopes of the project are taken out with `move`. Entries that another host uses stay, unless it
     is in `gone`. On removal a file that is as memfs wrote it gets its earlier bytes back.
 
     What a commit takes in names nothing of this machine. `agree` is asked before anything is
@@ -93,7 +93,9 @@ def run(
 
 def _check_memory(host: str, scope: str, memory: str) -> None:
     """Raise `StoreError` if what an assistant's own memory is to be cannot be set in a scope."""
-    if memory and host != "claude":
+    if memory in ("", "keep"):
+        return
+    if host != "claude":
         raise StoreError(
             f"{hosts.get(host).TITLE} has no such switch in its settings that memfs sets",
             "docs/own-memory.md says how to turn its memory off",
@@ -103,7 +105,7 @@ def _check_memory(host: str, scope: str, memory: str) -> None:
             "only settings of one project, which are not committed, can name a folder of it",
             f"memfs install {host} --local --own-memory store",
         )
-    if memory and scope == "project":
+    if scope == "project":
         raise StoreError(
             "what becomes of an assistant's own memory is for each person to say",
             f"memfs install {host} --local --own-memory {memory}",

@@ -64,8 +64,15 @@ class ShippedEntries:
         """Load the shipped files; `calls`: prompt hooks call a tool and start no process.
 
         `shared`: they go into a file that git commits, and name nothing of this machine. `memory`
-        is what becomes of the assistant's own: off, or store (in the project's).
+        is what becomes of the assistant's own: off, store (in the project's), or keep; what was set
+        for another is unwanted then.
         """
+        if shared and "store" in memory:
+            raise StoreError(
+                f"git tracks the settings of {host} here, and they would name a folder of this "
+                "machine",
+                "take them out of git first (git rm --cached), or use --own-memory off",
+            )
         hook = (host, "mcp") if tools else (host,)
         top = place.project.top if place.project else ""
         key = settings.find_project_key(top)
@@ -83,7 +90,7 @@ class ShippedEntries:
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
             kind = next((each for end, each in _MEMORY.items() if name.endswith(end)), "")
-            if kind and kind not in memory:
+            if kind and not any(memory):
                 continue
             text = resources.read_text("hooks", *name.split("/"))
             if settings_merge.is_owned_kind(name):
@@ -96,7 +103,7 @@ class ShippedEntries:
             if name.endswith(".toml"):
                 toml_text = text
             else:
-                is_wanted = tools or name.endswith((_HOOKS, _LINE, *_MEMORY))
+                is_wanted = kind in memory if kind else tools or name.endswith((_HOOKS, _LINE))
                 found = json.loads(text)
                 if name.endswith(_PROMPT):  # in place of the commands of the same events
                     found = {
@@ -147,7 +154,8 @@ class SettingsEdit:
             record = {"before": before}
         if record:
             mark = _CHANGED if has and not pristine else journal.digest(after)
-            record = {"path": path, "before": record["before"], "after": mark}
+            memory = _list_memory_keys(path, before, after, new.wanted, record)
+            record = {"path": path, "before": record["before"], "after": mark, "memory": memory}
         return cls(path, real, before, after, record, remove)
 
     def diff(self) -> str:
@@ -202,25 +210,22 @@ def _edit_json(
     Containers that the file had before stay even if empty, as do those with a comment in them.
     """
     found = settings.parse(before or "", path)
-    hooks = {
-        key: value
-        for key, value in entries.wanted.items()
-        if key not in settings_merge.OWN_MEMORY  # which a user may have set
-    }
-    has = any(settings_merge.has_entries(found, each) for each in (entries.unwanted, hooks))
+    users = {*settings_merge.OWN_MEMORY}  # which a user may have set
+    hooks = [_leave_out(each, users) for each in (entries.unwanted, entries.wanted)]
+    has = any(settings_merge.has_entries(found, each) for each in hooks)
+    users -= {*((record or {}).get("memory") or "").split()}
+    unwanted, wanted = (_leave_out(each, users) for each in (entries.unwanted, entries.wanted))
     first = (record or {}).get("before") or ""
     stay: set[settings_merge.Where] = set()
     if remove or entries.unwanted:
         stay = jsonc_edit.find_containers(
             before or "", with_comments=True
         ) | jsonc_edit.find_containers(first)
-    merged = settings_merge.without_entries(found, entries.unwanted, stay)
+    merged = settings_merge.without_entries(found, unwanted, stay)
     if remove:
-        own = settings.parse(first, path) if record else dict.fromkeys(settings_merge.OWN_MEMORY)
-        wanted = {key: value for key, value in entries.wanted.items() if key not in own}
-        merged = settings_merge.without_entries(merged, {**wanted, **hooks}, stay)
+        merged = settings_merge.without_entries(merged, wanted, stay)
         if has and record:
-            merged = _remove_other_keys(merged, settings.parse(first, path), entries.wanted)
+            merged = _remove_other_keys(merged, settings.parse(first, path), wanted)
             if not merged and record["before"] is None and () not in stay:
                 return has, None  # we made the file
     elif entries.wanted:
@@ -230,6 +235,22 @@ def _edit_json(
     after = jsonc_edit.set_value(before or "", merged)
     _check_json(after, merged, path)
     return has, after
+
+
+def _leave_out(entries: settings_merge.Json, keys: Collection[str]) -> settings_merge.Json:
+    return {key: value for key, value in entries.items() if key not in keys}
+
+
+def _list_memory_keys(
+    path: str, before: str | None, after: str | None, wanted: settings_merge.Json, record: Record
+) -> str:
+    """List the keys of an assistant's own memory that we set in a file, before or now."""
+    if not path.endswith(".json"):
+        return ""
+    old, new = (settings.parse(text or "", path) for text in (before, after))
+    known = (record.get("memory") or "").split()
+    ours = [key for key in settings_merge.OWN_MEMORY if key in new]
+    return " ".join(key for key in ours if key in known or (key in wanted and key not in old))
 
 
 def _remove_other_keys(
