@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterator
 
 from memfs.agent.model import Tell
@@ -32,7 +33,13 @@ _NAMES = ("name", "tool", "tool_name", "function")  # keys of a call
 _GIVEN = ("arguments", "args", "parameters", "input")
 _CUT = re.compile(rf'\{{\s*"(?:{"|".join(_NAMES)})"\s*:\s*"([\w.]+)"')
 _MOST_FORMS = 64  # the last ones, with which the end of an answer may begin
-_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL)
+# "<think> is a tag" speaks of one: what follows on its line is no thought unless it is closed by
+# the end of a line.
+_THOUGHTS = re.compile(
+    r"\A\s*<think(?:ing)?>(?:(?![ \t]).*?(?:</think(?:ing)?>\s*|\Z)"
+    r"|.*?</think(?:ing)?>[ \t]*(?:\n\s*|\Z))",
+    re.DOTALL,
+)
 _HELD = (
     MARK,
     "<think",
@@ -55,8 +62,9 @@ def drop_thoughts(text: str) -> str:
 def extract_calls(text: str, names: Collection[str]) -> tuple[str, list[ToolCall]]:
     """Split an answer into its text and calls; a call that is no JSON keeps its raw text.
 
-    Calls without a mark are those that the answer ends with, in tags or of tools in `names`. What
-    stands before more text is quoted or explained, and so is a tag in a fence behind text.
+    Calls without a mark are those that the answer ends with, in tags, of tools in `names`, or
+    elements alone. What stands before more text is quoted or explained, and so is a tag or an
+    element in a fence behind text.
     """
     if not names:
         return text.strip(), []
@@ -77,10 +85,11 @@ def _parse_end(text: str, at: int, names: Collection[str]) -> list[ToolCall]:
     found: list[ToolCall] = []
     while at < len(text):
         start = _OPEN.match(text, at)
-        if start is None or (start[1] and start[2] and not is_all):
+        element = _ELEMENT.match(text, start.end()) if start else None
+        if start is None or (start[1] and (start[2] or element) and not is_all):
             return []
         at = start.end()
-        if element := _ELEMENT.match(text, at):
+        if element:
             calls, at = [_parse_element(element)], element.end()
         else:
             try:
@@ -89,8 +98,8 @@ def _parse_end(text: str, at: int, names: Collection[str]) -> list[ToolCall]:
             except (ValueError, RecursionError):
                 cut = _CUT.match(text, at) if is_all else None  # at the limit of an answer
                 calls, at = [ToolCall(cut[1], text[at:])] if cut else [], len(text)
-        is_named = bool(start[2] or element) or all(call.name in names for call in calls)
-        if not calls or not is_named:
+        is_marked = bool(start[2]) or (bool(element) and is_all)
+        if not calls or not (is_marked or all(call.name in names for call in calls)):
             return []
         found += calls
         end = _CLOSE.match(text, at)
@@ -142,17 +151,19 @@ def _parse_python(text: str, names: Collection[str]) -> list[ToolCall]:
     code = (fence[1] if fence else text).strip()
     if not code.lstrip("[").startswith(tuple(f"{name}(" for name in names)):
         return []
+    found = []
     try:
-        tree = ast.parse(code, mode="eval").body
-        return [
-            ToolCall(
-                ast.unparse(each.func), {k.arg: ast.literal_eval(k.value) for k in each.keywords}
-            )
-            for each in (tree.elts if isinstance(tree, ast.List) else [tree])
-            if isinstance(each, ast.Call) and not each.args
-        ]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "C:\dir" is none of the user's code
+            tree = ast.parse(code, mode="eval").body
+        for each in tree.elts if isinstance(tree, ast.List) else [tree]:
+            if not isinstance(each, ast.Call) or each.args or ast.unparse(each.func) not in names:
+                return []
+            given = {str(k.arg or ""): ast.literal_eval(k.value) for k in each.keywords}
+            found.append(ToolCall(ast.unparse(each.func), given))
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return []
+    return found
 
 
 def _salvage_call(text: str) -> ToolCall:
@@ -170,7 +181,7 @@ class StreamedText:
 
     def add(self, piece: str) -> None:
         """Take the next piece of the answer."""
-        self._text += piece
+        self._text = (self._text + piece).lstrip()
         start = 0
         for line in self._text.splitlines(keepends=True):
             bare = line.lstrip()
@@ -182,7 +193,7 @@ class StreamedText:
 
     def finish(self, text: str) -> None:
         """Pass on what is left of the answer's text, which is without its calls."""
-        self._pass_on(text)
+        self._pass_on(text.lstrip())
 
     def _pass_on(self, text: str) -> None:
         if more := text[len(self._told) :]:

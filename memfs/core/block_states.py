@@ -31,7 +31,9 @@ _IN_WORDS = re.compile(
 )
 _PLACED = re.compile(
     r"[ \t]*(?:[-*+] )?(?:(?:the )?user |I )?(?P<name>works? (?:at|for)|lives? in)[ \t]+"
-    r"(?P<value>(?-i:[A-Z]).*?)(?:(?:[(,;.]| (?:as|now|since|from|until|and)\b).*)?",
+    # What follows may say that it is one of several, or of the past.
+    r"(?P<value>(?-i:[A-Z])(?!.*(?:\b(?:until|till|on|and|or)\b|\d ?[-\u2013] ?\d)).*?)"
+    r"(?:(?:[(,;.]| (?:as|now|since|from)\b).*)?",
     re.IGNORECASE,
 )
 
@@ -122,7 +124,7 @@ def find_contradictions(text: str) -> list[Contradiction]:
     """Return the pairs of lines that give what has one value two: `Name: Bob`, `Name: Alice`.
 
     More than two such lines are a list, and no contradiction; nor are two in different sections or
-    below different items, which may be of different things, and what is code.
+    below different items, which may be of different things, what is code, and `Bob Doe` for `Bob`.
     """
     groups: dict[tuple[object, ...], list[tuple[int, str]]] = {}
     section = 0
@@ -144,8 +146,10 @@ def find_contradictions(text: str) -> list[Contradiction]:
         above.append((indent, number))
     found = []
     for lines in groups.values():
-        if len(lines) == 2 and lines[0][1] != lines[1][1]:
-            (first, one), (second, other) = lines
+        if len(lines) != 2:
+            continue
+        (first, one), (second, other) = lines
+        if not (f"{one} ".startswith(f"{other} ") or f"{other} ".startswith(f"{one} ")):
             found.append(Contradiction(first, second, one, other))
     return found
 

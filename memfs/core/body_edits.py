@@ -262,12 +262,19 @@ def _is_in_last_section(body: str, text: str) -> bool:
 
 
 def _mark_bare_lines(text: str) -> list[tuple[str, bool]]:
-    marked = headings.mark_code_lines(text)
-    bare = [(line.rstrip(), is_code) for line, is_code in marked]
-    return [
-        (line if is_code else line.removeprefix("- ").rstrip(".").casefold(), is_code)
-        for line, is_code in bare
-    ]
+    """Return the lines and whether they are code; prose without what is no part of its words.
+
+    That is the mark of an item, a capital at the beginning, and a period at the end.
+    """
+    marked = [(line.rstrip(), is_code) for line, is_code in headings.mark_code_lines(text)]
+    return [(line if is_code else _strip_line(line), is_code) for line, is_code in marked]
+
+
+def _strip_line(line: str) -> str:
+    bare = line.removeprefix("- ")
+    if " " in bare:  # one word may be a name
+        bare = bare[:1].lower() + bare[1:]
+    return bare[:-1] if bare.endswith(".") and bare[-2:-1].isalnum() else bare
 
 
 def _replace(

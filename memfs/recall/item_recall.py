@@ -24,7 +24,7 @@ from memfs.store import data_sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tantivy import Document
 
@@ -106,8 +106,8 @@ def recall_items(
 
     `candidates` are documents of a store's own index (see `list_nearest`, `list_by_words`).
     """
-    found = _match(text, query, candidates, session, shown) if limit > 0 else []
-    return [_build_item(each) for each in found[:limit]]
+    found = _match(text, query, candidates, session, shown)
+    return [_build_item(each) for each in islice(found, max(0, limit))]
 
 
 def list_nearest(builder: "HitBuilder") -> "Candidates":
@@ -126,7 +126,7 @@ def list_by_words(text: TextIndex, query: "PromptQuery", session: str) -> "Candi
     return ((text.load_document(address), None) for _, address in found)
 
 
-def _match_by_words(index: TextIndex, prompt: str, shown: "Sequence[str]") -> list[ItemMatch]:
+def _match_by_words(index: TextIndex, prompt: str, shown: "Sequence[str]") -> "Iterable[ItemMatch]":
     query = prompt_relevance.parse_prompt(index, prompt, "")
     found = list_by_words(index, query, "") if query else ()
     return _match(index, query, found, "", shown) if query else []
@@ -138,13 +138,12 @@ def _match(
     candidates: "Candidates",
     session: str,
     shown: "Sequence[str]",
-) -> list[ItemMatch]:
-    """Return the candidates above the floor of their kind, in order.
+) -> "Iterator[ItemMatch]":
+    """Yield the candidates above the floor of their kind, in order.
 
     What is of the running session or was shown is left out, and repetitions of that, of the prompt,
     and of better candidates.
     """
-    found: list[ItemMatch] = []
     known: list[set[str]] = []
     for document, cosine in candidates:
         if document is None:
@@ -162,10 +161,10 @@ def _match(
         source = get_field(document, "source")
         if margin < 0 or (source and not files.is_file(source)):
             continue
-        if not _is_repetition(text, query.prompt, document, known):
-            known.append(text.stems(content))
-            found.append(ItemMatch(document, margin, [term.word for term in words]))
-    return found
+        said = text.stems(content)
+        if not _is_repetition(text, query.prompt, document, said, known):
+            known.append(said)
+            yield ItemMatch(document, margin, [term.word for term in words])
 
 
 def _measure_margin(
@@ -198,13 +197,12 @@ def _is_commit(document: "Document") -> bool:
 
 
 def _is_repetition(
-    text: TextIndex, prompt: str, document: "Document", known: list[set[str]]
+    text: TextIndex, prompt: str, document: "Document", stems: set[str], known: list[set[str]]
 ) -> bool:
     """Tell whether a known text says a document already, or nearly so; or the prompt.
 
     An item that says what the prompt asks confirms it.
     """
-    stems = text.stems(get_field(document, "text"))
     if any(len(stems & each) >= _REPEATED * max(1, len(stems | each)) for each in known):
         return True
     if get_field(document, "kind") not in (data_sources.FILES, data_sources.COMMITS):

@@ -13,15 +13,12 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from memfs.core.errors import DamagedError, is_damage
 from memfs.core.hits import Hit, SessionHit
 from memfs.search.hit_builder import HitBuilder
 from memfs.search.request import Filter, HitPage
-
-if TYPE_CHECKING:
-    pass
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")

@@ -29,6 +29,7 @@ _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
 _SIGNED = ("at",)
 _FAR = 1 << 62  # beyond every time
 _LONGEST = 60  # longer tokens (hashes, base64) are not words
+_MANY_STARTS = 40  # beyond it each word is looked at once: a search for each start takes longer
 _TYPO = 5  # letters of a word that can be corrected
 # Splits a text into words: letters, digits and all that is not ASCII are kept, in lower case.
 _RUNS = bytes(
@@ -58,7 +59,7 @@ class WantedStems:
         self.stems = {term.stem for term in terms}
         starts = {stem[:2] if len(stem) > 1 else stem for stem in self.stems}  # "a" is "aed"
         starts |= {f"{stem[0]}y" for stem in self.stems if stem[1:] == "ie"}  # dying, lying
-        self.starts = [f" {start}".encode() for start in starts]
+        self.starts = {f" {start}".encode() for start in starts}
 
 
 class TextIndex:
@@ -168,13 +169,17 @@ class TextIndex:
         """
         clean = str(stopwords.replace_surrogates(text))
         words = b" %b " % clean.encode().translate(_RUNS)
-        like = set()
-        for start in wanted.starts:
-            at = words.find(start)
-            while at >= 0:
-                end = words.find(b" ", at + 1)
-                like.add(words[at:end])
-                at = words.find(start, end)
+        like: set[bytes] = set()
+        if len(wanted.starts) > _MANY_STARTS:
+            runs = map(b" ".__add__, {*words.split()})
+            like = {run for run in runs if not wanted.starts.isdisjoint((run[:3], run[:2]))}
+        else:
+            for start in wanted.starts:
+                at = words.find(start)
+                while at >= 0:
+                    end = words.find(b" ", at + 1)
+                    like.add(words[at:end])
+                    at = words.find(start, end)
         if not words.isascii():
             like.update(b" " + run for run in words.split() if not run.isascii())
         found = self._all_stems.analyze(b"".join(like).decode()) if like else ()

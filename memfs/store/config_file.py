@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 
 from ruamel.yaml.error import YAMLError
 
@@ -59,7 +60,10 @@ def find_problems(store: Store) -> list[str]:
         elif section == data_sources.SECTION and isinstance(value, dict):
             problems = _check_sources(store, value)
         else:
-            problems = _check_keys((), {section: value}, _KNOWN)
+            problems = chain(
+                _check_keys((), {section: value}, _KNOWN),
+                _find_refused(section, value, allowed.get(section)),
+            )
         out += [f"{path}:{_find_line(lines, keys)}: {text}" for keys, text in problems]
     return out
 
@@ -143,12 +147,23 @@ def _find_expected(value: object, known: object) -> str:
     return known.values if known.values and isinstance(value, int) and value < 1 else ""
 
 
-def _describe_refusal(section: str, value: object) -> str:
-    if section == "embedding":
+def _find_refused(section: str, value: object, allowed: object) -> Iterator[_Problem]:
+    """Yield what a repository may not say in a section that it may have.
+
+    The kinds of memory are told of apart (see `settings.refuse_kinds`).
+    """
+    if isinstance(value, dict) and isinstance(allowed, dict) and section != "memory_blocks":
+        for key in value.keys() - allowed.keys():
+            said = json.dumps(value[key]).strip('"')
+            yield (section, key), _describe_refusal(f"{section}.{key}: {said}", None, "say so")
+
+
+def _describe_refusal(name: str, value: object, verb: str = "set it") -> str:
+    if name == "embedding":
         return f"embedding: {value} is not used: a repository may name bundled or none"
     return (
-        f"{section} is not used: only your own configuration "
-        f"({store_paths.user_root()}/{store_paths.CONFIG}) may set it"
+        f"{name} is not used: only your own configuration "
+        f"({store_paths.user_root()}/{store_paths.CONFIG}) may {verb}"
     )
 
 

@@ -44,7 +44,7 @@ def check_arguments(tool: Tool, given: object) -> Arguments | str:
     found: Arguments = {}
     for written, value in given.items():
         alias = _ALIASES.get(written, "")
-        is_free = written not in known and alias in known and alias not in given
+        is_free = written not in known and alias in known and alias not in {**given, **found}
         name = alias if is_free else written
         if name not in known:
             wrong, takes = excerpt(str(name), 80), ", ".join(known) or "none"

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypedDict
 
 import pytest
 
-from memfs.agent.written_calls import extract_calls
+from memfs.agent.written_calls import StreamedText, drop_thoughts, extract_calls
 from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.tools import catalog
@@ -97,9 +97,21 @@ NO_CALLS = (
     'core_memory_append(open("notes"))',
     'core_memory_append(label=open("notes"))',
     '{"tool": "nail", "arguments": {"label": "hum',
+    "core_memory_append(label={[1]: 2})",
+    '[core_memory_append(label="human"), os.remove(path="notes")]',
     "<b>bold</b>",
     "[1, 2]",
+    'In XSLT:\n<function name="twice">2 * x</function>',
+    f"A call of an element:\n```xml\n{ELEMENTS}\n```",
 )
+THOUGHTS = {
+    "<think>\nA name.\n</think>\n\nNoted.": "Noted.",
+    "<think> A name. </think>\nNoted.": "Noted.",
+    "<thinking>They ask": "",
+    "<think> is a tag of models, no HTML.": "<think> is a tag of models, no HTML.",
+    "<think> and </think> are tags.": "<think> and </think> are tags.",
+    "`<think>` is a tag.": "`<think>` is a tag.",
+}
 
 TURNS: dict[str, Erring] = {
     "an edit without a word": Erring(
@@ -443,6 +455,21 @@ def test_what_models_write_for_a_call_is_read(form: str) -> None:
     text, [call] = extract_calls(form, [ALICE.name])
     assert text in ("", "Noted.")
     assert (call.name, call.arguments) == ALICE
+
+
+@pytest.mark.parametrize(("said", "answer"), THOUGHTS.items())
+def test_thoughts_are_dropped_and_their_tag_may_be_spoken_of(said: str, answer: str) -> None:
+    assert drop_thoughts(said) == answer
+
+
+def test_what_stands_around_a_call_is_told_whole() -> None:
+    told: list[str] = []
+    answer = f"\n\nHello.\nTOOL_CALL {TEXT}\nBye."
+    streamed = StreamedText(told.append)
+    for letter in answer:
+        streamed.add(letter)
+    streamed.finish(extract_calls(answer, [ALICE.name])[0])
+    assert "".join(told) == "Hello.\n\nBye."
 
 
 @pytest.mark.parametrize("text", NO_CALLS)

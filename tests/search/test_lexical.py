@@ -106,9 +106,11 @@ def test_words_that_a_text_holds_are_those_that_are_indexed(
     index: TextIndex, asked: list[str], text: str
 ) -> None:
     terms = [term for each in asked for term in index.parse_terms(each)]
-    assert index.match_stems(WantedStems(terms), text) == index.stems(text) & {
-        term.stem for term in terms
-    }
+    many = [Term("", f"{first}{second}", 1, 1) for first in "xyzaed" for second in "bcfghjkm"]
+    for wanted in (terms, [*terms, *many]):
+        assert index.match_stems(WantedStems(wanted), text) == index.stems(text) & {
+            term.stem for term in wanted
+        }
 
 
 def test_the_same_stem_is_one_term(index: TextIndex) -> None:

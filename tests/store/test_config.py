@@ -64,6 +64,21 @@ def test_a_repository_cannot_set_what_is_its_users(place: Place) -> None:
     assert all("only your own configuration" in problem for problem in found)
 
 
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("review: {mode: background, min_messages: 9}", "review.mode: background"),
+        ("review: {apply: true}", "review.apply: true"),
+        ("hooks: {team: auto, recall: 3}", "hooks.team: auto"),
+    ],
+)
+def test_a_key_that_is_its_users_is_named_alone(line: str, name: str, place: Place) -> None:
+    path = write(place, f"memfs: 1\n{line}\n")
+    assert place.project
+    [problem] = config_file.find_problems(place.project)
+    assert problem.startswith(f"{path}:2: {name} is not used: only your own configuration")
+
+
 def test_no_variable_names_the_model_that_is_asked(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -231,6 +231,7 @@ TEXT = {"label": "a", "content": "x"}
         ("conversation_search", {"role": "boss"}, "one of user, assistant, tool, not 'boss'"),
         ("archival_memory_search", {"tags": [{}]}, "has to be a list of strings, not an object"),
         ("core_memory_replace", {"all": "maybe"}, "true or false"),
+        ("core_memory_append", {"block": "a", "name": "b", "content": "x"}, "argument 'name'"),
     ],
 )
 def test_wrong_arguments_are_named(do: Do, name: str, given_: dict[str, object], told: str) -> None:
