@@ -28,6 +28,7 @@ from memfs.store import (
     commit_writer,
     commits,
     git,
+    handoff,
     inventory,
     journal,
     lock,
@@ -162,6 +163,7 @@ def _purge_store(store: Store, place: Place) -> None:
     if not leaking:
         return
     inventory.remove_indexes(store)
+    handoff.write(store, [])  # in its cut texts no half of a secret would be found
     for tree in worktrees:
         if any(files.is_below(each.path, tree.sources) for each in leaking):
             source_index.remove_locked(

@@ -9,6 +9,7 @@ import os
 
 from memfs import files
 from memfs.files import atomic
+from memfs.store import store_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,8 +90,8 @@ def find_receiver(store: "Store", handoff: Handoff) -> str:
 def take_handoff(store: "Store", session: str, *, again: bool) -> str:
     """Return what a beginning session is told of the last one, and note that it was told.
 
-    "" if there is nothing, if another session was told, or if it is too old; with `again` it is
-    told to the same session once more.
+    "" if there is nothing, if another session was told in which something was said since, or if it
+    is too old; with `again` it is told to the same session once more.
     """
     last = find_last(store, session)
     if last is None:
@@ -98,15 +99,23 @@ def take_handoff(store: "Store", session: str, *, again: bool) -> str:
     told = find_receiver(store, last)
     if told == session:
         return last.text if again else ""
-    if told not in ("", ASKED):
+    if told == DROPPED or (told not in ("", ASKED) and _has_recall(store, told)):
         return ""
-    if not told:
+    if told != ASKED:
         from memfs.store import clock  # where there is one to tell
 
         if clock.seconds() > last.until:
             return ""
     note_told(store, last, session)
     return last.text
+
+
+def _has_recall(store: "Store", session: str) -> bool:
+    """Tell whether a session was read: one that was only opened was not."""
+    folder, name = f"{store.local}/recall", store_paths.file_name(session)
+    return any(
+        files.is_file(f"{folder}/{host}/{name}.jsonl") for host in store_paths.list_folders(folder)
+    )
 
 
 def _read_told(store: "Store") -> dict[tuple[str, str], str]:

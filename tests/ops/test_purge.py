@@ -24,6 +24,7 @@ from memfs.recall import index_sources, source_index
 from memfs.store import (
     blocks,
     data_sources,
+    handoff,
     journal,
     lock,
     prompt_log,
@@ -283,7 +284,10 @@ def test_the_index_is_made_anew_without_it(place: Place) -> None:
     index_sources.sync(place, embed=False)
     builder.update(store, None)
     assert os.path.exists(f"{store.index}/{database.FILE}")
+    cut = handoff.Handoff("s", "claude", store.top, "", 0, f"> failed: deploy {SECRET[:9]}…")
+    handoff.write(store, [cut])
     purge.run(place)
+    assert handoff.read(store) == []
     assert not os.path.exists(store.index)
     index_sources.sync(place, embed=False)
     builder.update(store, None)

@@ -237,6 +237,8 @@ def test_the_next_session_is_told_once_in_whatever_assistant(place: Place) -> No
         f"{brief_layout.HANDED}\nclaude, 2026-05-03 09:00 UTC, session old\n> asked: Let the"
         in told
     )
+    assert brief_layout.HANDED in begin(place, "another", "gemini")  # "new" was only opened
+    keep(place, say(place.home.top, ("user", "what is it?"), ("assistant", "A crab.")), "another")
     assert brief_layout.HANDED not in begin(place, "other", "gemini")
     keep(place, say(place.home.top, *WORK, *WORK))  # the session went on
     assert brief_layout.HANDED in begin(place, "third", "copilot", "new")
