@@ -27,7 +27,7 @@ _ELEMENT = re.compile(
     r"<(?:invoke|function)(?:=| +name=)\"?([\w.-]+)\"?>(.*?)</(?:invoke|function)>", re.DOTALL
 )
 _PARAMETER = re.compile(
-    r"<parameter(?:=| +name=)\"?(\w+)\"?[^>]*>\n?(.*?)\n?</parameter>", re.DOTALL
+    r"<parameter(?:=| +name=)\"?(\w+)\"?[^>]*>\n?((?:(?!<parameter).)*?)\n?</parameter>", re.DOTALL
 )
 _NAMES = ("name", "tool", "tool_name", "function")  # keys of a call
 _GIVEN = ("arguments", "args", "parameters", "input")
