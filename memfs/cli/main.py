@@ -73,7 +73,7 @@ def _find_folder(words: list[str]) -> str:
     try:
         if words[:1] == ["--folder"] and len(words) == 2 and words[1][:1] not in ("", "-"):
             return os.path.abspath(words[1])
-        if not words and "PLUGIN_ROOT" in os.environ:
+        if not words and os.environ.get("PLUGIN_ROOT"):
             from memfs.hosts import caller  # where a plugin starts this
 
             return caller.find_folder()
