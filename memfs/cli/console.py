@@ -145,8 +145,16 @@ def style(text: str, colour: str, *, bold: bool = False, err: bool = False) -> s
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print a text with our own colours; the caller made its parts plain."""
-    click.echo(reveal_hidden(text), err=err and not _state["paged"], color=True)
+    """Print a text with our own colours; the caller made its parts plain.
+
+    Talk that cannot be printed changes nothing: the exit code says how a command went.
+    """
+    talks = err and not _state["paged"]
+    try:
+        click.echo(reveal_hidden(text), err=talks, color=True)
+    except OSError:
+        if not talks:
+            raise
 
 
 def columns() -> int:

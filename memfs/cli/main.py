@@ -10,6 +10,7 @@ def main() -> int:
 
     0: done, 1: refused, 2: usage, 70: a bug, 130: Ctrl-C.
     """
+    _open_streams()
     _speak_utf8()
     if sys.argv[1:2] == ["hook"] and len(sys.argv) in (3, 4) and sys.argv[2][:1] != "-":
         from memfs.hook.main import main as hook  # a host waits: without click
@@ -30,8 +31,7 @@ def run_process() -> int:
     """Run the command line, and end this process with its exit code.
 
     Python would take its modules apart first: 15 ms that a person or an assistant waits for. What
-    else it does at the end is done here. Returns the code where Python has to do it: there are
-    threads to wait for, or standard output is closed.
+    else it does at the end is done here. Returns the code where there are threads to wait for.
     """
     code = main()
     threads = sys.modules.get("threading")
@@ -40,11 +40,11 @@ def run_process() -> int:
     import atexit  # where nothing is left but that
 
     atexit._run_exitfuncs()  # noqa: SLF001 - the only name it has
-    try:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
+    for stream, lost in ((sys.stdout, 1), (sys.stderr, 0)):
+        try:
             stream.flush()
-    except (OSError, ValueError):
-        return code
+        except (OSError, ValueError):  # a full disk: what was printed is not all there
+            code = code or lost
     os._exit(code)
 
 
@@ -73,13 +73,23 @@ def _find_folder(words: list[str]) -> str:
     try:
         if words[:1] == ["--folder"] and len(words) == 2 and words[1][:1] not in ("", "-"):
             return os.path.abspath(words[1])
-        if not words and "PLUGIN_ROOT" in os.environ:
+        if not words and os.environ.get("PLUGIN_ROOT"):
             from memfs.hosts import caller  # where a plugin starts this
 
             return caller.find_folder()
         return "" if words else os.getcwd()
     except OSError:
         return ""
+
+
+def _open_streams() -> None:
+    """Open the null device for standard streams that are closed: files would get their numbers."""
+    while (null := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(null, True)
+    os.close(null)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def _speak_utf8() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import re
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -45,6 +46,13 @@ def load(name: str) -> Any:
 
 
 def name_extra(extra: str) -> str:
-    """Return the command that brings what `extra` needs, of the program that installed memfs."""
-    marks = (mark for mark in _INSTALLERS if os.path.exists(f"{sys.prefix}/{mark}"))
-    return f"{_INSTALLERS.get(next(marks, ''), 'pip install')} '{DISTRIBUTION}[{extra}]'"
+    """Return the command that brings what `extra` needs, of the program that installed memfs.
+
+    It names the extras that are installed, too: such a program takes out what is not named.
+    """
+    for mark, command in _INSTALLERS.items():
+        with suppress(OSError), open(f"{sys.prefix}/{mark}", encoding="utf-8") as file:
+            found = re.search(rf'{DISTRIBUTION}(?:", extras = )?\[([^]]*)\]', file.read())
+            extras = {extra, *re.findall(r"[a-z]+", found[1] if found else "")}
+            return f"{command} '{DISTRIBUTION}[{','.join(sorted(extras))}]'"
+    return f"pip install '{DISTRIBUTION}[{extra}]'"

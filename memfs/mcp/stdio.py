@@ -1,7 +1,6 @@
 """Standard input and output of the server, and the tool by which hosts call hooks. Hot path."""
 
 import os
-import sys
 
 from memfs import hosts
 from memfs.ipc import client
@@ -68,17 +67,12 @@ class StdioStreams:
     def __init__(self) -> None:
         import _thread  # `threading` costs 3 ms
 
-        null = os.open(os.devnull, os.O_RDWR)  # first: it takes the number of what is closed
-        if sys.stderr is None:
-            os.dup2(null, 2)
-            os.set_inheritable(2, True)
-            sys.stderr = os.fdopen(2, "w", closefd=False)
+        null = os.open(os.devnull, os.O_RDWR)
         self._input = os.dup(0)
         self._output = os.dup(1)
         os.dup2(null, 0)
         os.dup2(2, 1)
-        if null > 2:
-            os.close(null)
+        os.close(null)
         self._writing = _thread.allocate_lock()
 
     def read_lines(self) -> "Iterator[bytes]":

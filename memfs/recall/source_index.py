@@ -106,7 +106,8 @@ def _sync(
 ) -> SourceState:
     before = source_state.load_state(source) or SourceState()
     form = _compute_form(source)
-    if anew or before.form != form or (before.left.get(NEEDS_PDF) and cutting.can_read_pdf()):
+    lacks = any(each.startswith(NEEDS_PDF) for each in before.left)
+    if anew or before.form != form or (lacks and cutting.can_read_pdf()):
         indexer.remove(source.index)
         before = SourceState(form=form)
     known = source_state.load_listings(source)

@@ -129,6 +129,26 @@ def test_nobody_reads_the_output(repo: Path, place: Place, words: list[str]) -> 
     assert (process.returncode, shown) == (0, "")
 
 
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("words", "streams", "code"),
+    [
+        ("show", ">&-", 0),
+        ("show", "<&- >&- 2>&-", 0),
+        ("show", ">/dev/full", 1),
+        ("diff", "2>/dev/full", 2),
+        ("edit persona --append x", "2>/dev/full", 0),
+    ],
+)
+def test_streams_that_are_closed_or_full(repo: Path, words: str, streams: str, code: int) -> None:
+    script = f'exec "$0" -P -m memfs {words} {streams}'
+    done = subprocess.run(
+        ["sh", "-c", script, sys.executable], cwd=repo, capture_output=True, text=True, check=False
+    )
+    told = f"error: the disk is full: a file cannot be written\nhint: make room on it, {AGAIN}\n"
+    assert (done.returncode, done.stderr) == (code, told if code == 1 else "")
+
+
 def test_a_current_index_answers_on_a_read_only_disk(place: Place, memfs: Run, repo: Path) -> None:
     memfs("archive", "add", "The zephyr gateway listens on port 7741.")
     assert "7741" in memfs("search", "zephyr").out

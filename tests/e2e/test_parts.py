@@ -60,3 +60,18 @@ def test_an_extra_is_named_by_the_command_of_what_installed_memfs(
     assert parts.name_extra("team") == "pipx install --force 'agent-memfs[team]'"
     (tmp_path / "uv-receipt.toml").touch()
     assert parts.name_extra("team") == "uv tool install 'agent-memfs[team]'"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("uv-receipt.toml", 'requirements = [{ name = "agent-memfs", extras = ["pdf", "agent"] }]'),
+        ("pipx_metadata.json", '{"package_or_url": "agent-memfs[pdf,agent]"}'),
+    ],
+)
+def test_the_extras_that_are_installed_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    (tmp_path / name).write_text(text)
+    assert parts.name_extra("team").endswith(" 'agent-memfs[agent,pdf,team]'")

@@ -25,7 +25,7 @@ from memfs.secrets import find_secrets
 BINARY = "binary"
 ENCODING = "not text in a known encoding (UTF-8, UTF-16)"
 SECRET = "it holds a secret"  # noqa: S105 - a reason
-NEEDS_PDF = f"PDF needs an extra: {name_extra('pdf')}"
+NEEDS_PDF = "PDF needs an extra: "  # and the command that brings it
 _SNIFFED = 8192  # bytes
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 _FORMS = {
@@ -63,7 +63,7 @@ def cut_file(path: str, name: str, size: int, overlap: int) -> list[FileChunk]:
     """
     suffix = os.path.splitext(name)[1].lower()
     if suffix == PDF and not can_read_pdf():
-        raise LeftOutError(NEEDS_PDF)
+        raise LeftOutError(NEEDS_PDF + name_extra("pdf"))
     data = _read_bytes(path, LARGEST_PDF if suffix == PDF else LARGEST)
     text = "" if suffix == PDF else decode(data)
     if suffix != ".ipynb":  # what its cells printed does not count
