@@ -84,7 +84,7 @@ def _explain(finding: CheckFinding) -> str:
         words.append(f"now {finding.now}")
     elif finding.state == "contradicted":
         words.append(f"{finding.source} says {finding.now}")
-    elif finding.state == "gone" and finding.kind != "file":
+    elif finding.state == "gone" and finding.source not in (finding.said, f"{finding.said}/"):
         words.append(f"it was in {finding.source}")
     if finding.commit:
         subject = f' "{finding.subject}"' if finding.subject else ""
