@@ -240,6 +240,18 @@ def test_the_command_says_it_and_ends_with_1(shop: Path) -> None:
     assert ".agent-memory/blocks/shop.md:10 moved file: src/pricing.py\n  now src/tax.py" in shown
 
 
+def test_files_are_checked_where_there_is_no_memory(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tmp_path / "bare"
+    write(bare, {"AGENTS.md": "See `src/a.py`.\n"})
+    git(bare, "init", "-q")
+    monkeypatch.chdir(bare)
+    done = CliRunner().invoke(group(), ["check", "AGENTS.md"])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert CliRunner().invoke(group(), ["check"]).exit_code == 1
+
+
 def test_a_shallow_clone_is_told(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
