@@ -32,8 +32,8 @@ _ENDINGS = frozenset(
 _FUNCTION = re.compile(r"([A-Za-z_][\w.]*?)(?:\.|::|#)([A-Za-z_]\w{2,})\(.{0,80}\)")
 _VARIABLE = re.compile(r"\$?\{?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\}?(?:=\S*)?")
 _VERSION = re.compile(
-    r"(?<![\w./\-@])([A-Za-z][\w.\-]*[A-Za-z]|Go)[ \t]+(>=|≥|\^|~)?[ \t]?v?"
-    r"(\d{1,4}(?:\.\d{1,4}){0,2})(\+| or (?:newer|later|higher|above))?(?![\w%:/°]|\.\d|-\w)"
+    r"(?<![\w./\-@])(?<!\bfor )([A-Za-z][\w.\-]*[A-Za-z]|Go)[ \t]+(>=|≥|\^|~)?[ \t]?v?"
+    r"(\d{1,4}(?:\.\d{1,4}){0,2})(\+| or (?:newer|later|higher|above))?(?![\w%:/°]|\.\d|-\w| *\|\|)"
 )
 _RUNNERS = {
     "npm": r"(?:run|run-script) ",
@@ -53,7 +53,7 @@ _PAST = re.compile(
     r"deprecated|former(?:ly)?|previous(?:ly)?|no longer|used to|was|were|had|obsolete|"
     r"migrat(?:ed|ion)|instead of|rather than|historical\w*|archived?|extracted|dropped|superseded|"
     r"placeholder|planned|todo|will be|would)\b"
-    r"|→|->|~~|✅|\[[xX]\]|\b20\d\d-\d\d-\d\d\b|[<{]\w[\w \-]*[>}]",
+    r"|→|->|~~|✅|\[[ xX]\] |\b20\d\d-\d\d-\d\d\b|[<{]\w[\w \-]*[>}]",
     re.IGNORECASE,
 )
 # Before a name that is only an example.
@@ -65,6 +65,14 @@ _LOOSE = re.compile(
     r"upgrad\w+|before|after|until|since|from|add(?:ed|s)|support(?:s|ed)?|compatible|both|or|global)\b",
     re.IGNORECASE,
 )
+# Beside a file that is there once somebody wrote it.
+_MADE = re.compile(
+    r"\b(?:append|create[sd]?|creating|generate[sd]?|generating|cloned?|save[sd]?|saving|"
+    r"writ(?:es?|ten|ing)|logg?(?:s|ed)?|captures?)\b.{0,60}\b(?:to|into|in|as|at)[ *:]*$|"
+    r"\b(?:create[sd]?|creating|generate[sd]?|generating|scaffold):? *$",
+    re.IGNORECASE,
+)
+_LONGEST = 200  # letters of a path
 _STRICT = ("tool", "variable", "version")
 _NAMED_PLACES = ("~", "/", "$", "%", "http:", "https:", "node_modules/", "git@", "file:", "mailto:")
 
@@ -88,6 +96,7 @@ class Anchor(NamedTuple):
 def find_anchors(text: str) -> list[Anchor]:
     """Return what a Markdown text names, in its order; a thing named twice in a line comes once."""
     found: dict[tuple[str, ...], Anchor] = {}
+    made: set[str] = set()
     fence, language, past_level = "", "", 0
     for number, line in enumerate(text.splitlines(), 1):
         mark = _FENCE.match(line)
@@ -95,15 +104,24 @@ def find_anchors(text: str) -> list[Anchor]:
             fence, language = ("", "") if fence else (mark[1], mark[2].lower())
             continue
         if fence:
-            anchors = _read_command(line.strip(), number) if language in _SHELL else ()
+            shell = language in _SHELL and "→" not in line
+            anchors = _read_command(line.strip(), number) if shell else ()
         else:
             level = len(line) - len(line.lstrip("#")) if line.startswith("#") else 0
             if level and (not past_level or level <= past_level):
                 past_level = level if _PAST.search(line) else 0
             anchors = () if past_level else _read_line(line, number)
+            made.update(_list_made(line))
         for anchor in anchors:
             found.setdefault((anchor.kind, anchor.name, anchor.of, str(number)), anchor)
-    return list(found.values())
+    return [each for each in found.values() if each.kind != "file" or each.name not in made]
+
+
+def _list_made(line: str) -> Iterator[str]:
+    """Yield the files of a line that are written by who follows the text."""
+    for match in _SPAN.finditer(line):
+        if _MADE.search(line, max(0, match.start() - 100), match.start()):
+            yield from (each.name for each in _read_path(match[1].strip(), 0))
 
 
 def _read_line(line: str, number: int) -> Iterator[Anchor]:
@@ -157,7 +175,7 @@ def _read_command(line: str, number: int) -> Iterator[Anchor]:
             if script and _TARGET.fullmatch(script[1]) and "-C" not in words:
                 yield Anchor("script", script[1], number, part.strip(), runner)
         for word in words:
-            if "/" in word and "=" not in word and _ENDING.search(word):
+            if "/" in word and "=" not in word and len(word) <= _LONGEST and _ENDING.search(word):
                 yield from _read_path(word.strip("\"'"), number)
 
 

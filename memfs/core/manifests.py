@@ -19,9 +19,10 @@ LOCKS = {
     "bun.lock": "bun",
     "bun.lockb": "bun",
 }
-_TARGET = re.compile(r"^([A-Za-z][\w.\-/ ]*?)\s*:(?![=:])", re.MULTILINE)
+_TARGET = re.compile(r"^([A-Za-z][\w.\-/ \t]*):(?![=:])", re.MULTILINE)
 _RECIPE = re.compile(r"^@?([A-Za-z][\w\-]*)(?: [^:\n]*)?:(?!=)", re.MULTILINE)
-_NUMBER = re.compile(r"\d+(?:\.\d+){0,2}")
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,2}")
+_LONGEST = 200  # letters of a range
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.\-]*)\s*(?:\[[^\]]*\])?\s*([^;#]*)")
 _PINNED = {
     ".nvmrc": "node",
@@ -76,30 +77,20 @@ def is_manifest(name: str) -> bool:
 
 
 def contradicts(said: str, least: bool, wanted: str) -> bool:
-    """Tell whether a version that a text gives cannot hold beside the range of a manifest.
+    """Tell whether a version that a text gives is older than the range of a manifest allows.
 
-    Only as many parts as both give are compared. A text that gives less than is asked for is right.
+    Only as many parts as both give are compared. A newer one is that of something else with the
+    name: projects go on. `least` (18+) holds beside a later version that is not itself the least.
     """
-    own = _split_number(said)
-    bounds = re.findall(r"(>=|<=|[<>^~=]|==|~=)?\s*v?(\d+(?:\.\d+){0,2})", wanted)
+    bounds = re.findall(r"([<>^~=!]*)\s?v?(\d{1,9}(?:\.\d{1,9}){0,2})", wanted)
     if not bounds or "||" in wanted or "*" in wanted:
         return False
-    for sign, number in bounds:
-        asked = _split_number(number)
-        length = min(len(own), len(asked))
-        mine, theirs = own[:length], asked[:length]
-        if sign in (">=", ">"):
-            if mine < theirs:
-                return True
-        elif sign in ("<", "<="):
-            if mine > theirs or (sign == "<" and not least and own >= asked and mine == theirs):
-                return True
-        elif sign in ("^", "~", "~="):
-            if mine[:1] != theirs[:1] if not least else mine > theirs:
-                return True
-        elif mine != theirs if not least else mine > theirs:
-            return True
-    return False
+    sign, number = bounds[0]
+    if sign[:1] in ("<", "!") or (least and sign not in (">=", ">")):
+        return False
+    own, asked = _split_number(said), _split_number(number)
+    length = 1 if sign in ("^", "~", "~=") else min(len(own), len(asked))
+    return own[:length] < asked[:length]
 
 
 def _split_number(text: str) -> tuple[int, ...]:
@@ -115,7 +106,7 @@ def fold_name(name: str) -> str:
 def _read_package(text: str) -> Manifest:
     try:
         found = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return Manifest()
     if not isinstance(found, dict):
         return Manifest()
@@ -155,7 +146,9 @@ def _split_requirement(line: str) -> tuple[str, str] | None:
 
 
 def _is_range(text: str) -> bool:
-    return bool(_NUMBER.search(text)) and ":" not in text and "/" not in text
+    return (
+        len(text) <= _LONGEST and bool(_NUMBER.search(text)) and ":" not in text and "/" not in text
+    )
 
 
 def _pairs(found: object) -> list[tuple[str, str]]:

@@ -2,21 +2,22 @@
 
 What cannot be verified is never reported: a file counts as gone only where the history had it, a
 script only where an earlier manifest had it, and a version only where every manifest that speaks of
-it asks for another one.
+it asks for a newer one.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 from memfs.core import manifests
 from memfs.core.anchors import Anchor
 from memfs.core.manifests import LOCKS, Manifest
+from memfs.store import git
 from memfs.store.project_files import ProjectFiles
 
 State = Literal["gone", "moved", "contradicted"]
@@ -50,23 +51,35 @@ class StaleAnchor:
 
 
 def find_stale(
-    project: ProjectFiles, anchors: Iterable[Anchor], near: str = ""
-) -> list[StaleAnchor]:
-    """Return the anchors that are no longer true. `near` is the folder of the text, with a slash.
+    project: ProjectFiles, texts: Sequence[tuple[str, Sequence[Anchor]]]
+) -> list[list[StaleAnchor]]:
+    """Return the anchors of each text that are no longer true.
 
-    Raises `TimeoutError` where git takes too long.
+    A text is given as its folder (with a slash, "" for the top) and its anchors. Raises
+    `TimeoutError` where git takes too long.
     """
-    check = _AnchorCheck(project, near)
-    return [found for anchor in anchors if (found := check.check(anchor)) is not None]
+    check = _AnchorCheck(project, texts)
+    return [
+        [stale for each in anchors if (stale := check.check(each, near)) is not None]
+        for near, anchors in texts
+    ]
 
 
 class _AnchorCheck:
-    def __init__(self, project: ProjectFiles, near: str) -> None:
-        self._project, self._near = project, near
+    """Reads the project once for all texts."""
 
-    def check(self, anchor: Anchor) -> StaleAnchor | None:
+    def __init__(
+        self, project: ProjectFiles, texts: Sequence[tuple[str, Sequence[Anchor]]]
+    ) -> None:
+        self._project, self._texts = project, texts
+        self._list_earlier_scripts = cache(self._read_earlier_scripts)
+
+    def check(self, anchor: Anchor, near: str) -> StaleAnchor | None:
+        if anchor.kind == "file":
+            return self._check_file(anchor, near)
+        if self._project.is_sparse:  # what it lacks cannot be searched
+            return None
         return {
-            "file": self._check_file,
             "function": self._check_function,
             "script": self._check_script,
             "tool": self._check_tool,
@@ -74,10 +87,11 @@ class _AnchorCheck:
             "version": self._check_version,
         }[anchor.kind](anchor)
 
-    def _check_file(self, anchor: Anchor) -> StaleAnchor | None:
-        if self._project.has(anchor.name, self._near):
+    def _check_file(self, anchor: Anchor, near: str) -> StaleAnchor | None:
+        places = self._project.list_places(anchor.name, near)
+        if self._project.has(anchor.name, near) or not self._ignored.isdisjoint(places):
             return None
-        gone = self._project.find_removal(anchor.name, self._near)
+        gone = self._project.find_removal(anchor.name, near)
         if gone is None:
             return None
         to = gone.moved_to
@@ -92,9 +106,8 @@ class _AnchorCheck:
             return None
         for path in sorted(listed, key=lambda path: path.count("/"))[:_MOST_FILES]:
             commit = at = ""
-            for text, which, when in self._project.list_earlier_texts(path):
-                found = manifests.read_manifest(posixpath.basename(path), text)
-                command = found.scripts.get(anchor.name) if found else None
+            for scripts, which, when in self._list_earlier_scripts(path):
+                command = scripts.get(anchor.name)
                 if command is not None:
                     now = next(
                         (n for n, c in self._manifests[path].scripts.items() if c and c == command),
@@ -104,6 +117,14 @@ class _AnchorCheck:
                     return StaleAnchor(anchor, state, now, path, commit, at)
                 commit, at = which, when
         return None
+
+    def _read_earlier_scripts(self, path: str) -> list[tuple[Mapping[str, str], str, str]]:
+        name = posixpath.basename(path)
+        return [
+            (found.scripts, commit, at)
+            for text, commit, at in self._project.list_earlier_texts(path)
+            if (found := manifests.read_manifest(name, text)) is not None
+        ]
 
     def _check_tool(self, anchor: Anchor) -> StaleAnchor | None:
         used = {LOCKS[name]: path for name in LOCKS for path in self._project.list_named(name)}
@@ -130,7 +151,7 @@ class _AnchorCheck:
         stem = anchor.of.rpartition(".")[2]
         listed = [name for name in self._project.names if _stem(name) == stem]
         removed = [name for name in self._project.removals if _stem(name) == stem]
-        if not (listed or removed) or anchor.name in self._present_words(anchor.name):
+        if not (listed or removed) or anchor.name in self._present_words:
             return None
         defined = re.compile(
             rf"\b(?:def|func|function|fn|fun|const|let|sub)\s+(?:\([^()]*\)\s*)?{anchor.name}\b|"
@@ -140,7 +161,7 @@ class _AnchorCheck:
         return self._find_last(anchor, [*listed, *removed], defined)
 
     def _check_variable(self, anchor: Anchor) -> StaleAnchor | None:
-        if anchor.name in self._present_words(anchor.name):
+        if anchor.name in self._present_words:
             return None
         known = [*self._project.names, *self._project.removals]
         return self._find_last(
@@ -149,8 +170,25 @@ class _AnchorCheck:
             re.compile(rf"\b{anchor.name}\b"),
         )
 
-    def _present_words(self, word: str) -> set[str]:
-        return self._project.find_words([word])
+    @cached_property
+    def _present_words(self) -> set[str]:
+        """Those names of functions and variables that are in the project."""
+        searched = ("function", "variable")
+        return self._project.find_words(
+            each.name for _, anchors in self._texts for each in anchors if each.kind in searched
+        )
+
+    @cached_property
+    def _ignored(self) -> set[str]:
+        """Those places of files that are not there which git ignores."""
+        places = {
+            place
+            for near, anchors in self._texts
+            for each in anchors
+            if each.kind == "file" and not self._project.has(each.name, near)
+            for place in self._project.list_places(each.name, near)
+        }
+        return places - set(git.filter_unignored(self._project.top, places))
 
     def _find_last(
         self, anchor: Anchor, paths: list[str], pattern: re.Pattern[str]

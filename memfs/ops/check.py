@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from memfs import files
-from memfs.core import frontmatter
+from memfs.core import frontmatter, manifests
 from memfs.core.anchors import find_anchors
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.core.formats import format_day
@@ -86,26 +87,26 @@ def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
         )
     project = ProjectFiles(folder)
     texts = list(_read_files(project, paths) if paths else _read_store(place, project))
+    named = [find_anchors(each.text) for each in texts]
+    nears = (posixpath.join(posixpath.dirname(each.path), "") for each in texts)
+    stale = stale_anchors.find_stale(project, list(zip(nears, named, strict=True)))
     found: list[CheckFinding] = []
-    anchors = 0
-    for each in texts:
-        listed = find_anchors(each.text)
-        anchors += len(listed)
-        near = os.path.dirname(each.path)
-        stale = stale_anchors.find_stale(project, listed, f"{near}/" if near else "")
-        found += (_describe(each, one) for one in stale)
+    for each, listed in zip(texts, stale, strict=True):
+        found += (_describe(each, one) for one in listed)
         found += _find_due(project, each)
     if base:
         found = list(_filter_caused(project, found, base))
-    return CheckReport(tuple(found), len(texts), anchors, project.is_shallow)
+    return CheckReport(tuple(found), len(texts), sum(map(len, named)), project.is_shallow)
 
 
 def _read_files(project: ProjectFiles, paths: Iterable[str]) -> Iterator[_MemoryText]:
     for path in paths:
-        raw = files.read(os.path.abspath(path))
+        real = os.path.realpath(path)
+        inside = os.path.relpath(real, project.top).partition(os.sep)[0] != os.pardir
+        raw = files.read(real if inside else os.path.abspath(path))
         if raw is None:
             raise NotFoundError(f"there is no file {path}", "name Markdown files")
-        yield _split(_shorten(project, os.path.realpath(path)), raw)
+        yield _split(_shorten(project, real), raw)
 
 
 def _read_store(place: Place, project: ProjectFiles) -> Iterator[_MemoryText]:
@@ -194,21 +195,40 @@ def _find_due(project: ProjectFiles, text: _MemoryText) -> Iterator[CheckFinding
 def _filter_caused(
     project: ProjectFiles, found: Iterable[CheckFinding], base: str
 ) -> Iterator[CheckFinding]:
-    listed = git.run(project.top, "rev-list", f"{base}..HEAD", "--")
-    if listed is None or base.startswith("-"):
+    words = ("rev-list", f"{base}..HEAD", "--")
+    listed = None if base.startswith("-") else git.run(project.top, *words)
+    if listed is None:
         raise UsageError(f"git knows no commit '{base}'", "name one, or a branch: origin/main")
     since = set(listed.split())
+    came_from = {
+        each.moved_to: each.path for each in project.removals.values() if each.commit in since
+    }
     before: dict[str, set[str]] = {}
     for each in found:
         if each.path not in before:
-            old = commits.read_file(project.top, base, each.path) or ""
+            was = came_from.get(each.path, each.path)
+            old = commits.read_file(project.top, base, was) or ""
             before[each.path] = set(old.splitlines())
         lines = (files.read(os.path.join(project.top, each.path)) or "").splitlines()
-        line = lines[each.line - 1] if 0 < each.line <= len(lines) else ""
-        changed = each.source and not each.commit and _differs(project, base, each.source)
-        if line not in before[each.path] or each.commit in since or changed:
-            yield replace(each)
+        stands = (
+            lines[each.line - 1 : each.line]
+            if each.line
+            else [line for line in lines if each.label in line]
+        )
+        written = not before[each.path].issuperset(stands)
+        contradicted = each.state == "contradicted"
+        if (
+            written
+            or each.commit in since
+            or (contradicted and not _contradicted_at(project, base, each))
+        ):
+            yield each
 
 
-def _differs(project: ProjectFiles, base: str, name: str) -> bool:
-    return commits.read_file(project.top, base, name) != project.read(name)
+def _contradicted_at(project: ProjectFiles, base: str, finding: CheckFinding) -> bool:
+    """Tell whether the file that contradicts a text said so in an earlier commit, too."""
+    old = commits.read_file(project.top, base, finding.source)
+    if old is None or finding.kind == "tool":
+        return old is not None
+    found = manifests.read_manifest(posixpath.basename(finding.source), old)
+    return found is not None and finding.now in found.versions.values()

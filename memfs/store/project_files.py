@@ -29,8 +29,17 @@ class ProjectFiles:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The tracked files, sorted."""
-        listed = git.run(self.top, "ls-files", "-s", "-z") or ""
-        return tuple(sorted({entry.partition("\t")[2] for entry in listed.split("\0") if entry}))
+        return tuple(sorted({entry.partition("\t")[2] for entry in self._index}))
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the working tree has a part of the tracked files alone."""
+        return any(entry.startswith("S ") for entry in self._index)
+
+    @cached_property
+    def _index(self) -> list[str]:
+        listed = git.run(self.top, "ls-files", "-s", "-t", "-z") or ""
+        return [entry for entry in listed.split("\0") if entry]
 
     @cached_property
     def removals(self) -> Mapping[str, Removal]:
@@ -47,31 +56,41 @@ class ProjectFiles:
     def has(self, path: str, near: str = "") -> bool:
         """Tell whether a path is that of a file or folder, from the top or from any folder on.
 
-        One without its ending, with another case, that git does not track or ignores is there,
-        too: what is not known to be gone is not gone. `near` is the folder of the text.
+        One without its ending, with another case, that git does not track, or that is in a
+        submodule or behind a link is there, too: what is not known to be gone is not gone. `near`
+        is the folder of the text.
         """
         low = path.lower()
         if low in self._ends or posixpath.splitext(low)[0] in self._ends:
             return True
-        tries = {path, *(posixpath.normpath(f"{each}{path}") for each in (near, self.prefix))}
-        inside = [each for each in tries if not each.startswith("..")]
-        if any(each.lower() in self._ends for each in inside):
-            return True
         return any(
-            os.path.lexists(f"{self.top}/{each}") or git.is_ignored(f"{self.top}/{each}")
-            for each in inside
+            each.lower() in self._ends
+            or os.path.lexists(f"{self.top}/{each}")
+            or self._leads_elsewhere(each)
+            for each in self.list_places(path, near)
         )
+
+    def _leads_elsewhere(self, path: str) -> bool:
+        parents = (path[:at] for at, letter in enumerate(path) if letter == "/")
+        return any(each in self._all or os.path.islink(f"{self.top}/{each}") for each in parents)
+
+    def list_places(self, path: str, near: str = "") -> list[str]:
+        """List where a path may be meant: from the top, from the text's folder, from ours."""
+        tries = (posixpath.normpath(f"{each}{path}") for each in ("", near, self.prefix))
+        return [each for each in dict.fromkeys(tries) if not each.startswith(("..", "/"))]
 
     def find_removal(self, path: str, near: str = "") -> Removal | None:
         """Return the last removal of a path that is gone: of a file, or of all files of a folder.
 
-        `moved_to` is where it is now, "" where it is nowhere.
+        `moved_to` is where it is now, "" where it is nowhere. A name without a folder that several
+        folders had is that of none of them.
         """
-        tries = [path, posixpath.normpath(f"{near}{path}"), f"{self.prefix}{path}"]
-        for each in tries:
+        for each in self.list_places(path, near):
             if each in self.removals:
                 return self._follow(self.removals[each])
         ended = self._removed_ends.get(path, [])
+        if "/" not in path and sum(each.moved_to not in self.removals for each in ended) > 1:
+            return None
         if ended:
             return self._follow(max(ended, key=lambda removal: removal.at))
         return self._find_removed_folder(path)

@@ -42,6 +42,12 @@ def named(text: str) -> list[str]:
         ("2026-05-01: fixed `src/x.py`", []),
         ("## Removed\n\n- `src/x.py`\n\n## Now\n\n- `src/y.py`", ["file src/y.py"]),
         ("It breaks before Node 18.", []),
+        ("Loops for Go 1.24+. Peers: `react ^18 || ^19`", []),
+        # What is there once the reader has written it, wherever the text names it.
+        ("Append it to `notes/log.yaml`.\n\nRead `notes/log.yaml`, `a/b.py`.", ["file a/b.py"]),
+        ("Scaffold: `spec/plan.md`; `src/a.py` saves.", ["file src/a.py"]),
+        ("- [ ] Clear `docs/next.md` for later", []),
+        ("```\nx/words.ts  →  type: words\n```", []),
         ("Do not use `npm install` here.", []),
     ],
 )
@@ -60,11 +66,13 @@ def test_an_anchor_has_its_line_and_words() -> None:
         ("18", False, "22", True),
         ("18", False, "18.2.1", False),
         ("18", True, "22", False),  # "18 or newer"
-        ("22", True, "18", True),
+        ("22", True, "18", False),  # of something else: a project goes on
+        ("17", False, "<18", False),
+        ("1", False, ">=" + "9" * 5000, True),
         ("18", False, ">=20", True),
         ("18", True, ">=20", True),
         ("3.12", False, ">=3.11", False),
-        ("3.12", False, ">=3.9,<3.12", True),
+        ("3.12", False, ">=3.9,<3.12", False),
         ("18.3", False, "^18.2.0", False),
         ("17", False, "^18.2.0", True),
         ("18", False, "18 || 20", False),
@@ -101,6 +109,9 @@ def test_a_version_is_compared_as_far_as_it_goes(
         ("requirements.txt", "Django==5.1 # x\n-r b.txt\n", {}, {"django": "==5.1"}),
         ("package.json", "{no", {}, {}),
         ("package.json", '[{"scripts": 1}]', {}, {}),
+        ("package.json", "[" * 99999, {}, {}),
+        ("package.json", '{"engines": {"node": "2' + " " * 999 + '"}}', {}, {}),
+        ("Makefile", "a" + " " * 99999 + "b\nc : d\n", {"c": ""}, {}),
         ("pyproject.toml", "[project", {}, {}),
         ("pyproject.toml", "project = 1", {}, {}),
     ],

@@ -145,6 +145,12 @@ def test_a_pull_request_hears_of_what_it_caused(shop: Path, place: Place) -> Non
     path.write_text(path.read_text() + "- and `src/legacy.py` again\n")
     commit(shop, "memory")
     assert run(place, base=first) == [("gone", "file", "src/legacy.py", "")]
+    last = git(shop, "rev-parse", "HEAD")
+    git(shop, "mv", str(path), str(path.with_name("store.md")))
+    package = json.loads((shop / "package.json").read_text())
+    write(shop, {"package.json": json.dumps(package | {"private": True})})
+    commit(shop, "the block has another name, the manifest another line")
+    assert run(place, base=last) == []
     for wrong in ("no-such", "--output=x"):
         with pytest.raises(MemfsError, match="knows no commit"):
             check.run(place, base=wrong)
@@ -167,6 +173,34 @@ def test_what_cannot_be_verified_is_silent(shop: Path, place: Place) -> None:
     (shop / "dist/app.js").unlink()
     commit(shop, "built files are ignored")
     assert run(place, str(shop / "NOTES.md")) == []
+
+
+def test_a_name_that_several_folders_had_is_that_of_none(shop: Path, place: Place) -> None:
+    write(shop, {"a/one.md": "1", "b/one.md": "2", "a/two.md": "3", "N.md": "`one.md` `two.md`\n"})
+    commit(shop, "more")
+    git(shop, "rm", "-q", "-r", "a", "b")
+    commit(shop, "less")
+    assert run(place, str(shop / "N.md")) == [("gone", "file", "two.md", "")]
+
+
+def test_what_is_behind_a_link_or_not_checked_out_is_not_gone(shop: Path, place: Place) -> None:
+    write(shop, {"N.md": "`old/a.py` `SHOP_KEY` `pnpm lint` `pricing.vat_for_line()` Node 18\n"})
+    write(shop, {"old/a.py": "x = 1\n"})
+    commit(shop, "more")
+    git(shop, "rm", "-q", "old/a.py")
+    (shop / "old").symlink_to("ui")
+    commit(shop, "a link")
+    git(shop, "sparse-checkout", "set", "--no-cone", "/N.md")
+    assert not (shop / "package.json").exists()
+    assert run(place, str(shop / "N.md")) == []
+
+
+def test_a_file_that_links_to_another_is_checked(shop: Path, place: Place) -> None:
+    change_all(shop)
+    write(shop, {"AGENTS.md": "See `src/legacy.py`.\n"})
+    (shop / "CLAUDE.md").symlink_to("AGENTS.md")
+    (found,) = check.run(place, [str(shop / "CLAUDE.md")]).findings
+    assert (found.path, found.said) == ("AGENTS.md", "src/legacy.py")
 
 
 def test_files_that_are_named_are_checked_from_where_they_stand(shop: Path, place: Place) -> None:
@@ -204,6 +238,18 @@ def test_the_command_says_it_and_ends_with_1(shop: Path) -> None:
     assert len(json.loads(done.stdout)["findings"]) == 9
     shown = CliRunner().invoke(group(), ["check"]).stdout
     assert ".agent-memory/blocks/shop.md:10 moved file: src/pricing.py\n  now src/tax.py" in shown
+
+
+def test_files_are_checked_where_there_is_no_memory(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = tmp_path / "bare"
+    write(bare, {"AGENTS.md": "See `src/a.py`.\n"})
+    git(bare, "init", "-q")
+    monkeypatch.chdir(bare)
+    done = CliRunner().invoke(group(), ["check", "AGENTS.md"])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert CliRunner().invoke(group(), ["check"]).exit_code == 1
 
 
 def test_a_shallow_clone_is_told(

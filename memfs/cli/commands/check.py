@@ -14,6 +14,7 @@ from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count
 from memfs.ops import check as op
 from memfs.ops.check import CheckFinding
+from memfs.store.blocks import Place
 
 _SHORT = 7  # digits of a commit
 
@@ -37,7 +38,12 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
 
     Exit code 1 if something is reported.
     """
-    place = options.place(untrusted=True)
+    try:
+        place = options.place(untrusted=True)
+    except StoreError:
+        if not files:
+            raise
+        place = Place(None, None)  # files can be checked without a memory
     if options.hides_content(place) and hosts.find_running_session(os.environ)[1]:
         raise RejectedError(
             "this project's memory came with the clone, and no assistant is shown any of it",
@@ -84,7 +90,7 @@ def _explain(finding: CheckFinding) -> str:
         words.append(f"now {finding.now}")
     elif finding.state == "contradicted":
         words.append(f"{finding.source} says {finding.now}")
-    elif finding.state == "gone" and finding.kind != "file":
+    elif finding.state == "gone" and finding.source not in (finding.said, f"{finding.said}/"):
         words.append(f"it was in {finding.source}")
     if finding.commit:
         subject = f' "{finding.subject}"' if finding.subject else ""
