@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from memfs import files
@@ -25,6 +25,7 @@ class ProjectFiles:
     def __init__(self, folder: str) -> None:
         self.top = git.top_level(folder) or os.path.realpath(folder)
         self.prefix = git.prefix(folder)
+        self._earlier: dict[str, list[tuple[str, str, str]]] = {}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -106,16 +107,18 @@ class ProjectFiles:
         except OSError:
             return ""
 
-    def list_earlier_texts(self, name: str) -> Iterator[tuple[str, str, str]]:
-        """Yield (text, commit, time) of a file's earlier versions, newest first."""
-        try:
-            found = commits.list_touching(self.top, name, _VERSIONS)
-        except TimeoutError:
-            return
-        texts = commits.read_blobs(self.top, [each.blob for each in found])
-        for each in found:
-            if each.blob in texts:
-                yield texts[each.blob], each.id, each.at
+    def list_earlier_texts(self, name: str) -> list[tuple[str, str, str]]:
+        """Return (text, commit, time) of a file's earlier versions, newest first."""
+        if name not in self._earlier:
+            try:
+                found = commits.list_touching(self.top, name, _VERSIONS)
+            except TimeoutError:
+                found = []
+            texts = commits.read_blobs(self.top, [each.blob for each in found])
+            self._earlier[name] = [
+                (texts[each.blob], each.id, each.at) for each in found if each.blob in texts
+            ]
+        return self._earlier[name]
 
     def find_words(self, words: Iterable[str]) -> set[str]:
         """Return those words that stand in a tracked file, whatever is around them."""
@@ -156,6 +159,17 @@ class ProjectFiles:
         return found
 
     @cached_property
+    def _removed_folders(self) -> dict[str, list[Removal]]:
+        """What was in each folder, which is named from the top or from any folder on."""
+        found: dict[str, list[Removal]] = {}
+        for path, removal in self.removals.items():
+            parts = path.split("/")[:-1]
+            for at in range(len(parts)):
+                for upto in range(at + 1, len(parts) + 1):
+                    found.setdefault("/".join(parts[at:upto]), []).append(removal)
+        return found
+
+    @cached_property
     def _by_name(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for name in self.names:
@@ -163,10 +177,8 @@ class ProjectFiles:
         return found
 
     def _find_removed_folder(self, path: str) -> Removal | None:
-        inside = [removal for name, removal in self.removals.items() if name.startswith(f"{path}/")]
-        if not inside:
-            middle = f"/{path}/"
-            inside = [removal for name, removal in self.removals.items() if middle in name]
+        inside = self._removed_folders.get(path, [])
+        inside = [each for each in inside if each.path.startswith(f"{path}/")] or inside
         if not inside:
             return None
         last = max(inside, key=lambda removal: removal.at)
