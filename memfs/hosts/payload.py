@@ -8,6 +8,16 @@ from memfs.core.events import Event, Reply
 
 _PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+# The events of Claude Code, and of those that have hooks like it.
+CLAUDE_KINDS = {
+    "SessionStart": events.START,
+    "UserPromptSubmit": events.PROMPT,
+    "Stop": events.STOP,
+    "PreCompact": events.COMPACT,
+    "SessionEnd": events.END,
+    "PreToolUse": events.WRITE,
+    "PostToolUse": events.WRITTEN,
+}
 # Events whose reply may have context for the model.
 WITH_CONTEXT = (events.START, events.AGENT, events.PROMPT, events.WRITTEN)
 

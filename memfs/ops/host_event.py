@@ -86,7 +86,8 @@ def recognise_event(words: "list[str]", payload: dict[str, object]) -> "tuple[Ho
     plugin = words[0] == "auto"
     name = detect_host(payload) if plugin else words[0]
     host = hosts.get(name)
-    event = host.parse_event(payload) if detect_host(payload) in (name, "") else None
+    is_own = not host.IS_IMITATED or detect_host(payload) in (name, "")
+    event = host.parse_event(payload) if is_own else None
     if event is None or (plugin and _is_wired(host, event.cwd)):
         return None
     event.tools = words[1:] == ["mcp"]

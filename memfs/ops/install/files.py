@@ -16,6 +16,7 @@ from memfs.core import changes as compare
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import jsonc_edit, settings, settings_merge, toml_edit
+from memfs.hosts.base import Entries
 from memfs.ops.install import commands
 from memfs.store import lock, resources
 from memfs.store.blocks import Place
@@ -46,14 +47,14 @@ class ShippedEntries:
         cls,
         place: Place,
         host: str,
-        names: tuple[str, ...],
+        entries: tuple[Entries, ...],
         *,
         tools: bool,
         line: bool,
         calls: bool,
         shared: bool,
     ) -> ShippedEntries:
-        """Load the shipped files; `calls`: prompt hooks call a tool and start no process.
+        """Load our entries; `calls`: prompt hooks call a tool and start no process.
 
         `shared`: they go into a file that git commits, and name nothing of this machine.
         """
@@ -69,13 +70,17 @@ class ShippedEntries:
         wanted: settings_merge.Json = {}
         unwanted: settings_merge.Json = {}
         toml_text = ""
-        for name in names:
+        for each in entries:
+            name = each if isinstance(each, str) else _HOOKS if "hooks" in each else ""
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
-            text = resources.read_text("hooks", *name.split("/"))
+            if isinstance(each, str):
+                text = resources.read_text("hooks", *each.split("/"))
+            else:
+                text = json.dumps(each)
             if settings_merge.is_owned_kind(name):
                 words = commands.hook_words(*hook, shared=shared)
-                return cls({}, {}, settings_merge.fill_text(text, words), tools)
+                return cls({}, {}, settings_merge.fill_text(text, host, words), tools)
             if shared:
                 text = text.replace(_MODULE, "")
             for mark, value in values.items():
