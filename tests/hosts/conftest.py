@@ -25,7 +25,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Note at each test what it shows: with its report that gets from a worker to where it is kept."""
     for item in items:
         shown: dict[str, tuple[str, str]] = {}
-        for mark in item.iter_markers(_PROPERTY):  # those of a parameter first
+        # Where a parameter's mark says what it lacks, the function's does not count.
+        for mark in sorted(
+            item.iter_markers(_PROPERTY), key=lambda mark: "lacks" not in mark.kwargs
+        ):
             host = mark.kwargs.get("host") or _host(item)
             for each in mark.args:
                 shown.setdefault(each, (host, mark.kwargs.get("lacks", "")))
