@@ -158,7 +158,7 @@ def test_where_the_plugin_is_enabled_settings_are_not_wired(
     with pytest.raises(StoreError, match=f"has the memfs plugin, enabled in {path}"):
         install.run(place, host, "project", str(home))
     found = [f.text for f in doctor.run(place, str(home)) if hosts.get(host).TITLE in f.text]
-    assert found[1:] == [f"{hosts.get(host).TITLE} has the plugin, enabled in {path}"]
+    assert found[1:2] == [f"{hosts.get(host).TITLE} has the plugin, enabled in {path}"]
     path.write_text(text.replace("true", "false"))
     install.run(place, host, "project", str(home))
     path.write_text(text)

@@ -54,7 +54,7 @@ def test_a_session_of_our_own_holds_where_the_assistant_tells_none() -> None:
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no process can be looked at")
 def test_a_server_that_a_plugin_starts_serves_the_folder_of_its_assistant(tmp_path: Path) -> None:
-    script = "from memfs.cli import main; print(main._find_folder())"
+    script = "from memfs.cli import main; print(main._find_folder([]))"
     plugin, elsewhere = {"PLUGIN_ROOT": str(tmp_path)}, {"PLUGIN_ROOT": "/elsewhere"}
     for environment, folder in (
         ({**COPILOT, **plugin}, os.getcwd()),
