@@ -42,7 +42,7 @@ class Assistant(NamedTuple):
         """Return its program in a project; commands are found in `path` first."""
         known = f"{BIN}:/usr/local/bin:/usr/bin:/bin"
         path = f"{path}:{known}" if path else known
-        return self.program(project.home, project.repo, model.url, path=path, timeout=120)
+        return self.program(project.home, project.repo, model.url, path=path)
 
     def install(
         self, project: Project, *words: str, cwd: Path | None = None, found: bool = False

@@ -213,15 +213,15 @@ def test_hooks_that_fail_or_hang_leave_the_session_undisturbed(
 class Faults:
     """What goes wrong with our hooks, each until the model is asked."""
 
-    # Seconds that a prompt may take: for the machine five, and what our own alarm or the host's has.
+    # Seconds that a prompt may take: for the machine, and what our own alarm or the host's has.
     ALL: Final = {
-        "none_there": 5,
-        "fails": 5,
-        "is_killed": 5,
-        "broken_store": 5,
-        "hangs_in_git": 5 + 5,
-        "hangs": 10 + 5,
-        "works": 5,
+        "none_there": 10,
+        "fails": 10,
+        "is_killed": 10,
+        "broken_store": 10,
+        "hangs_in_git": 10 + 5,
+        "hangs": 10 + 10,
+        "works": 10,
     }
 
     def __init__(self, project: Project, git_hangs: Path) -> None:
