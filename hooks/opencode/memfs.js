@@ -1,13 +1,13 @@
-// memfs: written by `memfs install opencode`, removed by `memfs uninstall opencode` (and its
+// memfs: written by `memfs install {host}`, removed by `memfs uninstall {host}` (and its
 // `--user`, if it is for all projects); not to be edited.
 //
 // Runs the memory's hook for what happens in a session, and puts what it says into the system prompt
-// of each request. opencode keeps nothing of that, so it is kept here. Whatever goes wrong is nothing.
+// of each request. The assistant keeps nothing of that, so it is kept here. Whatever goes wrong is nothing.
 
 import { spawn } from "node:child_process"
 
 const HOOK = "{hook}"
-const HOST = "opencode"
+const HOST = "{host}"
 const DEADLINE = 10_000 // ms; the hook itself ends in half of that
 const STOP_DEADLINE = 30_000
 const MOST_NEWS = 40_000 // characters; more than that, and the whole brief is asked for again

@@ -1,14 +1,19 @@
-"""The interface of a host module. A new host is one such module, a name, recorded fixtures."""
+"""The interface of a host module: a new host is one such module, and a folder of fixtures.
+
+It is found by its `COMMAND`. Where its sessions can be read, `NAME_transcript` beside it is the
+`Reader`, which hooks need not load; `NAME_sessions` is a `Collection`, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from memfs.core.events import Event, Reply
 from memfs.core.records import Identity, Transcript
 
 BEFORE = 256 << 10
+Entries: TypeAlias = "str | dict[str, object]"  # a shipped file below `hooks/`, or made here
 
 
 class Reader(Protocol):
@@ -44,6 +49,10 @@ class Host(Protocol):
     file for one of these, named as by `jsonc_edit.list_extras`. `PLUGIN_VERB` is the word of its
     `plugin` command that takes one from a marketplace ("": it has none). `CALLS_TOOLS` is the
     version from which its prompt hooks can call a tool of a server that runs already ("": none).
+    `VARIABLES` are what it sets for programs that it starts, the session's id (`…_SESSION_ID`) or
+    only a mark, `FOLDERS` those by which its user moves its folders. `IS_IMITATED`: other
+    assistants run the hooks in its settings, too. `TESTED` says how it was, where the host tests do
+    not run it. One of `hosts.BORROWERS` has a name, events and replies alone.
     """
 
     NAME: str
@@ -55,6 +64,10 @@ class Host(Protocol):
     RESTARTS: bool
     IGNORES: tuple[str, ...]
     CALLS_TOOLS: str
+    VARIABLES: tuple[str, ...]
+    FOLDERS: tuple[str, ...]
+    IS_IMITATED: bool
+    TESTED: str
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:
         """Turn a hook's stdin into an event; None for one that is not for us."""
@@ -62,8 +75,8 @@ class Host(Protocol):
     def format_reply(self, event: Event, reply: Reply) -> str:
         """Return the text to print for a reply to the model and the person; "" for nothing."""
 
-    def wiring(self, scope: str, home: str, top: str) -> list[tuple[str, tuple[str, ...]]]:
-        """List (settings file, the shipped files below `hooks/` whose entries go into it).
+    def wiring(self, scope: str, home: str, top: str) -> list[tuple[str, tuple[Entries, ...]]]:
+        """List (settings file, what of ours goes into it).
 
         `scope` is user, project or local (in the project `top`, not committed). The first file is
         the one with our hooks.

@@ -12,8 +12,8 @@ from memfs import hosts
 # What assistants are called as programs, also those that memfs has no hooks for. Not the editors
 # whose terminals people use, and so not `cursor`.
 _PROGRAMS = frozenset(
-    "aider amp auggie claude cline codex copilot crush cursor-agent droid gemini goose kilo kimi "
-    "kiro-cli opencode openhands plandex q qodo qwen roo vibe".split()
+    "aider amp auggie claude cline codex copilot crush cursor-agent devin droid gemini goose grok "
+    "kilo kimi kiro-cli opencode openhands plandex q qodo qwen roo vibe".split()
 )
 _PACKAGES = (  # folders of those that an interpreter runs
     "/@anthropic-ai/", "/@charmland/crush/", "/@continuedev/", "/@github/copilot",

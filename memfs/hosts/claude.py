@@ -5,6 +5,8 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.hosts.base import Entries
 
 NAME = "claude"
 TITLE = "Claude Code"
@@ -15,17 +17,12 @@ PLUGIN_VERB = "install"
 RESTARTS = True  # a session start comes after each compaction
 IGNORES = ("a comment", "a trailing comma")
 CALLS_TOOLS = "2.1.328"  # the oldest that was tried
+VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
+FOLDERS = ("CLAUDE_CONFIG_DIR",)
+IS_IMITATED = True
+TESTED = ""
 
-_KINDS = {
-    "SessionStart": events.START,
-    "SubagentStart": events.AGENT,
-    "UserPromptSubmit": events.PROMPT,
-    "Stop": events.STOP,
-    "PreCompact": events.COMPACT,
-    "SessionEnd": events.END,
-    "PreToolUse": events.WRITE,
-    "PostToolUse": events.WRITTEN,
-}
+_KINDS = {**payloads.CLAUDE_KINDS, "SubagentStart": events.AGENT}
 _WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")  # the tools that write files
 
 
@@ -49,7 +46,7 @@ def list_plugin_settings(home: str, top: str) -> "list[str]":
     return found + [f"{top}/.claude/{name}" for name in names]
 
 
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
     """List the files that wire us in a scope, the one with our hooks first, and what goes in."""
     from memfs.files.account import find_named_folder
 

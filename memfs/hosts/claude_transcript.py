@@ -108,6 +108,8 @@ def identify(lines: Iterable[bytes], path: str) -> Identity | None:
             session = session or (name if found.type in _BOOKKEEPING else "")
             continue
         message = found.message
+        if isinstance(message, dict) and "parts" in message:  # a fork of Gemini CLI writes them
+            return None
         if not isinstance(message, dict) or "content" not in message:
             continue
         agent = text_of(found.agent_id) if found.is_sidechain else ""

@@ -5,6 +5,8 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.hosts.base import Entries
 
 NAME = "codex"
 TITLE = "Codex"
@@ -15,17 +17,12 @@ PLUGIN_VERB = "add"
 RESTARTS = True
 IGNORES = ("a byte order mark", "a comment", "a trailing comma")
 CALLS_TOOLS = "0.169.0"  # the oldest that was tried
+VARIABLES = ("CODEX_SESSION_ID",)
+FOLDERS = ("CODEX_HOME",)
+IS_IMITATED = True
+TESTED = ""
 
-_KINDS = {
-    "SessionStart": events.START,
-    "SubagentStart": events.AGENT,
-    "UserPromptSubmit": events.PROMPT,
-    "Stop": events.STOP,
-    "PreCompact": events.COMPACT,
-    "SessionEnd": events.END,
-    "PreToolUse": events.WRITE,
-    "PostToolUse": events.WRITTEN,
-}
+_KINDS = {**payloads.CLAUDE_KINDS, "SubagentStart": events.AGENT}
 _WRITERS = ("apply_patch",)
 
 
@@ -39,7 +36,7 @@ def format_reply(event: Event, reply: Reply) -> str:
     return payloads.format_nested(event, reply)
 
 
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
     """List the files that wire us in a scope; Codex has no settings that are not committed."""
     from memfs.files.account import find_named_folder
 

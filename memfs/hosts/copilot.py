@@ -8,6 +8,8 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.hosts.base import Entries
 
 NAME = "copilot"
 TITLE = "Copilot CLI"
@@ -18,22 +20,17 @@ PLUGIN_VERB = "install"
 RESTARTS = False
 IGNORES = ("a byte order mark", "a comment", "a trailing comma")
 CALLS_TOOLS = ""
+VARIABLES = ("COPILOT_AGENT_SESSION_ID",)
+FOLDERS = ("COPILOT_HOME",)
+IS_IMITATED = True
+TESTED = ""
 
-_KINDS = {
-    "SessionStart": events.START,
-    "UserPromptSubmit": events.PROMPT,
-    "Stop": events.STOP,
-    "PreCompact": events.COMPACT,
-    "SessionEnd": events.END,
-    "PreToolUse": events.WRITE,
-    "PostToolUse": events.WRITTEN,
-}
 _WRITERS = ("create", "edit", "apply_patch")
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    found = payloads.event(NAME, _KINDS, _WRITERS, payload)
+    found = payloads.event(NAME, payloads.CLAUDE_KINDS, _WRITERS, payload)
     if found and found.kind == events.END and not found.transcript:  # it names it at a stop alone,
         folder = f"{_find_home(os.path.expanduser('~'))}/session-state"  # and writes it after that
         found.transcript = f"{folder}/{os.path.basename(found.session)}/events.jsonl"
@@ -59,7 +56,7 @@ def format_reply(event: Event, reply: Reply) -> str:
     return json.dumps(made) + "\n" if made else ""
 
 
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
     """List the files that wire us in a scope; Copilot has no settings that are not committed."""
     if scope == "project":  # it reads the servers that Claude Code does
         hooks, tools = f"{top}/.github/hooks/memfs.json", f"{top}/.mcp.json"

@@ -13,6 +13,8 @@ from memfs.files.account import find_named_folder
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.hosts.base import Entries
 
 NAME = "cursor"
 TITLE = "Cursor"
@@ -23,6 +25,10 @@ PLUGIN_VERB = ""  # its command takes no plugins
 RESTARTS = False
 IGNORES: tuple[str, ...] = ()
 CALLS_TOOLS = ""
+VARIABLES = ("CURSOR_AGENT",)
+FOLDERS: tuple[str, ...] = ()
+IS_IMITATED = True
+TESTED = "not run: from its documentation, cursor.com/docs/hooks"
 
 _KINDS = {
     "sessionStart": events.START,
@@ -71,7 +77,7 @@ def format_reply(event: Event, reply: Reply) -> str:
     return json.dumps(made) + "\n" if made else ""
 
 
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
     """List the files that wire us in a scope; Cursor has no settings that are not committed."""
     if scope == "local":
         return []

@@ -7,6 +7,8 @@ from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.hosts.base import Entries
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
@@ -17,6 +19,10 @@ PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = False
 IGNORES = ("a byte order mark", "a trailing comma")  # it does not even start
 CALLS_TOOLS = ""
+VARIABLES = ("GEMINI_CLI",)
+FOLDERS = ("GEMINI_CLI_HOME",)
+IS_IMITATED = True
+TESTED = ""
 
 _KINDS = {
     "SessionStart": events.START,
@@ -64,7 +70,7 @@ def format_reply(event: Event, reply: Reply) -> str:
     return payloads.format_nested(event, reply)
 
 
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
     """List the files that wire us in a scope; Gemini has no settings that are not committed."""
     from memfs.files.account import find_named_folder
 

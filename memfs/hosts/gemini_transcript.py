@@ -99,7 +99,7 @@ def _make_identity(session: str, header: _Line, head: list[bytes], path: str) ->
     if not project and isinstance(header.directories, list):
         project = text_of(next(iter(header.directories), None))
     for line in () if project else _LINES.first(head):
-        found = [_join_text(record.content) for record in _yield_records(line.patch)]
+        found = [join_text(record.content) for record in _yield_records(line.patch)]
         if workspace := _WORKSPACE.search("\n".join(found)):
             project = workspace.group(1)
             break
@@ -171,7 +171,7 @@ class _Records:
             seen.add(_make_key(record))
             if copied or (record.type == "user" and _is_feedback(record, last, shown=shown)):
                 continue
-            last = _join_text(record.displayed) or last
+            last = join_text(record.displayed) or last
             new = list(_parse_record(record, key, text, identity))
             used += bool(new)
             for message in new:
@@ -195,7 +195,7 @@ def _is_displayed(record: _Line) -> bool:
 def _is_hooked(record: _Line) -> bool:
     """Return whether a hook added a part to a prompt."""
     parts = record.content if isinstance(record.content, list) else []
-    return any(_join_text([part]).startswith("<hook_context>") for part in parts[1:])
+    return any(join_text([part]).startswith("<hook_context>") for part in parts[1:])
 
 
 def _is_feedback(record: _Line, last: str, *, shown: bool) -> bool:
@@ -206,14 +206,14 @@ def _is_feedback(record: _Line, last: str, *, shown: bool) -> bool:
     """
     if record.displayed is None:
         return shown and _is_hooked(record)
-    display = _join_text(record.displayed)
-    return _is_hooked(record) and display == last and display not in _join_text(record.content)
+    display = join_text(record.displayed)
+    return _is_hooked(record) and display == last and display not in join_text(record.content)
 
 
 def _clean_text(record: _Line) -> str:
     """Return the text of a record without injections."""
     shown = record.displayed if record.type == "user" and record.displayed else record.content
-    text = _join_text(shown) or _join_text(record.parts)
+    text = join_text(shown) or join_text(record.parts)
     if text.startswith(_SUMMARY):
         return text
     return remove_elements(_INJECTED, text)
@@ -223,7 +223,7 @@ def _make_key(record: _Line) -> tuple[str, str]:
     return text_of(record.type), _clean_text(record)
 
 
-def _join_text(value: object) -> str:
+def join_text(value: object) -> str:
     """Return the text of parts, without thoughts and tools' output."""
     if not isinstance(value, list):
         return text_of(value).strip()

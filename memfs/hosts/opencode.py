@@ -11,6 +11,8 @@ from memfs.files.account import find_named_folder, is_of_project
 from memfs.hosts import payload as payloads
 
 TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.hosts.base import Entries
 
 NAME = "opencode"
 TITLE = "opencode"
@@ -21,21 +23,17 @@ PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
 RESTARTS = True
 IGNORES: tuple[str, ...] = ()
 CALLS_TOOLS = ""
+VARIABLES = ("OPENCODE",)
+FOLDERS = ("OPENCODE_DB",)
+IS_IMITATED = True
+TESTED = ""
 
-_KINDS = {
-    "SessionStart": events.START,
-    "UserPromptSubmit": events.PROMPT,
-    "Stop": events.STOP,
-    "SessionEnd": events.END,
-    "PreToolUse": events.WRITE,
-    "PostToolUse": events.WRITTEN,
-}
-_WRITERS = ("write", "edit", "multiedit", "patch", "apply_patch")
+WRITERS = ("write", "edit", "multiedit", "patch", "apply_patch")
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn the payload of our plugin into an event; None for one that is not for us."""
-    found = payloads.event(NAME, _KINDS, _WRITERS, payload)
+    found = payloads.event(NAME, payloads.CLAUDE_KINDS, WRITERS, payload)
     if found and found.kind in (events.STOP, events.END) and not found.transcript:
         bases = list_databases(os.path.expanduser("~"))
         found.transcript = next((path for path in bases if os.path.exists(path)), "")
@@ -47,7 +45,7 @@ def format_reply(event: Event, reply: Reply) -> str:
     return payloads.format_nested(event, reply)
 
 
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":
+def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
     """List the files that wire us in a scope; opencode has no settings that are not committed."""
     if scope == "local":
         return []
@@ -57,13 +55,13 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]
         settings, plugins = top, f"{top}/.opencode/plugins"
     return [
         (f"{plugins}/memfs.js", ("opencode/memfs.js",)),
-        (_select_config(settings), ("opencode/tools.json",)),
+        (select_config(settings), ("opencode/tools.json",)),
     ]
 
 
-def _select_config(folder: str) -> str:
-    """Return the settings file of a folder: the one with our server, else that opencode prefers."""
-    found = [f"{folder}/{name}" for name in ("opencode.jsonc", "opencode.json")]
+def select_config(folder: str, name: str = NAME) -> str:
+    """Return the settings file of a folder: the one with our server, else the preferred one."""
+    found = [f"{folder}/{name}{suffix}" for suffix in (".jsonc", ".json")]
     found = [path for path in found if os.path.exists(path)] or found[1:]
     return next((path for path in found if _has_server(path)), found[0])
 

@@ -8,8 +8,19 @@ from memfs.core.events import Event, Reply
 
 _PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
 _SEVERAL = ("files", "replacements")  # lists of paths, or of what has one
+_GROK = {"workspaceRoot", "hookEventName", "hook_event_name"}  # each key in two spellings
 _VSCODE = "/GitHub.copilot-chat/"  # in the path of each transcript of VS Code
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
+# The events of Claude Code, and of those that have hooks like it.
+CLAUDE_KINDS = {
+    "SessionStart": events.START,
+    "UserPromptSubmit": events.PROMPT,
+    "Stop": events.STOP,
+    "PreCompact": events.COMPACT,
+    "SessionEnd": events.END,
+    "PreToolUse": events.WRITE,
+    "PostToolUse": events.WRITTEN,
+}
 # Events whose reply may have context for the model.
 WITH_CONTEXT = (events.START, events.AGENT, events.PROMPT, events.WRITTEN)
 
@@ -29,6 +40,8 @@ def detect_host(payload: dict[str, object]) -> str:
         return "cursor"
     if get_text(payload, "host") == "opencode":  # our plugin says so
         return "opencode"
+    if payload.keys() >= _GROK:
+        return "grok"
     path = get_text(payload, "transcript_path")
     if "hookEventName" in payload or _VSCODE in path.replace("\\", "/"):
         return "vscode"

@@ -252,9 +252,9 @@ def is_ours(text: str) -> bool:
     return text.startswith(_MARK)
 
 
-def fill_text(template: str, hook: list[str]) -> str:
-    """Return a file of ours, with the words of the hook's command in it."""
-    return template.replace('"{hook}"', json.dumps(hook))
+def fill_text(template: str, host: str, hook: list[str]) -> str:
+    """Return a file of ours, with its host and the words of the hook's command in it."""
+    return template.replace("{host}", host).replace('"{hook}"', json.dumps(hook))
 
 
 def list_words(text: str) -> list[str]:

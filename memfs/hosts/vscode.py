@@ -15,24 +15,9 @@ from memfs.hosts import copilot
 from memfs.hosts import payload as payloads
 
 NAME = "vscode"
-TITLE = "VS Code"
-WINDOW = copilot.WINDOW
-COMMAND = ""  # it is wired with those whose hooks it runs
-HOME = ".vscode"
-PLUGIN_VERB = ""
-RESTARTS = False
-IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
+IS_IMITATED = False
 
-_KINDS = {
-    "SessionStart": events.START,
-    "SubagentStart": events.AGENT,
-    "UserPromptSubmit": events.PROMPT,
-    "Stop": events.STOP,
-    "PreCompact": events.COMPACT,
-    "PreToolUse": events.WRITE,
-    "PostToolUse": events.WRITTEN,
-}
+_KINDS = {**payloads.CLAUDE_KINDS, "SubagentStart": events.AGENT}
 _WRITERS = (
     *("create_file", "replace_string_in_file", "multi_replace_string_in_file"),
     *("insert_edit_into_file", "edit_notebook_file", "apply_patch", "createFile", "editFiles"),
@@ -58,13 +43,3 @@ def format_reply(event: Event, reply: Reply) -> str:
         more = {"hookEventName": event.name, "decision": "block", "reason": reply.more}
         made["hookSpecificOutput"] = more
     return json.dumps(made) + "\n" if made else ""
-
-
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[str, ...]]]":  # noqa: ARG001
-    """List the settings files of its own that wire us: none."""
-    return []
-
-
-def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
-    """List the settings files that can enable our plugin: none that is known."""
-    return []

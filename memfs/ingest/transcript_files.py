@@ -59,7 +59,9 @@ def find(paths: list[str]) -> list[str]:
 def is_transcript_name(path: str) -> bool:
     """Tell whether a file is named like a transcript."""
     folder, name = os.path.split(path)
-    if name.endswith((".jsonl", COMPRESSED)) or name in ("opencode.db", ".aider.chat.history.md"):
+    if name.endswith((".jsonl", COMPRESSED)) or name == ".aider.chat.history.md":
+        return True
+    if name.endswith(".db") and name.removesuffix(".db") in hosts.COLLECTIONS:
         return True
     if name.endswith(".json"):  # Gemini's, until 2026
         return name.startswith("session-")

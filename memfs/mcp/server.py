@@ -444,25 +444,13 @@ def _format_text(text: str, *, is_error: bool = False) -> "Result":
     return {"content": [{"type": "text", "text": text}], "isError": is_error}
 
 
-# The beginning of a client's name, and the name of its host in memfs.
-_HOSTS = (
-    ("claude", "claude"),
-    ("codex", "codex"),
-    ("gemini", "gemini"),
-    ("copilot", "copilot"),
-    ("github-copilot", "copilot"),
-    ("visual studio code", "copilot"),
-    ("opencode", "opencode"),
-    ("cursor", "cursor"),
-)
-
-
 def host_of(client: str) -> str:
-    """Return the host of a client, by the client's name."""
+    """Return the host of a client: the first word of its name that is a host's, else that name."""
     from memfs.core.privacy import excerpt  # with the first call
 
-    folded = client.lower()
-    return next((name for start, name in _HOSTS if folded.startswith(start)), excerpt(folded, 40))
+    folded = client.lower().replace("visual studio code", "copilot")  # whose its sessions are
+    words = folded.replace("_", "-").replace(" ", "-").split("-")
+    return next((word for word in words if word in hosts.NAMES), excerpt(folded, 40))
 
 
 def session_of(

@@ -85,9 +85,11 @@ def recognise_event(words: "list[str]", payload: dict[str, object]) -> "tuple[Ho
         return None
     plugin, sender = words[0] == "auto", detect_host(payload)
     name = sender if plugin or words[0] in hosts.BORROWERS.get(sender, ()) else words[0]
-    if not name or sender not in (name, ""):
+    if not name:
         return None
     host = hosts.get(name)
+    if host.IS_IMITATED and sender not in (name, ""):
+        return None
     event = host.parse_event(payload)
     if event is None or (plugin and _is_wired(name, event.cwd)):
         return None

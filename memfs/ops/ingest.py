@@ -196,10 +196,8 @@ def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object], total: Tally
 
 def _list_transcripts(home: str, project: str) -> list[str]:
     """List the transcripts of all hosts for a project ("": all), each once."""
-    found = (
-        path for name in hosts.NAMES for path in hosts.reader(name).list_transcripts(home, project)
-    )
-    return list(dict.fromkeys(found))
+    found = (hosts.reader(name).list_transcripts(home, project) for name in hosts.READERS)
+    return list(dict.fromkeys(path for paths in found for path in paths))
 
 
 def _filter_stage(name: str, tick: Callable[[int], object]) -> Stage:

@@ -120,7 +120,7 @@ def find(place: Place, home: str, stage: Stage = _silent) -> SecretScan:
     top = place.home.top
     folders = {
         os.path.dirname(path)
-        for n in hosts.NAMES
+        for n in hosts.READERS
         for path in hosts.reader(n).list_transcripts(home, top)
     }
     return SecretScan(tuple(found), tuple(committed), tuple(unread), tuple(sorted(folders)))

@@ -202,7 +202,7 @@ def list_folders(store: OpenStore) -> list[str]:
 def _list_transcript_folders(store: OpenStore) -> list[str]:
     """List the folders where hosts may write transcripts of a store."""
     home, top = os.path.expanduser("~"), store.place.home.top
-    return [path for name in hosts.NAMES for path in hosts.reader(name).list_folders(home, top)]
+    return [path for name in hosts.READERS for path in hosts.reader(name).list_folders(home, top)]
 
 
 def _is_real(path: str) -> bool:

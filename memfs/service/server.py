@@ -15,7 +15,7 @@ import threading
 import time
 from contextlib import suppress
 
-from memfs import files
+from memfs import files, hosts
 from memfs.core.errors import LockedError, MemfsError, StoreError
 from memfs.files import atomic
 from memfs.files.signatures import Signature
@@ -52,7 +52,7 @@ def run_detached(claimed: str, folder: str) -> None:
     if user is None:
         return
     os.umask(0o077)
-    host_folders.use_folders(user)
+    host_folders.use_folders(user, hosts.list_folder_variables())
     with suppress(LockedError, OSError), lock.hold_lock(user, 0, client.LOCK, int(claimed)):
         job_queue.redirect_output(f"{user.local}/{service_status.LOG}")
         try:

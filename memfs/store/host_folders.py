@@ -7,46 +7,35 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 
 from memfs import files
 from memfs.files import account, atomic
 from memfs.store.store_paths import Store
 
-VARIABLES = (
-    *("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME"),
-    *(
-        "HF_HOME",
-        "HF_HUB_CACHE",
-        "OPENCODE_DB",
-        "XDG_CACHE_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-    ),
-)
 
-
-def save_folders(user: Store) -> None:
-    """Save what the variables of this process name, but for what a project may have set."""
-    found = {name: path for name in VARIABLES if (path := account.find_named_folder(name))}
-    if found != load_folders(user):
+def save_folders(user: Store, variables: Collection[str]) -> None:
+    """Save what variables of this process name, but for what a project may have set."""
+    found = {name: path for name in variables if (path := account.find_named_folder(name))}
+    if found != load_folders(user, variables):
         atomic.write(_get_path(user), json.dumps(found), private=True)
 
 
-def load_folders(user: Store) -> dict[str, str]:
-    """Load the saved variables."""
+def load_folders(user: Store, variables: Collection[str]) -> dict[str, str]:
+    """Load what was saved of variables."""
     try:
         found = json.loads(files.read(_get_path(user)) or "{}")
     except ValueError:
         return {}
     known = found.items() if isinstance(found, dict) else ()
-    return {name: path for name, path in known if name in VARIABLES and isinstance(path, str)}
+    return {name: path for name, path in known if name in variables and isinstance(path, str)}
 
 
-def use_folders(user: Store) -> None:
-    """Set the variables of this process to what was saved."""
-    for name in VARIABLES:
+def use_folders(user: Store, variables: Collection[str]) -> None:
+    """Set variables of this process to what was saved."""
+    for name in variables:
         os.environ.pop(name, None)
-    os.environ.update(load_folders(user))
+    os.environ.update(load_folders(user, variables))
 
 
 def _get_path(user: Store) -> str:

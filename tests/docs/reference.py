@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 import memfs
+from memfs import hosts
 from memfs.cli.group import GROUPS, PLUMBING, group, list_examples
 from memfs.core import settings
 
@@ -38,8 +39,28 @@ def make_pages() -> dict[str, str]:
         "commands.md": _list_commands(),
         "configuration.md": _list_settings(),
         "python.md": _list_names(),
+        "assistants.md": _list_assistants(),
     }
     return {name: _MADE + "\n" + "\n".join(lines).rstrip() + "\n" for name, lines in pages.items()}
+
+
+def _list_assistants() -> list[str]:
+    lines = [
+        "# Assistants",
+        "",
+        "`memfs install NAME` wires one of these. With `--project` it writes the files of the third",
+        "column, for all who work on the project. The host tests run the real program with each change",
+        "where nothing else stands in the last column.",
+        "",
+        "| assistant | name | files with `--project` | tested |",
+        "|---|---|---|---|",
+    ]
+    for name in hosts.NAMES:
+        host = hosts.get(name)
+        files = ", ".join(f"`{path[2:]}`" for path, _ in host.wiring("project", "~", "."))
+        tested = host.TESTED or "with each change"
+        lines.append(f"| {host.TITLE} | `{name}` | {files} | {tested} |")
+    return lines
 
 
 def _list_commands() -> list[str]:

@@ -30,7 +30,7 @@ SAID = f"the deploy key is {TOKEN}, as ever"
 SESSION = "f6c7db81-ed67-4c4c-a5fe-df792d2079d7"
 BASE64 = [base64.b64encode(b"x" * n + TOKEN.encode())[4:48] for n in range(3)]
 FORMS = [TOKEN.encode(), TOKEN.lower().encode(), TOKEN.encode().hex().encode(), *BASE64]
-TRANSCRIPTS = [path for path in FIXTURES.glob("*/*.jsonl") if path.stem != "hook-stdin"]
+TRANSCRIPTS = [path for path in FIXTURES.glob("*/*.jsonl") if not path.stem.startswith("hook")]
 EVENTS = (
     *"SessionStart SubagentStart UserPromptSubmit PreToolUse PostToolUse Stop".split(),
     *"PreCompact SessionEnd BeforeAgent AfterAgent BeforeTool AfterTool PreCompress".split(),

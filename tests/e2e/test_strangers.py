@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memfs import hosts
 from tests.e2e.program import HOOK, LONG, answer_after, asked, commit, git, hook, look, run, trust
 from tests.forked import MEMFS
 from tests.ops.imports import said
@@ -370,12 +371,11 @@ def test_what_is_trusted_is_what_was_shown(clone: Path) -> None:
 def test_install_writes_into_the_project_alone(clone: Path, home: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    for name in (".claude", ".codex", ".gemini", ".github", ".opencode", ".cursor", ".copilot"):
-        (clone / name).symlink_to(out)
-    for name in (".mcp.json", "opencode.json"):
-        (clone / name).symlink_to(out / name)
+    files = [path for host in hosts.NAMES for path, _ in hosts.get(host).wiring("project", "", ".")]
+    for name in {path.split("/")[1] for path in files} | {".copilot"}:
+        (clone / name).symlink_to(out / name if "json" in name else out)
     trust(clone)
-    for host in ("claude", "codex", "gemini", "copilot", "opencode", "cursor"):
+    for host in hosts.NAMES:
         for scope in ("--project", "--local"):
             run(clone, "install", host, scope)
             assert list(out.iterdir()) == []

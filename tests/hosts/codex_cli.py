@@ -5,12 +5,21 @@ from __future__ import annotations
 import contextlib
 import subprocess
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import Final, cast
 
-from tests.hosts.installed import CODEX
+from tests.hosts.assistant import Assistant
+from tests.hosts.installed import HERE, Installation
 from tests.hosts.program import Program
 from tests.hosts.rpc import Peer
 from tests.hosts.script import Json, objects
+
+PROGRAM: Final = Installation(
+    "Codex",
+    "@openai/codex",
+    f"@openai/codex-{HERE}",
+    "vendor/*/bin/codex",
+    f"npm:@openai/codex@{{version}}-{HERE}",
+)
 
 
 class AppServer:
@@ -47,7 +56,7 @@ class CodexCli(Program):
     """Codex, with `codex exec`."""
 
     def program(self) -> list[str]:
-        return [str(CODEX.require())]
+        return [str(PROGRAM.require())]
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
         return ["exec", "-s", "read-only", *self._settings(), *args, prompt]
@@ -81,3 +90,15 @@ class CodexCli(Program):
     def sessions(self) -> list[str]:
         found = (self.home / ".codex" / "sessions").glob("*/*/*/rollout-*.jsonl")
         return [path.stem[-36:] for path in sorted(found, key=lambda path: path.name)]
+
+
+# A server that takes more than a second to start is left out of the first request, by default.
+ASSISTANT: Final = Assistant(
+    "codex",
+    PROGRAM,
+    CodexCli,
+    ("-c", "mcp_optional_startup_grace_ms=20000"),
+    "mcp__memfs__core_memory_append",
+    "add",
+    ("--trust",),
+)

@@ -24,10 +24,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Note at each test what it shows: with its report that gets from a worker to where it is kept."""
     for item in items:
-        for mark in item.iter_markers(_PROPERTY):
+        shown: dict[str, tuple[str, str]] = {}
+        # Where a parameter's mark says what it lacks, the function's does not count.
+        for mark in sorted(
+            item.iter_markers(_PROPERTY), key=lambda mark: "lacks" not in mark.kwargs
+        ):
             host = mark.kwargs.get("host") or _host(item)
-            lacks = mark.kwargs.get("lacks", "")
-            item.user_properties += [(_PROPERTY, [each, host, lacks]) for each in mark.args]
+            for each in mark.args:
+                shown.setdefault(each, (host, mark.kwargs.get("lacks", "")))
+        item.user_properties += [(_PROPERTY, [each, *said]) for each, said in shown.items()]
 
 
 def _host(item: pytest.Item) -> str:

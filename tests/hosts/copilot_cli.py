@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from typing import Final
 
-from tests.hosts.installed import COPILOT
+from tests.hosts.assistant import Assistant
+from tests.hosts.installed import PREFIXED_LIBC, Installation
 from tests.hosts.program import Program
 from tests.hosts.rpc import Acp
+
+PROGRAM: Final = Installation(
+    "Copilot CLI", "@github/copilot", f"@github/copilot-{PREFIXED_LIBC}", "copilot"
+)
 
 
 class CopilotCli(Program):
     """Copilot CLI, asking for chat completions unless ``env`` says otherwise."""
 
     def program(self) -> list[str]:
-        return [str(COPILOT.require())]
+        return [str(PROGRAM.require())]
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
         return [*args, "-p", prompt]
@@ -38,3 +44,14 @@ class CopilotCli(Program):
     def sessions(self) -> list[str]:
         found = (self.home / ".copilot" / "session-state").glob("*/events.jsonl")
         return [p.parent.name for p in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
+
+
+ASSISTANT: Final = Assistant(
+    "copilot",
+    PROGRAM,
+    CopilotCli,
+    ("--allow-all-tools",),
+    "memfs-core_memory_append",
+    "install",
+    compact="/compact",
+)

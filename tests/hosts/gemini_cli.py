@@ -6,8 +6,10 @@ import contextlib
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from typing import Final
 
-from tests.hosts.installed import GEMINI
+from tests.hosts.assistant import Assistant
+from tests.hosts.installed import Installation
 from tests.hosts.program import Program
 from tests.hosts.rpc import Acp
 
@@ -18,6 +20,10 @@ _SETTINGS = {
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
 }
 
+PROGRAM: Final = Installation(
+    "Gemini CLI", "@google/gemini-cli", "@google/gemini-cli", "bundle/gemini.js"
+)
+
 
 class GeminiCli(Program):
     """Gemini CLI, a program for node."""
@@ -26,7 +32,7 @@ class GeminiCli(Program):
         node = shutil.which("node")
         if node is None:
             raise FileNotFoundError("Gemini CLI needs node 20 or newer on the PATH")
-        return [node, str(GEMINI.require())]
+        return [node, str(PROGRAM.require())]
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
         return ["-m", "gemini-2.5-pro", *args, "-p", prompt]
@@ -59,3 +65,6 @@ class GeminiCli(Program):
         return [
             str(each["sessionId"]) for each in sorted(heads, key=lambda each: each["startTime"])
         ]
+
+
+ASSISTANT: Final = Assistant("gemini", PROGRAM, GeminiCli, (), "mcp_memfs_core_memory_append")

@@ -3,17 +3,22 @@
     npm install --ignore-scripts --prefix DIR $(python -m tests.hosts.installed)
     export MEMFS_HOSTS_DIR=DIR
 
+Each `*_cli.py` says what the program of one assistant is called and what npm calls it; the versions
+of all stand in `versions.json`, which `python -m tests.hosts.raise_versions` writes.
+
 No install script is run and no launcher is needed: where a package holds a program for this machine
 it is called itself. One prefix holds all, or each has one of its own in MEMFS_HOSTS_DIR.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import sys
+from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 _HINT: Final = """\
 {title} is not installed for the host tests. Install it (no install script is run) and say where:
@@ -21,13 +26,42 @@ _HINT: Final = """\
   export MEMFS_HOSTS_DIR=DIR        # or {variable}=/path/to/it"""
 
 
+VERSIONS: Final = Path(__file__).with_name("versions.json")
+
+
+@cache
+def _load_versions() -> dict[str, str]:
+    return cast("dict[str, str]", json.loads(VERSIONS.read_text()))
+
+
 class Installation(NamedTuple):
-    """One assistant: its npm ``package``, and its program as a pattern ``inside`` node_modules."""
+    """One program: its npm package, and its file as a pattern ``inside`` node_modules.
+
+    ``source`` is the package that has its version, ``alias`` what npm is asked for where the folder
+    has another name, or to bring another package, with ``{version}`` in it.
+    """
 
     title: str
-    variable: str
-    package: str
+    source: str
+    folder: str
     inside: str
+    alias: str = ""
+
+    @property
+    def variable(self) -> str:
+        """The variable that names the program."""
+        return f"MEMFS_{self.title.removeprefix('The ').split()[0].upper()}_BIN"
+
+    @property
+    def version(self) -> str:
+        """The version that is tested."""
+        return _load_versions()[self.source]
+
+    @property
+    def package(self) -> str:
+        """What npm installs."""
+        alias = self.alias.format(version=self.version)
+        return f"{self.folder}@{alias or self.version}"
 
     def find(self) -> Path | None:
         """The program that ``variable`` names, else that of a node_modules of MEMFS_HOSTS_DIR."""
@@ -35,7 +69,8 @@ class Installation(NamedTuple):
             return Path(program) if Path(program).is_file() else None
         if not (folder := os.environ.get("MEMFS_HOSTS_DIR")):
             return None
-        patterns = (f"node_modules/{self.inside}", f"*/node_modules/{self.inside}")
+        inside = f"node_modules/{self.folder}/{self.inside}"
+        patterns = (inside, f"*/{inside}")
         root = Path(folder).absolute()  # it is started in another folder
         return next((p for each in patterns for p in sorted(root.glob(each))), None)
 
@@ -53,52 +88,35 @@ def _chip() -> str:
 
 
 _MUSL: Final = sys.platform == "linux" and platform.libc_ver()[0] != "glibc"
-_HERE: Final = f"{sys.platform}-{_chip()}"
-_LIBC: Final = f"{_HERE}-musl" if _MUSL else _HERE
-_COPILOT: Final = f"copilot-{_HERE.replace('linux', 'linuxmusl') if _MUSL else _HERE}"
+HERE: Final = f"{sys.platform}-{_chip()}"  # what npm calls this machine
+LIBC: Final = f"{HERE}-musl" if _MUSL else HERE
+PREFIXED_LIBC: Final = HERE.replace("linux", "linuxmusl") if _MUSL else HERE
 
-CLAUDE: Final = Installation(
-    "Claude Code",
-    "MEMFS_CLAUDE_BIN",
-    f"@anthropic-ai/claude-code-{_LIBC}@2.1.328",
-    f"@anthropic-ai/claude-code-{_LIBC}/claude",
-)
-CODEX: Final = Installation(
-    "Codex",
-    "MEMFS_CODEX_BIN",
-    f"@openai/codex-{_HERE}@npm:@openai/codex@0.169.0-{_HERE}",
-    f"@openai/codex-{_HERE}/vendor/*/bin/codex",
-)
-GEMINI: Final = Installation(
-    "Gemini CLI",
-    "MEMFS_GEMINI_BIN",
-    "@google/gemini-cli@0.61.0",
-    "@google/gemini-cli/bundle/gemini.js",
-)
-COPILOT: Final = Installation(
-    "Copilot CLI", "MEMFS_COPILOT_BIN", f"@github/{_COPILOT}@1.0.102", f"@github/{_COPILOT}/copilot"
-)
-OPENCODE: Final = Installation(
-    "opencode", "MEMFS_OPENCODE_BIN", f"opencode-{_LIBC}@1.18.33", f"opencode-{_LIBC}/bin/opencode"
-)
 INSPECTOR: Final = Installation(  # no assistant: it looks at MCP servers
     "The MCP inspector",
-    "MEMFS_INSPECTOR_BIN",
-    "@modelcontextprotocol/inspector@2.12.0",
-    "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+    "@modelcontextprotocol/inspector",
+    "@modelcontextprotocol/inspector",
+    "clients/launcher/build/index.js",
 )
 SKILLS: Final = Installation(  # puts skills into the folders of many; newer ones need Node 22
-    "The program skills", "MEMFS_SKILLS_BIN", "skills@1.5.18", "skills/bin/cli.mjs"
+    "The skills program", "skills", "skills", "bin/cli.mjs"
 )
-_PREBUILT: Final = {"darwin-arm64": "mac-arm64-metal", "darwin-x64": "mac-x64"}.get(_HERE, _HERE)
+_PREBUILT: Final = {"darwin-arm64": "mac-arm64-metal", "darwin-x64": "mac-x64"}.get(HERE, HERE)
 LLAMA: Final = Installation(  # no assistant: it runs the model of tests/agent/test_small_model.py
+    "The llama library node-llama-cpp",
     "node-llama-cpp",
-    "MEMFS_LLAMA_JS",
-    f"node-llama-cpp@3.22.1 @node-llama-cpp/{_PREBUILT}@3.22.1",
-    "node-llama-cpp/dist/index.js",
+    "node-llama-cpp",
+    "dist/index.js",
+    f"{{version}} @node-llama-cpp/{_PREBUILT}@{{version}}",
 )
-ALL: Final = (CLAUDE, CODEX, GEMINI, COPILOT, OPENCODE, INSPECTOR, LLAMA, SKILLS)
+
+
+def list_installations() -> list[Installation]:
+    """List the programs of all assistants, and those that look at what memfs has for them."""
+    from tests.hosts import assistants  # which need this module
+
+    return [*(each.installation for each in assistants.ALL), INSPECTOR, SKILLS]
 
 
 if __name__ == "__main__":
-    sys.stdout.write(" ".join(each.package for each in ALL) + "\n")
+    sys.stdout.write(" ".join(each.package for each in list_installations()) + "\n")

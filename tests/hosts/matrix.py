@@ -13,26 +13,19 @@ footnote. A cell is "yes" if every test that shows it passed, and nothing else w
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.hosts.installed import CLAUDE, CODEX, COPILOT, GEMINI, OPENCODE
+from tests.hosts.assistants import ALL
 
-HOSTS: Final = {
-    "claude": CLAUDE,
-    "codex": CODEX,
-    "gemini": GEMINI,
-    "copilot": COPILOT,
-    "opencode": OPENCODE,
-}
+HOSTS: Final = {each.name: each.installation for each in ALL if each.is_complete}
 BEHAVIOURS: Final = {
     "start": "the brief is there from the first request on, once",
     "news": "a later prompt brings what changed, as a diff, once",
     "compaction": "the whole brief comes again after a compaction",
-    "once": "nothing comes twice where all five are wired, for the project and for the user",
+    "once": "nothing comes twice where all are wired, for the project and for the user",
     "tools": "a tool call edits a block, as that session's edit",
     "stop": "what was said is found while the session goes on",
     "end": "nothing is lost when the program ends",
@@ -41,7 +34,6 @@ BEHAVIOURS: Final = {
     "hang": "a hook that hangs is cut off, by its own alarm or by the assistant's",
 }
 MARKS: Final = "<!-- {0}: begin -->\n", "<!-- {0}: end -->"
-_VERSION: Final = re.compile(r"@(\d+\.\d+\.\d+)")
 
 
 class Shown(NamedTuple):
@@ -65,7 +57,7 @@ def table(outcomes: Iterable[Shown]) -> str:
     if unknown := {key for key in found if key[0] not in BEHAVIOURS or key[1] not in HOSTS}:
         raise MatrixError(f"no row or column of the table: {sorted(unknown)}")
     notes: list[str] = []
-    rows = ["| | " + " | ".join(f"{h.title} {_version(h.package)}" for h in HOSTS.values()) + " |"]
+    rows = ["| | " + " | ".join(f"{h.title} {h.version}" for h in HOSTS.values()) + " |"]
     rows.append("|---|" + "---|" * len(HOSTS))
     for behaviour, words in BEHAVIOURS.items():
         cells = [_cell(found.get((behaviour, host), []), notes, behaviour, host) for host in HOSTS]
@@ -82,7 +74,7 @@ def summary(outcomes: Iterable[Shown]) -> str:
     for host, program in HOSTS.items():
         lacks = {each.behaviour for each in shown if each.host == host and each.lacks}
         count = f"{len(BEHAVIOURS) - len(lacks)} of {len(BEHAVIOURS)}"
-        rows.append(f"| {program.title} | {_version(program.package)} | {count} |")
+        rows.append(f"| {program.title} | {program.version} | {count} |")
     return "\n".join(rows) + "\n"
 
 
@@ -99,11 +91,6 @@ def _cell(shown: list[Shown], notes: list[str], behaviour: str, host: str) -> st
     if why not in notes:
         notes.append(why)
     return f"- <sup>{notes.index(why) + 1}</sup>"
-
-
-def _version(package: str) -> str:
-    [found] = _VERSION.findall(package)
-    return str(found)
 
 
 def placed(text: str, made: Mapping[str, str]) -> str:
@@ -138,7 +125,8 @@ def main(words: list[str]) -> int:
     check = "--check" in words
     outcomes, *targets = (Path(word) for word in words if word != "--check")
     try:
-        shown = read(outcomes)
+        left_out = {each.name for each in ALL if not each.is_complete}
+        shown = [each for each in read(outcomes) if each.host not in left_out]
         made = {"hosts": table(shown), "assistants": summary(shown)}
         after = {target: placed(target.read_text(), made) for target in targets}
     except MatrixError as error:

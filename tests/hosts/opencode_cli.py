@@ -6,17 +6,23 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
+from typing import ClassVar, Final
 
-from tests.hosts.installed import OPENCODE
+from tests.hosts.assistant import Assistant
+from tests.hosts.installed import LIBC, Installation
 from tests.hosts.program import Program
 from tests.hosts.rpc import Acp
+
+PROGRAM: Final = Installation("opencode", "opencode-ai", f"opencode-{LIBC}", "bin/opencode")
 
 
 class OpencodeCli(Program):
     """opencode, with `opencode run`; it asks for chat completions."""
 
+    name: ClassVar[str] = "opencode"
+
     def program(self) -> list[str]:
-        return [str(OPENCODE.require())]
+        return [str(PROGRAM.require())]
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
         return ["run", *args, prompt]
@@ -28,18 +34,16 @@ class OpencodeCli(Program):
             yield Acp(process, str(self.cwd))
 
     def variables(self) -> dict[str, str]:
+        name = self.name.upper()
+        off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "SHARE", "DEFAULT_PLUGINS")
         return {
-            "OPENCODE_CONFIG_CONTENT": json.dumps(self._config()),
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-            "OPENCODE_DISABLE_SHARE": "1",
-            "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+            f"{name}_CONFIG_CONTENT": json.dumps(self._config()),
+            **{f"{name}_DISABLE_{each}": "1" for each in off},
             "npm_config_fetch_retries": "0",
         }
 
     def sessions(self) -> list[str]:
-        database = self.home / ".local/share/opencode/opencode.db"
+        database = self.home / f".local/share/{self.name}/{self.name}.db"
         with contextlib.closing(sqlite3.connect(database)) as connection:
             rows = connection.execute("SELECT id FROM session ORDER BY time_created").fetchall()
         return [str(row[0]) for row in rows]
@@ -56,3 +60,6 @@ class OpencodeCli(Program):
             "model": "scripted/model",
             "small_model": "scripted/model",
         }
+
+
+ASSISTANT: Final = Assistant("opencode", PROGRAM, OpencodeCli, (), "memfs_core_memory_append")

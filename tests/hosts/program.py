@@ -54,7 +54,7 @@ class Program(ABC):
     model_url: str
     path: str = DEFAULT_PATH
     env: Mapping[str, str] = field(default_factory=dict)
-    timeout: float = 60
+    timeout: float = 120
 
     @abstractmethod
     def program(self) -> list[str]:

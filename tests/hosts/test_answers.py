@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import remembered
-from tests.hosts.claude_code import ClaudeCode
+from tests.hosts.claude_cli import ClaudeCode
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, texts
 

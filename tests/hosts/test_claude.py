@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memfs.hosts import claude_transcript, settings
-from tests.hosts.claude_code import ClaudeCode
+from tests.hosts.claude_cli import ClaudeCode
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, last_user_text, texts
 

@@ -11,6 +11,7 @@ from memfs import hosts
 from memfs.core import events
 from memfs.core.events import Event, Reply
 from memfs.hosts import codex, copilot, gemini, payload
+from tests.hosts.reading import FIXTURES
 
 COMMON = {"session_id": "s-1", "cwd": "/home/dev/shop"}
 CODEX = {
@@ -26,6 +27,8 @@ GEMINI = {
     "transcript_path": "/home/dev/.gemini/tmp/shop/chats/session-2026-11-20T04-46-7df1.jsonl",
 }
 CLAUDE = {**COMMON, "transcript_path": "/home/dev/.claude/projects/-home-dev-shop/s-1.jsonl"}
+GROK = {"hookEventName": "stop", "hook_event_name": "Stop", "sessionId": "s-1", **COPILOT}
+GROK["workspaceRoot"] = "/home/dev/shop/"
 PATCH = (
     "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n"
     "*** Update File: .agent-memory/blocks/human.md\n@@\n+z\n*** End Patch"
@@ -47,6 +50,8 @@ PATCH = (
             "copilot",
         ),
         ({**COMMON, "host": "opencode"}, "opencode"),
+        (GROK, "grok"),
+        ({"hookEventName": "Stop", "sessionId": "s-1"}, "vscode"),
         ({}, ""),
     ],
 )
@@ -141,6 +146,29 @@ def test_gemini_compressed_where_the_brief_is_no_more_in_what_the_model_is_given
     found = hosts.get("gemini").parse_event(dict(given))
     assert found
     assert found.kind == events.PROMPT
+
+
+HOOKS = [
+    (path.parent.name, *json.loads(line))
+    for path in sorted(FIXTURES.glob("*/hooks.jsonl"))
+    for line in path.read_text().splitlines()
+]
+REPLY = Reply(context="Known.", more="Look again.", refusal="It is read-only.")
+
+
+@pytest.mark.parametrize(("host", "given", "expected", "reply"), HOOKS)
+def test_payloads_of_fixtures_become_events_and_replies(
+    host: str, given: dict[str, object], expected: dict[str, object] | None, reply: object
+) -> None:
+    """`fixtures/HOST/hooks.jsonl` has a payload a line, what is read of it, and what is printed."""
+    found = hosts.get(host).parse_event(dict(given))
+    assert (found is None) == (expected is None)
+    if found is None or expected is None:
+        return
+    read = {key: getattr(found, key) for key in expected}
+    assert read | {"files": list(found.files)} == {"files": [], **expected}
+    printed = hosts.get(host).format_reply(found, REPLY)
+    assert (json.loads(printed) if printed else None) == reply
 
 
 @pytest.mark.parametrize("host", hosts.NAMES)

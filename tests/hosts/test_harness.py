@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.claude_code import ClaudeCode
-from tests.hosts.installed import ALL, CLAUDE, Installation
+from tests.hosts.claude_cli import PROGRAM as CLAUDE
+from tests.hosts.claude_cli import ClaudeCode
+from tests.hosts.installed import Installation, list_installations
 from tests.hosts.program import Run
 from tests.hosts.scripted_model import Json, Reply, ScriptedModel, ToolUse, last_user_text, texts
 
@@ -165,7 +166,7 @@ def test_no_process_and_no_thread_is_left(repo: Path) -> None:
     assert threading.active_count() == before
 
 
-@pytest.mark.parametrize("host", ALL, ids=lambda host: host.title)
+@pytest.mark.parametrize("host", list_installations(), ids=lambda host: host.title)
 def test_a_missing_assistant_says_how_to_install_it(
     host: Installation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -184,7 +185,7 @@ def test_an_assistant_is_found_in_one_prefix_for_all_or_in_one_of_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv(CLAUDE.variable, raising=False)
-    program = tmp_path / "claude/node_modules" / CLAUDE.inside
+    program = tmp_path / "claude/node_modules" / CLAUDE.folder / CLAUDE.inside
     program.parent.mkdir(parents=True)
     program.touch()
     monkeypatch.chdir(tmp_path)

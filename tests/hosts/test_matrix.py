@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memfs import hosts
 from tests.hosts import matrix
 from tests.hosts.matrix import BEHAVIOURS, HOSTS, MARKS, MatrixError, Shown
 
@@ -27,17 +28,23 @@ def test_a_cell_is_yes_or_has_a_footnote() -> None:
     replaced = {(each.behaviour, each.host) for each in lacking}
     rest = [each for each in WHOLE if (each.behaviour, each.host) not in replaced]
     lines = matrix.table([*rest, *lacking]).splitlines()
-    assert lines[0].startswith("| | Claude Code 2.1.328 | Codex 0.169.0 | Gemini CLI 0.61.0 | ")
-    assert lines[2] == f"| {BEHAVIOURS['start']} | yes | yes | yes | yes | yes |"
-    assert lines[7] == f"| {BEHAVIOURS['stop']} | yes | - <sup>1</sup> | yes | yes | yes |"
-    hang = f"| {BEHAVIOURS['hang']} | yes | - <sup>2</sup> | - <sup>1</sup> | yes | yes |"
+    versions = [f"{each.title} {each.version}" for each in HOSTS.values()]
+    assert lines[0] == f"| | {' | '.join(versions)} |"
+
+    def row(behaviour: str, **cells: str) -> str:
+        said = [cells.get(host, "yes") for host in HOSTS]
+        return f"| {BEHAVIOURS[behaviour]} | {' | '.join(said)} |"
+
+    assert lines[2] == row("start")
+    assert lines[7] == row("stop", codex="- <sup>1</sup>")
+    hang = row("hang", codex="- <sup>2</sup>", gemini="- <sup>1</sup>")
     assert lines[-4:] == [hang, "", "1. It waits.", "2. It is deaf."]
 
 
 @pytest.mark.parametrize(
     ("outcomes", "reason"),
     [
-        (WHOLE[:-1], f"opencode: what shows '{BEHAVIOURS['hang']}' was not run"),
+        (WHOLE[:-1], f"{list(HOSTS)[-1]}: what shows '{BEHAVIOURS['hang']}' was not run"),
         ([*WHOLE, WHOLE[0]._replace(passed=False)], "claude: what shows .* failed"),
         ([*WHOLE, WHOLE[0]._replace(lacks="No.")], "is shown, and that it cannot be had"),
         ([*WHOLE, Shown("dance", "claude", "", passed=True)], "no row or column"),
@@ -68,7 +75,11 @@ def test_the_summary_counts_what_is_shown() -> None:
     lacking = [Shown("hang", "codex", "It is deaf.", passed=True)]
     rest = [each for each in WHOLE if (each.behaviour, each.host) != ("hang", "codex")]
     lines = matrix.summary([*rest, *lacking]).splitlines()
-    assert lines[2:4] == ["| Claude Code | 2.1.328 | 10 of 10 |", "| Codex | 0.169.0 | 9 of 10 |"]
+    passed = {"claude": 10, "codex": 9}
+    assert lines[2:4] == [
+        f"| {HOSTS[name].title} | {HOSTS[name].version} | {count} of 10 |"
+        for name, count in passed.items()
+    ]
     with pytest.raises(MatrixError, match="was not run"):
         matrix.summary(rest)
 
@@ -81,6 +92,7 @@ def test_the_documentation_has_both_tables() -> None:
     assert matrix.placed(page, made) != page
     assert all(f"\n| {words} | " in page for words in BEHAVIOURS.values())
     assert all(f"\n| {host.title} | " in readme for host in HOSTS.values())
+    assert {name for name in hosts.NAMES if not hosts.get(name).TESTED} == set(HOSTS)
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["one process", "workers"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.assistants import CODEX, COPILOT, GEMINI, OPENCODE, Assistant
-from tests.hosts.claude_code import ClaudeCode
+from tests.hosts.claude_cli import ClaudeCode
 from tests.hosts.project import BIN, Project
 from tests.hosts.scripted_model import ScriptedModel, ToolUse, last_user_text, texts
 
@@ -32,10 +32,11 @@ def configure(project: Project, text: str) -> None:
 def reviews(model: ScriptedModel) -> int:
     """How often a review was asked for: the prompts of the last request that begin like it.
 
-    Claude Code also says that the hook's command kept it from stopping.
+    Claude Code also says, or from 2.1.332 on only, that the hook's command kept it from stopping.
     """
-    said = [text[:400] for text in texts(model.requests[-1]) if "blocking error" not in text]
-    return sum(MARK in text for text in said)
+    said = [text for text in texts(model.requests[-1]) if MARK in text[:400]]
+    blocked = sum("blocking error" in text for text in said)
+    return max(blocked, len(said) - blocked)
 
 
 def talk(project: Project, model: ScriptedModel, prompts: int) -> None:

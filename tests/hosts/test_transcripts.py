@@ -19,7 +19,7 @@ from memfs.core.records import Identity
 from tests.hosts.reading import FIXTURES, in_steps, reads, said
 
 RECORD = bool(os.environ.get("MEMFS_TEST_RECORD"))
-CASES = [path for path in sorted(FIXTURES.glob("*/*.json*")) if path.name != "hook-stdin.jsonl"]
+CASES = [path for path in sorted(FIXTURES.glob("*/*.json*")) if not path.stem.startswith("hook")]
 NAMES = [f"{path.parent.name}-{path.stem}" for path in CASES]
 # What no host may take for its own, beside the sessions of the others.
 OTHERS = {

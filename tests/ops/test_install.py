@@ -252,7 +252,7 @@ def test_a_file_that_its_host_would_ignore_is_refused_and_named(
     path = Path(hosts.get(host).wiring("user", str(home), "")[0][0])
     if path.suffix != ".json" or path.name == "memfs.json":
         return  # a file of ours alone
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     if not set(jsonc_edit.list_extras(text)).isdisjoint(hosts.get(host).IGNORES):
         with pytest.raises(StoreError, match=r"cannot read it: a .* is in it"):

@@ -86,7 +86,8 @@ def test_what_is_to_be_committed_names_nothing_of_this_machine(place: Place, rep
         done = run(place, host, "project", line=True)
         assert {each.tracking for each in done} <= {"not ignored by git", ""}  # one is written once
     found = committable(repo)
-    assert len(found) == 10
+    files = {path for host in hosts.NAMES for path, _ in hosts.get(host).wiring("project", "", ".")}
+    assert set(found) == {path.removeprefix("./") for path in files}
     for name in found:
         text = (repo / name).read_text()
         for each in (sys.executable, sys.prefix, str(repo), str(Path.home())):
@@ -133,7 +134,7 @@ def test_settings_to_commit_need_memfs_on_the_path(
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     with pytest.raises(StoreError, match="but the memfs on the PATH, and there is none") as raised:
         run(place, host, "project")
-    alone = "--local" if host == "claude" else "--user"
+    alone = "--local" if hosts.get(host).wiring("local", "", "") else "--user"
     assert raised.value.hint.endswith(f"wire yourself alone: memfs install {host} {alone}")
     assert committable(repo) == []
 

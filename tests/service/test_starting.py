@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from memfs import files
+from memfs import files, hosts
 from memfs.core.errors import StoreError
 from memfs.files import child_process
 from memfs.ipc import client, service_status
@@ -44,14 +44,14 @@ def test_it_takes_no_folder_from_who_starts_it(
 ) -> None:
     """It has those that were there when memfs was installed, and no program of a project."""
     (home / "own").mkdir()
-    for name in host_folders.VARIABLES:
+    for name in hosts.list_folder_variables():
         monkeypatch.setenv(name, str(home / "own"))
     assert place.user
-    host_folders.save_folders(place.user)
+    host_folders.save_folders(place.user, hosts.list_folder_variables())
     (repo / "src").mkdir()
     monkeypatch.chdir(repo / "src")
     others = tmp_path / "others"  # nothing tells that a project set it
-    for name in host_folders.VARIABLES:
+    for name in hosts.list_folder_variables():
         monkeypatch.setenv(name, str(others))
     monkeypatch.setenv("TMPDIR", str(others))
     monkeypatch.setenv("PATH", f"{repo}/bin:{os.environ['PATH']}")
@@ -59,12 +59,12 @@ def test_it_takes_no_folder_from_who_starts_it(
     told = Path(f"/proc/{status.process}/environ").read_text()
     assert str(others) not in told
     assert f"{repo}/bin" not in told
-    saved = host_folders.load_folders(place.user)
+    saved = host_folders.load_folders(place.user, hosts.list_folder_variables())
     assert set(saved.values()) == {str(home / "own")}
-    for name in host_folders.VARIABLES:
+    for name in hosts.list_folder_variables():
         monkeypatch.setenv(name, f"{repo}/.evil")
-    host_folders.save_folders(place.user)
-    assert host_folders.load_folders(place.user) == {}
+    host_folders.save_folders(place.user, hosts.list_folder_variables())
+    assert host_folders.load_folders(place.user, hosts.list_folder_variables()) == {}
 
 
 def test_who_comes_while_one_starts_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:

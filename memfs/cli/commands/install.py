@@ -17,7 +17,7 @@ from memfs.store.blocks import Place
 
 
 @click.command("install")
-@click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES))
+@click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
 @click.option("--local", is_flag=True, help="In the project, in settings that are not committed.")
 @click.option("--user", is_flag=True, help="For all your projects, in your home folder's settings.")
 @click.option(
@@ -225,7 +225,7 @@ def print_plan(planned: list[install.WiredHost]) -> None:
 
 
 @click.command("uninstall")
-@click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES))
+@click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
 @click.option("--local", is_flag=True, help="From the project's settings that are not committed.")
 @click.option(
     "--user", is_flag=True, help="From your home folder's settings, for all your projects."

@@ -12,7 +12,7 @@ from memfs.ipc.client import HookCall
 
 
 @click.command("hook")
-@click.argument("host", type=click.Choice([*hosts.NAMES, "auto", "line"]))
+@click.argument("host", type=click.Choice([*hosts.NAMES, "auto", "line"]), metavar="HOST")
 @click.argument("tools", required=False, type=click.Choice(["mcp"]))
 def hook_command(host: str, tools: str | None) -> None:
     """Answer one hook call of HOST: its event as JSON on stdin, the reply on stdout.

@@ -112,7 +112,8 @@ def reject(id: str) -> None:
 @click.argument("id")
 @click.option(
     "--host",
-    type=click.Choice(list(hosts.READERS)),
+    type=click.Choice(sorted(hosts.READERS)),
+    metavar="HOST",
     default="claude",
     show_default=True,
     help="The assistant whose session that is.",

@@ -31,7 +31,7 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
     """Check assistants: their versions, our entries in their settings, and our hooks' runs."""
     top = place.project.top if place.project else None
     here = [name for name in hosts.NAMES if settings.is_installed(hosts.get(name), home)]
-    first = hosts.NAMES[0] if not here else ""  # named if none is installed
+    first = "claude" if not here else ""  # named if none is installed
     versions = settings.ask_versions(map(hosts.get, here))
     for name in hosts.NAMES:
         host = hosts.get(name)
@@ -157,7 +157,7 @@ def check_activity(place: Place, host: Host, version: str) -> Finding:
 def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> Iterator[Finding]:
     """Warn if later sessions of a host with our hooks in `settings` ran none in this project."""
     store = place.project
-    if store is None or not store.trusted:
+    if store is None or not store.trusted or host.NAME not in hosts.READERS:
         return
     last = sessions.last_run(store, host.NAME)
     since = last[1] if last else max(map(_get_mtime, settings), default=0.0)

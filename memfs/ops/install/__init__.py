@@ -16,6 +16,7 @@ from memfs.core.escaping import make_plain
 from memfs.core.parts import DISTRIBUTION
 from memfs.files import outside
 from memfs.hosts import settings, settings_merge
+from memfs.hosts.base import Entries
 from memfs.ops.install import commands, files
 from memfs.ops.install.files import SettingsEdit, ShippedEntries, is_in_project, resolve_path
 from memfs.store import git, host_folders, resources
@@ -154,8 +155,8 @@ def trust(place: Place, host: str) -> int:
     return int(module.trust(place.home.top, commands.list_commands(host))) if module else 0
 
 
-def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[str, ...]]]:
-    """List a host's settings files of a scope, and our shipped files that go into each.
+def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tuple[Entries, ...]]]:
+    """List a host's settings files of a scope, and what of ours goes into each.
 
     Raises `StoreError` for the scope of a project if there is none.
     """
@@ -195,7 +196,7 @@ def _wire(
     host: str,
     scope: str,
     home: str,
-    found: list[tuple[str, tuple[str, ...]]],
+    found: list[tuple[str, tuple[Entries, ...]]],
     load: Callable[..., ShippedEntries],
     *,
     dry_run: bool,
@@ -241,7 +242,7 @@ def _write(place: Place, edits: list[SettingsEdit]) -> None:
     for edit in edits:
         edit.write(place)
     if place.user:
-        host_folders.save_folders(place.user)
+        host_folders.save_folders(place.user, hosts.list_folder_variables())
 
 
 def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) -> list[str]:
@@ -271,7 +272,7 @@ def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) ->
 def _plan(
     place: Place,
     host: str,
-    found: list[tuple[str, tuple[str, ...]]],
+    found: list[tuple[str, tuple[Entries, ...]]],
     load: Callable[..., ShippedEntries],
     *,
     remove: bool = False,

@@ -22,6 +22,7 @@ from memfs.core import changes as compare
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import jsonc_edit, own_memory, settings, settings_merge, toml_edit
+from memfs.hosts.base import Entries
 from memfs.ops.install import commands
 from memfs.store import git, journal, lock, resources
 from memfs.store.blocks import Place
@@ -53,7 +54,7 @@ class ShippedEntries:
         cls,
         place: Place,
         host: str,
-        names: tuple[str, ...],
+        entries: tuple[Entries, ...],
         *,
         tools: bool,
         line: bool,
@@ -61,7 +62,7 @@ class ShippedEntries:
         shared: bool,
         memory: Collection[str] = (),
     ) -> ShippedEntries:
-        """Load the shipped files; `calls`: prompt hooks call a tool and start no process.
+        """Load our entries; `calls`: prompt hooks call a tool and start no process.
 
         `shared`: they go into a file that git commits, and name nothing of this machine. `memory`
         is what becomes of the assistant's own: off, store (in the project's), or keep; what was set
@@ -86,16 +87,20 @@ class ShippedEntries:
         wanted: settings_merge.Json = {}
         unwanted: settings_merge.Json = {}
         toml_text = ""
-        for name in names:
+        for each in entries:
+            name = each if isinstance(each, str) else _HOOKS if "hooks" in each else ""
             if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
                 continue
-            kind = next((each for end, each in _MEMORY.items() if name.endswith(end)), "")
+            kind = next((what for end, what in _MEMORY.items() if name.endswith(end)), "")
             if kind and not any(memory):
                 continue
-            text = resources.read_text("hooks", *name.split("/"))
+            if isinstance(each, str):
+                text = resources.read_text("hooks", *each.split("/"))
+            else:
+                text = json.dumps(each)
             if settings_merge.is_owned_kind(name):
                 words = commands.hook_words(*hook, shared=shared)
-                return cls({}, {}, settings_merge.fill_text(text, words), tools)
+                return cls({}, {}, settings_merge.fill_text(text, host, words), tools)
             if shared:
                 text = text.replace(_MODULE, "")
             for mark, value in values.items():

@@ -27,7 +27,10 @@ def streams(path: str, body: Json) -> bool:
 
 
 def is_side_request(body: Json) -> bool:
-    return not body.get("tools")
+    return offered(body) in (
+        [],
+        ["session_title"],
+    )  # the second is Grok's, for the name of a session
 
 
 def said(request: Json) -> Iterator[Said]:

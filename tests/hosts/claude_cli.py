@@ -8,9 +8,15 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
-from tests.hosts.installed import CLAUDE
+from tests.hosts.assistant import Assistant
+from tests.hosts.installed import LIBC, Installation
 from tests.hosts.program import Program, Run
+
+PROGRAM: Final = Installation(
+    "Claude Code", "@anthropic-ai/claude-code", f"@anthropic-ai/claude-code-{LIBC}", "claude"
+)
 
 
 class StreamJson:
@@ -44,7 +50,7 @@ class ClaudeCode(Program):
     """Claude Code. Its own hooks need no trust in a headless run."""
 
     def program(self) -> list[str]:
-        return [str(CLAUDE.require())]
+        return [str(PROGRAM.require())]
 
     def headless(self, prompt: str, args: Sequence[str]) -> list[str]:
         return ["-p", prompt, *args]
@@ -84,3 +90,12 @@ class ClaudeCode(Program):
 
     def sessions(self) -> list[str]:
         return [path.stem for path in self.transcripts()]
+
+
+ASSISTANT: Final = Assistant(
+    "claude",
+    PROGRAM,
+    ClaudeCode,
+    ("--allowedTools", "mcp__memfs"),
+    "mcp__memfs__core_memory_append",
+)

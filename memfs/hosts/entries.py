@@ -1,0 +1,34 @@
+"""Our entries for the settings of hosts whose shapes are alike, with marks for what is filled in.
+
+`ops.install` fills `{hook}` and `{python}`; the entries of other hosts are files below `hooks/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from memfs.core import events
+from memfs.hosts.settings_merge import SERVER, Json
+
+_SLOW = (events.STOP, events.COMPACT)  # they read the transcript
+_SECONDS, _SLOW_SECONDS = 10, 30
+
+
+def make_hooks(kinds: dict[str, str], writers: Iterable[str]) -> Json:
+    """Return hooks in groups, as Claude Code has them, for events by the host's names.
+
+    Those of tools run for `writers` alone. Timeouts are in seconds.
+    """
+    groups: Json = {}
+    for name, kind in kinds.items():
+        timeout = _SLOW_SECONDS if kind in _SLOW else _SECONDS
+        hook = {"type": "command", "command": "{hook}", "timeout": timeout}
+        is_tool = kind in (events.WRITE, events.WRITTEN)
+        groups[name] = [{**({"matcher": "|".join(writers)} if is_tool else {}), "hooks": [hook]}]
+    return {"hooks": groups}
+
+
+def make_tools(**more: object) -> Json:
+    """Return the entry of our MCP server, with what a host wants beside the command."""
+    server = {"command": "{python}", "args": ["-P", "-c", "import memfs.__main__", "mcp"], **more}
+    return {"mcpServers": {SERVER: server}}
