@@ -59,6 +59,9 @@ def test_a_turns_end_hands_over_to_the_next_session(
     told = json.loads(out)["hookSpecificOutput"]["additionalContext"]
     assert "> asked: now the crab: log in with [redacted:" in told
     assert token not in told
+    said = path.with_name("next.jsonl")  # a session that says nothing was told in vain
+    said.write_bytes(user("thanks", cwd=str(repo), sessionId="next"))
+    call(stop(repo, said))
     out, _ = call(payload(repo, "SessionStart", session_id="other", source="startup"))
     assert "now the crab" not in out.decode()
 

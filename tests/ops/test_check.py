@@ -8,12 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from memfs.cli.group import group
 from memfs.core.errors import MemfsError
 from memfs.ops import check
 from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
 
 PACKAGE = {
     "scripts": {"test:e2e": "playwright test", "lint": "eslint ."},
@@ -49,7 +49,7 @@ def commit(repo: Path, message: str) -> str:
 
 
 @pytest.fixture
-def shop(repo: Path, place: Place) -> Path:
+def shop(repo: Path, place: Place, memfs: Run) -> Path:
     """A project whose memory is right, in its first commit."""
     body = "".join(f"    rate_{n} = {n}\n" for n in range(20))
     write(
@@ -69,7 +69,7 @@ def shop(repo: Path, place: Place) -> Path:
         ["create", "shop", "--description", "The shop"],
         ["edit", "shop", "--set", MEMORY],
     ):
-        assert CliRunner().invoke(group(), words).exit_code == 0
+        assert memfs(*words).code == 0
     commit(repo, "first")
     return repo
 
@@ -126,13 +126,13 @@ def test_what_changed_is_reported_with_what_holds_now(shop: Path, place: Place) 
     assert all(each.said in text[each.line - 1] for each in found.values())
 
 
-def test_what_mends_it_mends_it(shop: Path, place: Place) -> None:
+def test_what_mends_it_mends_it(shop: Path, place: Place, memfs: Run) -> None:
     change_all(shop)
     mends = [each.mend for each in check.run(place).findings if each.mend]
     assert mends[0] == "memfs edit shop --replace src/pricing.py src/tax.py"
     for mend in mends:
-        done = CliRunner().invoke(group(), shlex.split(mend)[1:], catch_exceptions=False)
-        assert done.exit_code == 0, done.output
+        done = memfs(*shlex.split(mend)[1:])
+        assert done.code == 0, done.err
     left = [said for _, _, said, _ in run(place)]
     assert left == ["pricing.vat_for_line()", "src/legacy.py", "npm ci", "SHOP_KEY"]
 
@@ -230,33 +230,33 @@ def test_where_git_is_not_it_says_so(tmp_path: Path, home: Path) -> None:
             check.run(Place(None, None))
 
 
-def test_the_command_says_it_and_ends_with_1(shop: Path) -> None:
-    good = CliRunner().invoke(group(), ["check"])
-    assert (good.exit_code, good.stdout) == (0, "")
+def test_the_command_says_it_and_ends_with_1(shop: Path, memfs: Run) -> None:
+    good = memfs("check")
+    assert (good.code, good.out) == (0, "")
     change_all(shop)
-    done = CliRunner().invoke(group(), ["check", "--json"])
-    assert len(json.loads(done.stdout)["findings"]) == 9
-    shown = CliRunner().invoke(group(), ["check"]).stdout
+    done = memfs("check", "--json")
+    assert len(json.loads(done.out)["findings"]) == 9
+    shown = memfs("check").out
     assert ".agent-memory/blocks/shop.md:10 moved file: src/pricing.py\n  now src/tax.py" in shown
 
 
 def test_files_are_checked_where_there_is_no_memory(
-    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, memfs: Run
 ) -> None:
     bare = tmp_path / "bare"
     write(bare, {"AGENTS.md": "See `src/a.py`.\n"})
     git(bare, "init", "-q")
     monkeypatch.chdir(bare)
-    done = CliRunner().invoke(group(), ["check", "AGENTS.md"])
-    assert (done.exit_code, done.stdout) == (0, "")
-    assert CliRunner().invoke(group(), ["check"]).exit_code == 1
+    done = memfs("check", "AGENTS.md")
+    assert (done.code, done.out) == (0, "")
+    assert memfs("check").code == 1
 
 
 def test_a_shallow_clone_is_told(
-    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Path, tmp_path: Path, memfs: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change_all(shop)
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{shop}", "clone")
     monkeypatch.chdir(tmp_path / "clone")
-    done = CliRunner().invoke(group(), ["check", "--json"])
-    assert json.loads(done.stdout)["shallow"] is True
+    done = memfs("check", "--json")
+    assert json.loads(done.out)["shallow"] is True
