@@ -4,8 +4,7 @@ It is a fork of opencode, and runs the same plugin (tried by hand with 7.7.9). I
 read: an index of its database is one that a reader of foreign files may not trust.
 """
 
-from memfs.core.events import Event, Reply
-from memfs.files.account import find_named_folder
+from memfs.core.events import Event
 from memfs.hosts import opencode
 from memfs.hosts import payload as payloads
 
@@ -33,25 +32,10 @@ def parse_event(payload: dict[str, object]) -> Event | None:
     return payloads.event(NAME, payloads.CLAUDE_KINDS, opencode.WRITERS, payload)
 
 
-def format_reply(event: Event, reply: Reply) -> str:
-    """Return the JSON of a reply."""
-    return payloads.format_nested(event, reply)
-
-
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
     """List the files that wire us in a scope; Kilo has no settings that are not committed."""
-    if scope == "local":
-        return []
-    settings = f"{find_named_folder('XDG_CONFIG_HOME') or f'{home}/.config'}/kilo"
-    plugins = f"{settings}/plugins"
-    if scope == "project":
-        settings, plugins = top, f"{top}/.kilo/plugins"
-    return [
-        (f"{plugins}/memfs.js", ("opencode/memfs.js",)),
-        (opencode.select_config(settings, NAME), ("opencode/tools.json",)),
-    ]
+    return opencode.list_wiring(NAME, scope, home, top)
 
 
-def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
-    """List none: Kilo runs every plugin file, without a setting."""
-    return []
+format_reply = opencode.format_reply
+list_plugin_settings = opencode.list_plugin_settings

@@ -47,19 +47,26 @@ def format_reply(event: Event, reply: Reply) -> str:
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
     """List the files that wire us in a scope; opencode has no settings that are not committed."""
+    return list_wiring(NAME, scope, home, top)
+
+
+def list_wiring(
+    name: str, scope: str, home: str, top: str
+) -> "list[tuple[str, tuple[Entries, ...]]]":
+    """List the files that wire us in a program: opencode, or a fork with folders of its name."""
     if scope == "local":
         return []
-    settings = f"{find_named_folder('XDG_CONFIG_HOME') or f'{home}/.config'}/opencode"
+    settings = f"{find_named_folder('XDG_CONFIG_HOME') or f'{home}/.config'}/{name}"
     plugins = f"{settings}/plugins"
     if scope == "project":
-        settings, plugins = top, f"{top}/.opencode/plugins"
+        settings, plugins = top, f"{top}/.{name}/plugins"
     return [
         (f"{plugins}/memfs.js", ("opencode/memfs.js",)),
-        (select_config(settings), ("opencode/tools.json",)),
+        (select_config(settings, name), ("opencode/tools.json",)),
     ]
 
 
-def select_config(folder: str, name: str = NAME) -> str:
+def select_config(folder: str, name: str) -> str:
     """Return the settings file of a folder: the one with our server, else the preferred one."""
     found = [f"{folder}/{name}{suffix}" for suffix in (".jsonc", ".json")]
     found = [path for path in found if os.path.exists(path)] or found[1:]

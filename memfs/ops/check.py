@@ -63,11 +63,11 @@ class CheckReport:
 
 
 class _MemoryText(NamedTuple):
-    """A text, where it stands, and in which line it begins."""
+    """A text, where it stands, and the front matter before it."""
 
     path: str
     text: str
-    before: int = 0
+    head: str = ""
     label: str = ""
     ident: str = ""  # of a fact: it has no line of its own
 
@@ -93,7 +93,7 @@ def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
     found: list[CheckFinding] = []
     for each, listed in zip(texts, stale, strict=True):
         found += (_describe(each, one) for one in listed)
-        found += _find_due(project, each)
+        found += _find_due(each)
     if base:
         found = list(_filter_caused(project, found, base))
     return CheckReport(tuple(found), len(texts), sum(map(len, named)), project.is_shallow)
@@ -129,7 +129,7 @@ def _read_store(place: Place, project: ProjectFiles) -> Iterator[_MemoryText]:
 
 def _split(path: str, raw: str, label: str = "") -> _MemoryText:
     head, body = frontmatter.split(raw)
-    return _MemoryText(path, body, head.count("\n"), label)
+    return _MemoryText(path, body, head, label)
 
 
 def _shorten(project: ProjectFiles, path: str) -> str:
@@ -147,7 +147,7 @@ def _describe(text: _MemoryText, stale: StaleAnchor) -> CheckFinding:
         mend = f"memfs edit {shlex.quote(text.label)} --replace {words}{every}"
     return CheckFinding(
         text.path,
-        0 if text.ident else text.before + anchor.line,
+        0 if text.ident else text.head.count("\n") + anchor.line,
         text.label or text.ident,
         stale.state,
         anchor.kind,
@@ -177,13 +177,12 @@ def _rewrite(stale: StaleAnchor) -> str:
     return anchor.text.replace(anchor.name, now)
 
 
-def _find_due(project: ProjectFiles, text: _MemoryText) -> Iterator[CheckFinding]:
+def _find_due(text: _MemoryText) -> Iterator[CheckFinding]:
     """Yield the dates of a text's front matter that are past."""
-    if not text.before:
+    if not text.head:
         return
-    raw = files.read(os.path.join(project.top, text.path)) or ""
-    lines = raw.split("\n")[: text.before]
-    meta = blocks.front_matter(frontmatter.split(raw)[0])
+    lines = text.head.split("\n")
+    meta = blocks.front_matter(text.head)
     today = format_day(clock.seconds())
     for key in _DATES:
         day = str(meta.get(key) or "")[:10]
