@@ -401,7 +401,7 @@ def test_what_the_threat_model_says_is_shown_by_tests() -> None:
 
 
 def test_the_table_of_the_seeds_names_tests() -> None:
-    rows = (ROOT / "docs/seeds.md").read_text(encoding="utf-8").splitlines()
+    rows = (ROOT / "docs/contributing/seeds.md").read_text(encoding="utf-8").splitlines()
     for row in rows:
         named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
         assert named or not row.startswith("|") or row.startswith(("| item |", "|---")), row

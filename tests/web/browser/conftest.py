@@ -1,6 +1,6 @@
 """A real browser before the page: Chromium, driven by Playwright's Python package.
 
-`MEMFSCHROMIUM` names the program, `MEMFS_AXE` axe-core's script (see docs/testing.md).
+`MEMFSCHROMIUM` names the program, `MEMFS_AXE` axe-core's script (see docs/contributing/testing.md).
 """
 
 from __future__ import annotations
