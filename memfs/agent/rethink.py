@@ -79,8 +79,8 @@ def command(
 ) -> None:
     """Propose a tidier text for a cluttered block, as a diff.
 
-    The model of `llm` in your own configuration writes it, if there is one. Without a model only
-    duplicate lines go: what is said twice comes once. Nothing is written without --apply.
+    The model of `llm` in your own configuration writes it, if there is one. Without a model, only
+    duplicate lines are removed. Without --apply, the command only shows the diff.
     """
     place = options.place(session)
     model = None if no_model or not config.names_model() else configured_model.load_model()

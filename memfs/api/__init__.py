@@ -261,7 +261,7 @@ class Memory(SourceMethods):
         return self._decide(ident, ACCEPTED)
 
     def reject_fact(self, ident: str) -> Fact:
-        """Say that a fact is wrong: it does not come back."""
+        """Reject a wrong fact: it is not extracted again."""
         return self._decide(ident, REJECTED)
 
     def _decide(self, ident: str, status: str) -> Fact:

@@ -19,11 +19,13 @@ _SESSION = "demo-session"
 
 
 @click.command("demo")
-@click.option("--keep", is_flag=True, help="Keep the temporary project, and say where it is.")
+@click.option(
+    "--keep", is_flag=True, help="Do not delete the temporary project, and print its path."
+)
 def command(keep: bool) -> None:
-    """Show the main job on a real store in a temporary project, offline, step by step.
+    """Show the main steps with a real store in a temporary project, offline.
 
-    Nothing of yours is read or written: the demo has a home folder of its own.
+    It does not read or write your data: the demo has a home folder of its own.
     """
     folder = tempfile.mkdtemp(prefix="memfs-demo-")
     try:

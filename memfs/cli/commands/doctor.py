@@ -23,19 +23,18 @@ _COMMITS = 20  # named at most
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Mend what can be mended, and keep what was.")
-@click.option("--secrets", is_flag=True, help="Look for secrets in all that is kept, and in git.")
+@click.option("--fix", is_flag=True, help="Repair files, and save the old ones.")
+@click.option("--secrets", is_flag=True, help="Search for secrets in all stored texts, and in git.")
 @click.option("--purge", is_flag=True, help="With --secrets: redact them; cannot be undone.")
 @click.option("-y", "--yes", is_flag=True, help="With --purge: do not ask.")
 @options.json_option
 def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> None:
-    """Check stores, blocks, journal and hooks; say what is wrong, where, and what to do.
+    """Check stores, blocks, journal and hooks; list problems with their places and remedies.
 
-    With --secrets: look through blocks, archive, history, recall, sessions and logs, and print
-    PATH:LINE TYPE with the first characters of each secret. --purge redacts them, in blocks that
-    are read-only too, and in the history, so that no undo brings one back; it keeps no copy.
-
-    Exit code 1 if there is an error, or a secret is left.
+    With --secrets: search blocks, archive, history, recall, sessions and logs, and print PATH:LINE
+    TYPE with the first characters of each secret. --purge redacts them, also in read-only blocks
+    and in the history, so that no undo restores one. It leaves no copy. Exit code 1 if there is an
+    error, or a secret is left.
     """
     if (purge or yes) and not secrets:
         raise click.UsageError("--purge and --yes go with --secrets")

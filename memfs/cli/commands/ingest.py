@@ -26,15 +26,15 @@ _MAX_NAMED = 5  # skipped files, and folders without a store, are named up to so
     "--all",
     "everything",
     is_flag=True,
-    help="All that assistants keep on this machine, each session into the store of its project.",
+    help="Read all sessions on this machine, each into the store of its project.",
 )
 @options.json_option
 def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Read transcripts into recall: files, folders, or (with no PATHS) all of this project.
 
-    Without PATHS the commits of the project are read, too. Only what is new is read, exactly once:
-    stop it at any time, and run it again. Formats are told by content, not by name. With --all,
-    sessions of folders that have no store go into your own.
+    Without PATHS it also reads the commits of the project. It reads each message exactly once: you
+    can stop it at any time and run it again. It recognises formats by content, not by name. With
+    --all, sessions of folders without a store go into your own.
     """
     if everything and paths:
         raise UsageError(

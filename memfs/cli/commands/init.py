@@ -17,12 +17,14 @@ from memfs.store.blocks import Place
 
 
 @click.command("init")
-@click.option("-y", "--yes", is_flag=True, help="Wire those found, as memfs install does.")
+@click.option(
+    "-y", "--yes", is_flag=True, help="Wire all assistants that are found, as memfs install does."
+)
 def command(yes: bool) -> None:
     """Make a store for this project, and one for you.
 
     The project's store is `.agent-memory/` at the top of the repository; yours is in your home
-    folder and holds what is known about you. What is there already is kept as it is.
+    folder, for memory about you. Existing files are not changed.
     """
     made = op.run(os.getcwd(), options.home())
     for path in made.created:

@@ -20,21 +20,23 @@ from memfs.store.blocks import Place
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
 @click.option("--local", is_flag=True, help="In the project, in settings that are not committed.")
 @click.option("--user", is_flag=True, help="For all your projects, in your home folder's settings.")
+@click.option("--project", is_flag=True, help="For everyone on the project, in settings to commit.")
+@click.option("--no-mcp", is_flag=True, help="Add hooks only, without the tools (MCP server).")
+@click.option("--plugin", is_flag=True, help="Install the plugin instead of writing settings.")
 @click.option(
-    "--project", is_flag=True, help="For all who work on the project, in settings to commit."
+    "--trust",
+    is_flag=True,
+    help="Trust the memfs hooks, so that they run without a question (Codex).",
 )
-@click.option("--no-mcp", is_flag=True, help="The hooks alone, without the tools (MCP server).")
-@click.option("--plugin", is_flag=True, help="By our plugin in place of settings.")
-@click.option("--trust", is_flag=True, help="Have the assistant run our hooks unasked (Codex).")
-@click.option("--status-line", is_flag=True, help="A line on the screen, too (Claude Code).")
+@click.option("--status-line", is_flag=True, help="Also add a line on the screen (Claude Code).")
 @click.option(
     "--own-memory",
     "memory",
     metavar="WHAT",
     type=click.Choice(["keep", "off", "store"]),
-    help="Its own memory (Claude Code): keep, off, or store, to have it in the store.",
+    help="Claude Code's own memory: keep it, turn it off, or put it into the store.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def install_command(
     host: tuple[str, ...],
     local: bool,
@@ -47,15 +49,15 @@ def install_command(
     memory: str | None,
     dry_run: bool,
 ) -> None:
-    """Wire assistants to the memory: put our hooks and tools into their settings.
+    """Wire assistants to the memory: add hooks and tools to their settings.
 
-    Without HOST, every assistant that is found. They go where the assistant is wired already, else
-    into your own settings, which are not committed: those in the project (Claude Code), or where
-    an assistant has no such, those for all your projects. Entries of others are never touched;
-    `memfs uninstall` takes ours out again.
+    Without HOST, it wires every assistant that is found. An assistant that is wired stays in the
+    same settings file. Otherwise memfs uses your own settings, which are not committed: in the
+    project (Claude Code), or for all your projects. Other entries stay as they are. `memfs
+    uninstall` removes the entries of memfs.
 
-    Claude Code keeps a memory of its own, and its instructions say so beside ours. At a terminal
-    you are asked what becomes of it; --own-memory says it.
+    Claude Code also has a memory of its own. At a terminal memfs asks what to do with it;
+    --own-memory answers that.
     """
     scope = parse_scope(local=local, user=user, project=project)
     if plugin and (scope or no_mcp or status_line or memory or dry_run):
@@ -231,13 +233,13 @@ def print_plan(planned: list[install.WiredHost]) -> None:
     "--user", is_flag=True, help="From your home folder's settings, for all your projects."
 )
 @click.option("--project", is_flag=True, help="From the project's settings that are committed.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def uninstall_command(
     host: tuple[str, ...], local: bool, user: bool, project: bool, dry_run: bool
 ) -> None:
-    """Take our hooks and tools out of this project's settings. The memory itself stays.
+    """Remove the memfs hooks and tools from this project's settings. The memory itself stays.
 
-    A settings file that nobody changed meanwhile gets back the very bytes it had before.
+    A settings file that did not change meanwhile is restored byte for byte.
     """
     scope = parse_scope(local=local, user=user, project=project)
     place = options.place(untrusted=True)

@@ -24,21 +24,21 @@ _UNKNOWN = "(its session is not in recall yet)"
 
 @click.command("last")
 @click.argument("number", type=click.IntRange(1), default=1, required=False)
-@click.option("--wrong", metavar="ID", help="Do not bring this item for such prompts again.")
+@click.option("--wrong", metavar="ID", help="Do not bring this item for similar prompts again.")
 @click.option("--right", metavar="ID", help="Take that back.")
-@click.option("--dismissed", is_flag=True, help="List what is not brought again.")
+@click.option("--dismissed", is_flag=True, help="List dismissed items.")
 @click.option("--session", is_flag=True, help="Show where the last session stopped.")
 @options.json_option
 @paged
 def command(
     number: int, wrong: str, right: str, dismissed: bool, session: bool, as_json: bool
 ) -> None:
-    """Show what the assistant was given at the last NUMBER prompts, from where, and why.
+    """Show the texts that the last NUMBER prompts brought, their sources, and why.
 
-    It also says how close the closest past exchange was, and how close it had to be.
+    It also shows how close the closest past exchange was, and how close it had to be.
 
-    For --wrong, such prompts are those that share at least half of their words with the one that
-    brought the item, apart from words such as "fix" or "the".
+    For --wrong, a prompt is similar if it shares at least half of its words with the one that
+    brought the item, without words such as "fix" or "the".
     """
     if sum(map(bool, (wrong, right, dismissed, session))) > 1:
         raise click.UsageError("use one of --wrong, --right, --dismissed and --session")

@@ -22,9 +22,11 @@ from memfs.recall.open_store import OpenStore
     "--compression",
     type=click.Choice(["smart", "aggressive"]),
     default=None,
-    help="How what does not fit is shortened: by its sentences, or cut off.",
+    help="How to shorten texts that do not fit: by sentences, or cut off.",
 )
-@click.option("--nearest", is_flag=True, help="Show the nearest where nothing is clearly relevant.")
+@click.option(
+    "--nearest", is_flag=True, help="Show the nearest pieces even if none is clearly relevant."
+)
 @options.session_option
 @options.json_option
 def command(
@@ -35,10 +37,10 @@ def command(
     session: str,
     as_json: bool,
 ) -> None:
-    """Compose what memory holds for TASK, to put before a model.
+    """Print a context for a model that works on TASK.
 
-    Passages, past messages and blocks that are not pinned are searched, and the best are put
-    together, nothing twice.
+    It searches passages, past messages, facts and unpinned blocks, and joins the best, without
+    duplicates.
     """
     with stoppable_stages(lambda: "what was indexed is kept; run it again to continue") as stage:
         index = OpenStore(options.place(session), stage)

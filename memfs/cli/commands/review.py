@@ -41,11 +41,11 @@ _KEYS = {
 @click.group("review", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
-    """Decide on what sessions propose for the memory: rules, and what reviews and reflection found.
+    """Decide on proposals for the memory: rules of yours, results of reviews and reflection.
 
-    At a terminal each is shown, and a key takes it, drops it, edits it or leaves it.
+    At a terminal it shows each, and a key accepts, drops, edits or skips it.
 
-    review.mode says whether sessions are reviewed by themselves: off (the default), nudge (the next
+    review.mode turns on automatic reviews: off (the default), nudge (the next
     prompt reminds the assistant), inline (the assistant's own model, at the end of a turn) or
     background (the configured model, when a session ends).
     """
@@ -60,7 +60,7 @@ def command(called: click.Context) -> None:
 @command.command("list")
 @options.json_option
 def list_(as_json: bool) -> None:
-    """List what you stated to hold, what reviews saved, and what reflection proposes."""
+    """List your standing rules, edits by reviews, and proposals of reflection."""
     place = options.place()
     if not as_json:
         _list(place)
@@ -87,7 +87,7 @@ def list_(as_json: bool) -> None:
 @command.command("accept")
 @click.argument("id")
 def accept(id: str) -> None:
-    """Take a standing rule, or a proposal of reflection, into its block."""
+    """Put a standing rule, or a proposal of reflection, into its block."""
     place = options.place()
     rule = _find_rule(place, id)
     if rule:
@@ -116,23 +116,23 @@ def reject(id: str) -> None:
     metavar="HOST",
     default="claude",
     show_default=True,
-    help="The assistant whose session that is.",
+    help="The assistant of that session.",
 )
 def session(id: str, host: str) -> None:
-    """Have the configured model review one session now, and save what it missed."""
+    """Let the configured model review one session now, and save missing facts."""
     _run_review(options.place(id), host)
 
 
 @command.command("reflect")
 @options.number_option("--sessions", "most", help="Look over so many sessions at most.", default=8)
 @click.option("--again", is_flag=True, help="The latest ones, also if they were looked at before.")
-@click.option("--apply", "applied", is_flag=True, help="Take what is proposed without asking.")
+@click.option("--apply", "applied", is_flag=True, help="Accept the proposals without asking.")
 def reflect(most: int, again: bool, applied: bool) -> None:
-    """Have the configured model look over past sessions, and propose what memory should say.
+    """Let the configured model look over past sessions, and propose changes to the memory.
 
-    It works in a draft of the store (a git worktree, where there is git), so that nothing changes
-    before you have seen it: the diff is shown, memfs review accept takes it. With --apply, or
-    review.apply in your own configuration, it is taken at once.
+    It works in a draft of the store (in git, a worktree) and shows the diff. The memory changes
+    only with memfs review accept. With --apply, or review.apply in your own configuration, it
+    changes at once.
     """
     place = options.place()
     model = parts.load("agent.configured_model").load_model()

@@ -23,7 +23,7 @@ _ID = 8  # characters of an id that are shown
 
 @click.group("session", cls=CommandGroup)
 def command() -> None:
-    """List, show and forget what assistants' sessions said; say how one came out."""
+    """List, show, rate and forget recorded sessions."""
 
 
 @command.command("list")
@@ -77,7 +77,7 @@ def _measure_ids(idents: Iterable[str]) -> dict[str, int]:
 @options.json_option
 @paged
 def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
-    """Show what was said in the session whose id begins with ID, turn by turn."""
+    """Show the session with an id that begins with ID, turn by turn."""
     place = options.place()
     found, _ = op.find_session(place, id)
     messages = op.number_turns(op.read_session(place, found.id))
@@ -99,8 +99,8 @@ def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
 def forget(id: str, yes: bool) -> None:
     """Remove a session from recall, search, the graph and the facts; it is not read again.
 
-    Facts that you accepted stay, as do blocks and the archive. The assistant's own transcript is
-    not touched. That is for people.
+    Accepted facts, blocks and the archive stay. The assistant's own transcript stays, too. Only
+    people may do this.
     """
     place = options.place()
     found, _ = op.find_session(place, id)
@@ -121,13 +121,13 @@ def forget(id: str, yes: bool) -> None:
 @command.command("outcome")
 @click.argument("id", type=_SESSION)
 @click.argument("how", type=click.Choice(["worked", "failed"]))
-@click.option("--why", default="", metavar="TEXT", help="What told you.")
-@options.number_option("--turn", help="Of this turn alone.")
+@click.option("--why", default="", metavar="TEXT", help="The reason for your rating.")
+@options.number_option("--turn", help="Rate only this turn.")
 def outcome(id: str, how: str, why: str, turn: int | None) -> None:
-    """Say how a past session came out (the beginning of its ID will do).
+    """Rate a past session (the beginning of its ID is enough).
 
-    memfs sees that tests passed, a commit was made, or you said thanks; what you say here counts
-    more. `memfs graph` shows it, and prompts about the same thing are told what worked.
+    memfs also notices passed tests, commits and thanks, but your rating counts more. `memfs graph`
+    shows it, and prompts about the same problem bring the solution.
     """
     from memfs.ops import graph  # with numpy, which a list needs not
 

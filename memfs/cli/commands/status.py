@@ -23,14 +23,12 @@ _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is
 
 
 @click.command("status")
-@click.option(
-    "--window", is_flag=True, help="Show what the memory takes of the assistant's context."
-)
+@click.option("--window", is_flag=True, help="Show the memory's share of the assistant's context.")
 @options.number_option("--tokens", help="With --window: of a window of so many tokens.")
 @options.session_option
 @options.json_option
 def command(window: bool, tokens: int | None, session: str, as_json: bool) -> None:
-    """Show the state of the memory here: blocks, recall, archive, and who is wired to it."""
+    """Show the state of the memory here: blocks, recall, archive, and wired assistants."""
     if window:
         _show_window(options.place(session), tokens or 0, as_json=as_json)
         return

@@ -14,13 +14,15 @@ from memfs.sync import githook, instruction_sections
 
 @click.command("sync")
 @click.argument("target", nargs=-1, type=click.Choice(tuple(TARGETS)))
-@click.option("--remove", is_flag=True, help="Take our section out again.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if something is out of step.")
-@click.option("--git-hook", is_flag=True, help="Have git run this before commits, after merges.")
-@click.option("--no-git-hook", is_flag=True, help="Take our lines out of git's hooks again.")
-@click.option("--stage", is_flag=True, help="In a git hook: add what is renewed to the commit.")
-@click.option("--merged", is_flag=True, help="In a git hook: renew what a merge left out of step.")
+@click.option("--remove", is_flag=True, help="Remove the section.")
+@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; exit with 1 if a section is out of date."
+)
+@click.option("--git-hook", is_flag=True, help="Let git run this before commits and after merges.")
+@click.option("--no-git-hook", is_flag=True, help="Remove the memfs lines from git's hooks.")
+@click.option("--stage", is_flag=True, help="In a git hook: add updated sections to the commit.")
+@click.option("--merged", is_flag=True, help="In a git hook: update sections after a merge.")
 @options.json_option
 def command(
     target: tuple[str, ...],
@@ -33,13 +35,12 @@ def command(
     merged: bool,
     as_json: bool,
 ) -> None:
-    """Keep the project's memory in files that assistants read by themselves.
+    """Write the project's memory into files that assistants read by themselves.
 
     For assistants without hooks: agents is AGENTS.md, claude CLAUDE.md, gemini GEMINI.md, cursor
-    .cursor/rules/memfs.mdc, copilot .github/copilot-instructions.md, windsurf .windsurfrules. A
-    file has the project's blocks in a section of ours; what is outside its marks is never touched.
-
-    Without TARGET, every file that has our section already.
+    .cursor/rules/memfs.mdc, copilot .github/copilot-instructions.md, windsurf .windsurfrules. The
+    project's blocks go into a marked section; memfs never changes text outside of it. Without
+    TARGET, it updates every file that has the section.
     """
     if check and remove:
         raise click.UsageError("--check and --remove exclude each other")
