@@ -77,7 +77,7 @@ def _find_place(named: str, again: bool) -> Place:
     found = ToolContext(os.getcwd(), Origin("agent", OWN)).place()
     latest = usage_limits.find_latest_session(found.home) if again and not named else ""
     if again and not named and not latest:
-        raise MemfsError("there is no session to go on with", "memfs agent TEXT begins one")
+        raise MemfsError("there is no session to continue", "memfs agent TEXT begins one")
     return Place(found.project, found.user, named or latest or f"agent-{clock.unique()}")
 
 
@@ -112,7 +112,7 @@ class _Talk:
                 console.error(error.message, error.hint)
         if not self._json:
             console.talk(
-                f"{self._model.format_spent()}; go on with memfs agent --continue, or --session "
+                f"{self._model.format_spent()}; continue with memfs agent --continue, or --session "
                 f"{self._chat.queue.session}"
             )
 

@@ -51,7 +51,7 @@ def propose_text(place: Place, label: str, model: Model | None) -> RethinkPropos
         else:
             if after and len(after) <= block.limit:
                 return RethinkProposal(block.label, block.value, after, model.name, shown.version)
-            note = f"{model.name} wrote nothing that fits the block"
+            note = f"{model.name} wrote no text that fits the block"
     after = consolidate.consolidate_text(f"{block.value}\n").rstrip("\n")
     return RethinkProposal(block.label, block.value, after, "rules, no model", shown.version, note)
 
@@ -104,7 +104,7 @@ def command(
     if found.before == found.after:
         return
     if not applied:
-        console.talk(f"written by {found.by}; memfs rethink {found.label} --apply takes it")
+        console.talk(f"written by {found.by}; memfs rethink {found.label} --apply writes it")
         return
     if model is not None and found.by != model.name:
         raise MemfsError(found.note, "try again; --no-model takes what rules propose")

@@ -30,7 +30,7 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
         console.talk(f"memfs: {found.left_out}: its user can run memfs trust")
     if found.unused:
         console.talk(
-            f"memfs: {found.unused} was not made by memfs for you, and nothing in it is used. "
+            f"memfs: {found.unused} was not made by memfs for you, and is not used. "
             "If it is yours (made for another home folder, in a container): memfs trust --local"
         )
     return found

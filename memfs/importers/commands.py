@@ -102,7 +102,7 @@ def import_command(
     place = options.place()
     if undo or listed:
         if paths or (undo and listed):
-            raise click.UsageError("--undo and --list stand alone")
+            raise click.UsageError("--undo and --list go with no other option")
         _undo(place, undo, as_json=as_json) if undo else _list(place, as_json=as_json)
         return
     if source:
@@ -179,7 +179,7 @@ def _import_assistants(
         return
     if origin.actor == "agent":
         raise RejectedError(
-            "what assistants remember is accepted by a person", "ask the user to do it"
+            "only a person can accept the memory of assistants", "ask the user to do it"
         )
     if not (yes or take):
         chosen = _choose(new)
@@ -192,14 +192,14 @@ def _import_assistants(
     elif chosen:
         report.print_taken(found)
     else:
-        console.talk("nothing was taken")
+        console.talk("no note was imported")
 
 
 def _choose(new: list[ImportedFile]) -> list[str]:
     """Ask a person about each file that is new; return the names of those that are accepted."""
     if not console.can_ask():
         raise UsageError(
-            f"{format_count(len(new), 'memory')} would be taken, and nobody can be asked",
+            f"{format_count(len(new), 'memory')} would be imported, without a terminal to ask",
             "--yes takes all, --take NAME takes one",
         )
     chosen: list[str] = []
@@ -292,7 +292,7 @@ def _print_report(done: importing.Imported, *, dry_run: bool) -> None:
     for label in done.unpinned:
         console.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
     if done.config:
-        console.talk("  its config.yaml is not taken over; settings are yours")
+        console.talk("  its config.yaml is not imported: your settings stay")
     if done.edits:
         console.talk(f"  its history ({format_count(done.edits, 'edit')}) is not taken over")
     if done.left_out:
@@ -333,7 +333,7 @@ def export_command(
         raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
     place = options.place()
     write = partial(exporting.convert, place, tool) if tool else partial(exporting.run, place)
-    with stoppable_stages(lambda: "nothing was written; run it again", (exporting.SCAN,)) as stage:
+    with stoppable_stages(lambda: "no file was written; run it again", (exporting.SCAN,)) as stage:
         done = write(
             path, user=user, everything=everything, force=force, anyway=secrets, stage=stage
         )

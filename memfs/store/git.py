@@ -303,7 +303,7 @@ def foreign_part(folder: str) -> str:
     # It is git that says where it would write: how it reads `.git` is not to be guessed.
     lines = (run(top, "rev-parse", "--git-dir", "--git-common-dir") or "").split("\n")
     if len(lines) != 3:
-        return f"git does not say where it keeps {top}"
+        return f"git does not name the place of {top}"
     own, common = (os.path.join(top, name) for name in lines[:2])
     if own == dot:
         known = common == dot
@@ -344,7 +344,7 @@ def find_refusal(folder: str) -> tuple[str, str]:
         return "", ""
     done = start(folder, "rev-parse", "--git-dir")
     if done is None:
-        return "git is not on the PATH: commits and what is pulled are not seen", "install git"
+        return "git is not on the PATH: commits and pulled changes are not seen", "install git"
     if b"safe.directory" in done.stderr:
         hint = f"if you trust it: git config --global --add safe.directory {shlex.quote(top)}"
         return f"git refuses {top}, for it belongs to another user", hint

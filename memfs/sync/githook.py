@@ -47,7 +47,7 @@ def run(place: Place, *, remove: bool = False) -> list[GitHookOutcome]:
     top = git.top_level(store.top) if store else None
     if store is None or top is None or os.path.realpath(top) != os.path.realpath(store.top):
         raise StoreError(
-            "there is no git repository here whose top has a project store",
+            "no git repository here has a project store at its top",
             "the hooks run at the top of a repository, and need the store there",
         )
     with lock.hold_lock(store):
@@ -180,7 +180,7 @@ def _write(path: str, before: str | None, after: str | None) -> None:
     if after == before:
         return
     if _read(path) != before:
-        raise StoreError(f"{path} was changed by somebody else meanwhile", "run it again")
+        raise StoreError(f"{path} was changed by another program meanwhile", "run it again")
     if after is None:
         files.remove(path)
         files.sync_folder(os.path.dirname(path))

@@ -37,7 +37,7 @@ _ID = 8  # characters of an id that are shown
 _MOST = 20  # sessions that are listed
 _LATER = {
     "all": "later sessions of this project are shared, too, as they are recorded",
-    "solved": "what you say worked from now on is shared, too",
+    "solved": "turns that you rate as worked from now on are shared, too",
 }
 
 _TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
@@ -83,11 +83,15 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     if done.note:
         console.talk(f"! {done.note}")
     if found.role == "writer":
-        console.talk("  nothing is shared yet: memfs team share --dry-run --project shows what is")
+        console.talk(
+            "  no session is shared yet: memfs team share --dry-run --project shows the texts"
+        )
     else:
         console.talk("  you may read what others shared, and share nothing")
     if is_asked_at_prompts(place):
-        console.talk("  prompts go to it as questions, and are not kept; not with hooks.team: off")
+        console.talk(
+            "  prompts go to it as questions, which it does not store; hooks.team: off stops that"
+        )
 
 
 @command.command("status")
@@ -150,7 +154,7 @@ def share(
     if dry_run:
         return
     if not plan.messages and base == "nothing":
-        raise RejectedError("nothing of it can be shared", "what is left out is named above")
+        raise RejectedError("no message of it can be shared", "left out messages are named above")
     if not yes:
         if not console.can_ask():
             raise UsageError(
@@ -289,7 +293,7 @@ def _print_upload(report: UploadReport) -> None:
         parts.append(f"sent {format_count(report.stored + report.known, 'message')}{known}")
     if report.removed:
         parts.append(f"took back {format_count(report.removed, 'message')}")
-    console.print_done("; ".join(parts) or "nothing was to be sent or taken back")
+    console.print_done("; ".join(parts) or "there was nothing to send or to take back")
     if report.refused:
         refused = format_count(report.refused, "message")
         console.talk(f"! the server refused {refused}: memfs team status says why")

@@ -73,7 +73,7 @@ def init(database: str, team: str, renew: bool) -> None:
     if not state.vectors:
         console.talk("pgvector is not there: messages are found by their words alone")
     if state.service:
-        console.talk("keep this line, it is shown once:")
+        console.talk("save this line, it is shown once:")
         console.data(f"{_DATABASE}='{state.service}'")
 
 

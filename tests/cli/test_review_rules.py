@@ -38,7 +38,7 @@ def pending(memfs: Run) -> dict[str, tuple[str, str]]:
 
 
 def test_a_start_tells_of_them_once(place: Place) -> None:
-    told = "memfs: 2 things that you stated to hold are in no block yet: memfs review"
+    told = "memfs: 2 rules that you stated are in no block yet: memfs review"
     assert brief.start(place).notice == told
     assert brief.start(place).notice == ""
 
@@ -47,9 +47,9 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     done = memfs("review")
     ident, label = pending(memfs)[RULE]
     assert label == "system_rules"
-    assert f"{ident}  2026-04-01  you stated, in no block yet (for system_rules):\n" in done.out
+    assert f"{ident}  2026-04-01  your rule, not in a block yet (for system_rules):\n" in done.out
     assert f"    {RULE}\n" in done.out
-    assert "memfs review accept ID takes one into its block" in done.err
+    assert "memfs review accept ID writes one into its block" in done.err
 
 
 def test_what_may_be_a_rule_is_listed_behind_those_that_are_certain(
@@ -60,7 +60,8 @@ def test_what_may_be_a_rule_is_listed_behind_those_that_are_certain(
     assert [*pending(memfs)][-1] == likely.text
     done = memfs("review")
     assert (
-        f"{likely.id}  2026-04-02  perhaps a rule, in no block yet (for system_rules):" in done.out
+        f"{likely.id}  2026-04-02  perhaps a rule, not in a block yet (for system_rules):"
+        in done.out
     )
 
 

@@ -280,7 +280,7 @@ def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
     recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
     shown = memfs("facts", "extract")
     assert shown.err == (
-        "✓ 2 new facts in 3 messages\nsome could stand in a block, if you want: memfs facts offer\n"
+        "✓ 2 new facts in 3 messages\nto put some into a block: memfs facts offer\n"
     )
     assert "rule 0.85\n    Never deploy on Fridays\n" in shown.out
     assert memfs("facts", "extract").err == "✓ 0 new facts in 0 messages\n"
@@ -350,7 +350,7 @@ def test_facts_of_tools_that_are_stored_are_read_found_and_forgotten(
 def test_a_person_decides(place: Place, memfs: Run) -> None:
     [fact] = add(place, "Never deploy on Fridays.")
     assert memfs("facts", "reject", fact.id[:8]).err == "✓ rejected: Never deploy on Fridays\n"
-    assert memfs("facts").err == "no facts; memfs facts extract looks through recall\n"
+    assert memfs("facts").err == "no facts; memfs facts extract finds some in new sessions\n"
     assert "rule 0.85 rejected" in memfs("facts", "list", "--status", "rejected").out
     assert memfs("facts", "accept", fact.id[:8]).code == 0
     assert memfs("facts", "accept", "zz").code == 1
@@ -381,4 +381,4 @@ def test_what_is_sure_is_offered_for_a_block_and_written_into_none(
     memfs("edit", "human", "--append", "I prefer tabs over spaces")
     assert len(json.loads(memfs("facts", "offer", "--json").out)) == 1
     memfs("edit", "system_rules", "--append", "Never deploy on Fridays")
-    assert memfs("facts", "offer").err == "no fact that is sure enough is missing from the blocks\n"
+    assert memfs("facts", "offer").err == "the blocks have all sure facts already\n"

@@ -59,7 +59,7 @@ def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:
     assert lines[0].split() == ["SECTION", "TOKENS", "OF", "THE", "ROOM", "CUT"]
     assert lines[-1].startswith("left for the conversation")
     assert shown.err == (
-        "8,192 tokens, 2,730 of them kept free for the answer, 512 for tool calls; counted by an estimate\n"
+        "8,192 tokens, 2,730 of them reserved for the answer, 512 for tool calls; counted by an estimate\n"
     )
     found = json.loads(memfs("status", "--window", "--tokens", "8192", "--json").out)
     assert found["used"] + found["left"] == 8192 - 2730 - 512
@@ -119,7 +119,7 @@ def test_a_context_says_where_nothing_is_clearly_relevant(place: Place, memfs: R
     task = ("recall", "write an essay about doors and the wind")
     shown = memfs(*task)
     assert (shown.code, shown.out) == (0, "")
-    assert shown.err == "nothing is clearly relevant; --nearest shows the 1 piece\n"
+    assert shown.err == "no hit is clearly relevant; --nearest shows the 1 piece\n"
     assert "listens on port 7741" in memfs(*task, "--nearest").out
     assert json.loads(memfs(*task, "--json").out)["sure"] is False
     assert json.loads(memfs("recall", "zephyr gateway", "--json").out)["sure"] is True
@@ -129,4 +129,4 @@ def test_odd_wishes_for_a_context_are_refused(place: Place, memfs: Run) -> None:
     assert memfs("recall", "x", "--budget", "10").code == 2
     assert memfs("recall", "  ").code == 2
     assert memfs("status", "--window", "--compression", "smart").code == 2
-    assert memfs("recall", "anything at all").err == "memory holds nothing about that\n"
+    assert memfs("recall", "anything at all").err == "the memory has nothing about that\n"

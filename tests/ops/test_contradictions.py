@@ -17,7 +17,7 @@ def test_two_ports_of_one_service(place: Place, home: Path) -> None:
     assert found == (("system_rules", "8080", "9090"),)
     [told] = [each for each in doctor.run(place, str(home)) if "8080 and 9090" in each.text]
     assert told.level == "warning"
-    assert told.hint == "keep the one that holds: memfs edit system_rules"
+    assert told.hint == "delete the outdated one: memfs edit system_rules"
 
 
 def test_a_block_that_agrees_with_itself_is_fine(place: Place, home: Path) -> None:

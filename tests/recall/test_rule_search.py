@@ -249,7 +249,7 @@ def test_what_is_only_likely_is_proposed_and_not_told(place: Place) -> None:
     shown = brief.start(place)
     assert "never deploy the shop on a friday" in shown.context
     assert "only with her ok" not in shown.context
-    assert shown.notice.startswith("memfs: 1 thing that you stated to hold is")
+    assert shown.notice.startswith("memfs: 1 rule that you stated is")
 
 
 def test_a_setting_turns_the_telling_off(place: Place) -> None:

@@ -70,7 +70,7 @@ def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
         console.as_json([_build_record(each) for each in shown])
         return
     if not found:
-        console.talk("no passages; memfs archive add TEXT keeps one")
+        console.talk("no passages; memfs archive add TEXT stores one")
         return
     rows = [("ID", "DAY", "TIER", "WEIGHT", "TEXT")]
     for each in shown:

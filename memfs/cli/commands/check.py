@@ -60,7 +60,7 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
             _print_finding(finding)
         if report.shallow:
             console.talk(
-                "! this clone has only a part of the history: what is gone cannot be seen. In a "
+                "! this clone has only a part of the history: removed names cannot be found. In a "
                 "GitHub workflow: actions/checkout with fetch-depth: 0"
             )
         looked = f"{format_count(report.anchors, 'name')} in {format_count(report.texts, 'text')}"

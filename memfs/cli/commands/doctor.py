@@ -61,7 +61,7 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
 
 
 def _run_scan(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
-    with stoppable_stages(lambda: "nothing was changed; run it again") as stage:
+    with stoppable_stages(lambda: "no file was changed; run it again") as stage:
         scan = purge_op.find(place, options.home(), stage)
     own = sum(found.ours for found in scan.found)
     if not as_json:
@@ -89,11 +89,11 @@ def _print_secrets(scan: SecretScan) -> None:
 def _ask(count: int) -> None:
     if not sys.stdin.isatty():
         raise MemfsError(
-            "--purge asks before it redacts, and nobody is here to answer",
+            "--purge asks before it redacts, and there is no terminal",
             "memfs doctor --secrets --purge --yes",
         )
     what = format_count(count, "secret")
-    click.confirm(f"Redact {what}, in the history too? No copy is kept.", abort=True, err=True)
+    click.confirm(f"Redact {what}, in the history too? This leaves no copy.", abort=True, err=True)
 
 
 def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
@@ -116,8 +116,8 @@ def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
         more = len(scan.commits) - _COMMITS
         console.talk(
             (f"  and {more:,} more. " if more > 0 else "  ")
-            + "git keeps them, and so does every clone: rotate the secrets; git filter-repo can "
-            "take them out"
+            + "git and every clone still have them: rotate the secrets; git filter-repo can remove "
+            "them"
         )
     for name in scan.unread:
         console.talk(f"! not looked through, or not to its end: {name}")

@@ -146,7 +146,7 @@ def _offer(place: Place, *, as_json: bool) -> None:
     for each in found:
         console.data(shlex.join(["memfs", "edit", each.label, "--append", each.fact.statement]))
     if not found:
-        console.talk("no fact that is sure enough is missing from the blocks")
+        console.talk("the blocks have all sure facts already")
 
 
 def _extract(place: Place, by_model: bool | None) -> None:
@@ -168,7 +168,7 @@ def _extract(place: Place, by_model: bool | None) -> None:
     if len(done.facts) > _NEW:
         console.talk(f"{len(done.facts) - _NEW:,} more: memfs facts")
     if done.facts and op.list_offers(place):
-        console.talk("some could stand in a block, if you want: memfs facts offer")
+        console.talk("to put some into a block: memfs facts offer")
 
 
 def _decide(ident: str, status: str) -> None:
@@ -178,7 +178,7 @@ def _decide(ident: str, status: str) -> None:
 
 def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
     if not found:
-        console.talk("no facts; memfs facts extract looks through recall")
+        console.talk("no facts; memfs facts extract finds some in new sessions")
         return
     for fact in found:
         marks = "" if fact.status == "active" else f" {fact.status}"

@@ -120,7 +120,7 @@ def _print_similar(place: Place, text: str, limit: int, *, as_json: bool) -> Non
             console.echo(layout.wrap(f"what worked: {_shorten(fixed.reply)}", 8))
     if found.steps:
         line = ", ".join(f"{step.name} ({step.share:.0%})" for step in found.steps)
-        console.data(f"what usually came first: {line}")
+        console.data(f"usual first steps: {line}")
 
 
 def _print_paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:

@@ -25,6 +25,6 @@ def command(drop: bool, as_json: bool) -> None:
     if drop:
         show_last(op.drop(place), as_json=as_json)
         return
-    with stoppable_stages(lambda: "nothing was handed over; run it again", ("reading",)) as stage:
+    with stoppable_stages(lambda: "no note was handed over; run it again", ("reading",)) as stage:
         found = op.hand_over(place, options.home(), stage)
     show_last(found, as_json=as_json)

@@ -38,7 +38,7 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """
     if everything and paths:
         raise UsageError(
-            "--all reads what assistants keep, and takes no PATHS",
+            "--all reads the sessions of assistants, and takes no PATHS",
             "memfs ingest PATHS reads files and folders into the store of this folder",
         )
     if everything:
@@ -59,7 +59,7 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
         where = "in these folders" if paths else f"of {_shorten_path(place.home.top)}"
         console.talk(f"There are no transcripts {where}.")
         if not paths:
-            console.talk("Those of all projects are read by: memfs ingest --all")
+            console.talk("To read those of all projects: memfs ingest --all")
         return
     _print_totals(tally)
     _print_skipped(tally)
@@ -90,7 +90,7 @@ def _ingest_all(as_json: bool) -> None:
         console.as_json({**_build_record(done.total), "stores": stores, "no_store": left})
         return
     if not done.total.files:
-        console.talk("No assistant keeps transcripts on this machine.")
+        console.talk("There are no transcripts of assistants on this machine.")
         return
     problem = any(each.problem for each in done.stores)
     _print_totals(done.total, is_whole=not (problem or done.left))

@@ -159,7 +159,7 @@ def _ask_memory(own: own_memory.OwnMemory, scope: str) -> str:
     """Ask a person at a terminal what becomes of Claude Code's own memory; keep without one."""
     if not console.can_ask() or options.get_origin().actor == "agent" or scope == "project":
         return "keep"
-    console.talk(f"Claude Code keeps a memory of its own, beside this one: {own.path}")
+    console.talk(f"Claude Code has a memory of its own, beside this one: {own.path}")
     choices = ["keep", "off", *(["store"] if scope == "local" else [])]
     return str(
         click.prompt(
@@ -177,7 +177,7 @@ def _describe_memory(own: own_memory.OwnMemory) -> str:
     """Say what became of Claude Code's own memory."""
     if own.state == own_memory.ON:
         return f"Its own memory stays beside this one, in {own.path}: --own-memory off or store."
-    earlier = "What it holds stays: memfs import --from assistants."
+    earlier = "Its notes stay. To import them: memfs import --from assistants."
     if own.state == own_memory.OFF:
         return f"Its own memory is switched off. {earlier}"
     return f"It keeps its own memory in {own.path}, as blocks. {earlier}"
@@ -204,7 +204,9 @@ def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
             f"an assistant cannot trust hooks for {title}", "run it in a terminal of your own"
         )
     asked = sys.stdin.isatty() and not unasked and not agent
-    if unasked or (asked and click.confirm(f"{title} runs only hooks you trust. Trust ours?")):
+    if unasked or (
+        asked and click.confirm(f"{title} runs only hooks that you trust. Trust those of memfs?")
+    ):
         number = install.trust(place, host)
         console.print_done(f"{title}: {format_count(number, 'hook')} trusted")
     else:

@@ -65,7 +65,7 @@ def show_last(found: LastSession | None, *, as_json: bool) -> None:
     if as_json:
         console.as_json(found._asdict() if found else None)
     elif found is None:
-        console.talk("no session here left anything to hand over; memfs ingest reads new ones")
+        console.talk("no session to hand over here; memfs ingest reads new ones")
     else:
         console.echo(make_plain(found.text).rstrip())
         console.talk(found.describe_state())
@@ -90,7 +90,7 @@ def _list_dismissed(place: Place, *, as_json: bool) -> None:
         console.as_json([asdict(each) for each in found])
         return
     if not found:
-        console.talk("nothing is dismissed here")
+        console.talk("no item is dismissed here")
     for each in found:
         head = f"{each.id}  {format_time(each.at)}  {flatten_text(each.source)}"
         console.echo(layout.format_head(head))

@@ -68,7 +68,7 @@ def _list_facts(found: Coverage) -> list[tuple[str, str]]:
     facts = [("model", f"{found.model}{note}")]
     if found.off and found.bytes:
         size = format_size(found.bytes)
-        vectors = f"{size} of vectors are kept; memfs model use none removes them"
+        vectors = f"{size} of vectors are stored; memfs model use none removes them"
         return [*facts, ("index", vectors)]
     if found.source:
         facts += [

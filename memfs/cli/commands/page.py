@@ -15,7 +15,7 @@ from memfs.ops.page import PagedOut
 _FATES = {
     "archive": "to the archive",
     "summarise": "shortened, whole in the archive",
-    "discard": "away (the history keeps it)",
+    "discard": "away (still in the history)",
 }
 _SHOWN = 90  # characters of a part
 
@@ -75,7 +75,7 @@ def page_out_command(
         console.as_json(_build_record(done))
         return
     if not done.gone:
-        console.talk(f"nothing in '{done.label}' is off the task; it stays as it is")
+        console.talk(f"every part of '{done.label}' is about the task; the block stays as it is")
         return
     rows = [("RELEVANCE", "WORTH", "", "PART")]
     rows += [
@@ -90,7 +90,7 @@ def page_out_command(
     console.echo(layout.table(rows, right=(0, 1)))
     parts = format_count(len(done.gone), "part")
     if dry_run:
-        console.talk(f"{parts} of '{done.label}' would go; nothing was written")
+        console.talk(f"{parts} of '{done.label}' would be moved; no file was written")
         return
     console.print_done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
     format_remainder(done.note)

@@ -42,7 +42,7 @@ def command(
     It searches passages, past messages, facts and unpinned blocks, and joins the best, without
     duplicates.
     """
-    with stoppable_stages(lambda: "what was indexed is kept; run it again to continue") as stage:
+    with stoppable_stages(lambda: "the index so far is saved; run it again to continue") as stage:
         index = OpenStore(options.place(session), stage)
         found = op.for_task(index, " ".join(task), budget or 0, compression)
     if as_json:
@@ -55,16 +55,16 @@ def _show(found: Context, *, nearest: bool) -> None:
     for problem in found.problems:
         console.talk(f"! {problem}")
     if not found.pieces:
-        console.talk("memory holds nothing about that")
+        console.talk("the memory has nothing about that")
         return
     if not found.sure and not nearest:
         pieces = format_count(len(found.pieces), "piece")
-        console.talk(f"nothing is clearly relevant; --nearest shows the {pieces}")
+        console.talk(f"no hit is clearly relevant; --nearest shows the {pieces}")
         return
     console.print_text(found.text)
     shortened = f", {found.compressed} of them shortened" if found.compressed else ""
     if found.steps:
-        console.talk(f"what usually came next: {', '.join(found.steps)}")
+        console.talk(f"usual next steps: {', '.join(found.steps)}")
     console.talk(
         f"{found.tokens:,} tokens: {format_count(len(found.pieces), 'piece')}{shortened}; "
         f"{found.left_out:,} left out"

@@ -145,7 +145,7 @@ def reflect(most: int, again: bool, applied: bool) -> None:
         model.close()
     console.talk(model.format_spent())
     if found is None:
-        console.print_done("memory is up to date: nothing is proposed")
+        console.print_done("the memory is up to date: no proposals")
         return
     show_proposal(found)
     if applied or config.load(place).get("review.apply") is True:
@@ -273,14 +273,14 @@ def _list(place: Place) -> None:
     for rule in rules:
         _show_rule(rule)
     if rules:
-        console.talk("memfs review accept ID takes one into its block, reject ID drops it")
+        console.talk("memfs review accept ID writes one into its block, reject ID drops it")
     _show_reviews(place)
     pending = proposals.list_pending(place.home)
     for proposal in pending:
         show_proposal(proposal)
         console.talk(f"memfs review accept {proposal.id} takes it, reject {proposal.id} drops it")
     if not rules and not pending and not proposals.list_reviews(place.home):
-        console.talk("no session was reviewed yet, and nothing is proposed")
+        console.talk("no session was reviewed yet, and there are no proposals")
 
 
 def _show_reviews(place: Place) -> None:
@@ -292,15 +292,15 @@ def _show_reviews(place: Place) -> None:
 
 def _show_rule(rule: StandingRule) -> None:
     label = standing_rules.label(rule)
-    what = "you stated" if rule.certain else "perhaps a rule"
-    head = f"{rule.id}  {format_day(rule.at)}  {what}, in no block yet (for {label}):"
+    what = "your rule" if rule.certain else "perhaps a rule"
+    head = f"{rule.id}  {format_day(rule.at)}  {what}, not in a block yet (for {label}):"
     console.echo(layout.format_head(head))
     console.echo(layout.wrap(rule.text, 4))
 
 
 def _show_fact(offer: FactOffer) -> None:
     fact = offer.fact
-    head = f"{fact.id[:8]}  {format_day(fact.at)}  {fact.category}, in no block yet:"
+    head = f"{fact.id[:8]}  {format_day(fact.at)}  {fact.category}, not in a block yet:"
     console.echo(layout.format_head(head))
     console.echo(layout.wrap(fact.statement, 4))
 

@@ -31,7 +31,7 @@ _MOST = 100  # hits on a page
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
 _AROUND = 8  # lines of a file that it shows before and after one
 
-_STOPPED = "what was indexed is kept; run the search again to continue"
+_STOPPED = "the index so far is saved; run the search again to continue"
 
 
 @click.command("search")
@@ -156,7 +156,7 @@ def command(
         _report_nothing(place, places, page, pages if shown.total else "")
     elif not shown.sure and not nearest:
         console.talk(
-            f"nothing is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
+            f"no hit is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
         )
     else:
         _print_page(found, text, first, shown.total, page, full=full)
@@ -172,7 +172,7 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
     elif places == ("sources",) and not data_sources.list_sources(place):
         console.talk("there is no data source here; memfs source add NAME PATH makes one")
     else:
-        console.talk("nothing was found")
+        console.talk("no hits")
 
 
 def _print_page(

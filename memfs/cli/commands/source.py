@@ -21,7 +21,7 @@ _NAME = CompletedType(
     "name", lambda place, _: [each.source.name for each in op.list_sources(place)[0]]
 )
 _SHOWN = 5  # files that are left out for a reason
-_GO_ON = "memfs source sync goes on"
+_GO_ON = "memfs source sync continues"
 
 
 @click.group("source", cls=CommandGroup)

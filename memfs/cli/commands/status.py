@@ -85,7 +85,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     facts += [(hosts.get(name).TITLE, line) for name, line in found.own_memories]
     for label, one, other in found.contradictions:
-        facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
+        facts.append(("contradiction", f"{label}: {one} and {other} of the same thing; delete one"))
     facts += [("refused", line) for line in found.refused]
     if found.trusted or not found.project:
         facts.append(("in the prompt", _format_share(place, found)))
@@ -119,7 +119,7 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
     budget = found.budget
     whose = f" of {hosts.get(usage.host).TITLE}" if usage.host else ""
     console.talk(
-        f"{budget.window:,} tokens{whose}, {budget.response:,} of them kept free for the answer, "
+        f"{budget.window:,} tokens{whose}, {budget.response:,} of them reserved for the answer, "
         f"{budget.tools:,} for tool calls; counted by {found.counter}"
     )
     for name in found.host:
@@ -149,7 +149,7 @@ def _format_share(place: Place, found: Status) -> str:
 def of_service(found: ServiceStatus | None) -> list[str]:
     """Return lines about the state of the service."""
     if found is None:
-        return ["not running: hooks and searches do their own work"]
+        return ["not running: hooks and searches work without it"]
     parts = [f"process {found.process}", format_count(len(found.stores), "store")]
     if found.bytes:
         parts.append(format_size(found.bytes))

@@ -99,7 +99,7 @@ def _print_plans(
         return
     if not found:
         console.print_done(
-            "no file has a section of ours: memfs sync agents begins one in AGENTS.md"
+            "no file has a memfs section: memfs sync agents writes one into AGENTS.md"
         )
     for plan in found:
         path = plan.target.path
@@ -108,7 +108,7 @@ def _print_plans(
         if not (dry_run or check):
             console.print_done(f"{path} {plan.outcome}")
         elif plan.outcome == "unchanged":
-            console.print_done(f"{path} " + ("is in step" if check else "would be unchanged"))
+            console.print_done(f"{path} " + ("is up to date" if check else "would be unchanged"))
         else:
             console.talk(f"! {path} is out of step" if check else f"{path} would be {plan.outcome}")
     if check and any(plan.outcome != "unchanged" for plan in found):

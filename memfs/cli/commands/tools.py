@@ -46,7 +46,7 @@ def tools_command(form: str | None, as_json: bool) -> None:
     listed = {tool.name for tool in offer.listed}
     others = ", ".join(name for name in offer.tools if name not in listed)
     if others:
-        console.talk(f"not listed, and can be called: {others}")
+        console.talk(f"more tools that can be called: {others}")
 
 
 @click.command("apply")

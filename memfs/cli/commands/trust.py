@@ -83,7 +83,9 @@ def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
     else:
         _show(report)
     if is_settled:
-        console.print_done(f"{report.root} is trusted, and others changed nothing since you looked")
+        console.print_done(
+            f"{report.root} is trusted, and has no changes of others since you looked"
+        )
         return
     if not yes:
         click.confirm("Give this to your assistants?", abort=True, err=True)
@@ -114,7 +116,7 @@ def _require_person() -> None:
     _refuse_assistant()
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise RejectedError(
-            "nothing was decided: a person decides it, at a terminal",
+            "not decided: only a person can decide this, at a terminal",
             "run memfs trust in a terminal of your own; in a pipeline: memfs trust --accept SHA256",
         )
 

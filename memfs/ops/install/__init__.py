@@ -108,7 +108,7 @@ def _check_memory(host: str, scope: str, memory: str) -> None:
         )
     if scope == "project":
         raise StoreError(
-            "what becomes of an assistant's own memory is for each person to say",
+            "each person decides about an assistant's own memory",
             f"memfs install {host} --local --own-memory {memory}",
         )
 
@@ -121,7 +121,7 @@ def plugin(place: Place, host: str, home: str) -> list[str]:
     known = hosts.get(host)
     for other in list_wired(place, host, home):
         raise StoreError(
-            f"{known.TITLE} runs our hooks already, from {other.path}",
+            f"{known.TITLE} runs the memfs hooks already, from {other.path}",
             f"once is enough; take those out first: memfs uninstall {host} --{other.scope}",
         )
     program = shutil.which(known.COMMAND)
@@ -206,7 +206,7 @@ def _wire(
     """Write our entries into the files `found`, as `run` does."""
     if not found:
         raise StoreError(
-            f"{hosts.get(host).TITLE} keeps no settings of your own in a project",
+            f"{hosts.get(host).TITLE} has no settings of your own in a project",
             "wire all your projects with --user, or this one for all who work on it with --project",
         )
     moved = _list_moved(place, host, found[0][0], home, move=move)
@@ -262,7 +262,7 @@ def _list_moved(place: Place, host: str, path: str, home: str, *, move: bool) ->
             continue
         if not move or found.scope == "user":  # other projects need that
             raise StoreError(
-                f"{title} runs our hooks already, from {found.path}",
+                f"{title} runs the memfs hooks already, from {found.path}",
                 f"once is enough; to take those out: memfs uninstall {host} --{found.scope}",
             )
         moved.append(found.scope)
