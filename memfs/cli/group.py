@@ -14,7 +14,7 @@ from memfs import __version__
 from memfs.cli import console
 from memfs.cli.console import columns, fold
 from memfs.core import os_errors, parts
-from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
+from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal, is_stop
 from memfs.files import account
 from memfs.store import resources
 
@@ -290,12 +290,12 @@ def _run(command: click.Command, name: str) -> int:
         return error.code
     except click.ClickException as error:
         return _report_usage(error)
-    except (click.Abort, KeyboardInterrupt):
-        console.talk("stopped")
-        return STOPPED
     except (ClosedPipeError, BrokenPipeError):
         raise
-    except Exception as error:  # noqa: BLE001 - of the system, or a bug of ours: say which
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - of the system, or a bug of ours: say which
+        if isinstance(error, click.Abort) or is_stop(error):
+            console.talk("stopped")
+            return STOPPED
         return report_error(error)
     return console.exit_code() or (code if isinstance(code, int) else 0)
 
@@ -314,7 +314,7 @@ def _report_usage(error: click.ClickException) -> int:
     return error.exit_code
 
 
-def report_error(error: Exception) -> int:
+def report_error(error: BaseException) -> int:
     """Print what the system refused, or that there is a bug, and how to report it."""
     if os.environ.get("MEMFS_DEBUG"):
         import traceback  # for those who look for a bug

@@ -23,7 +23,11 @@ def main() -> int:
         from memfs.cli import group  # with click, which hooks do without
 
         return group.run(group.group())
-    except KeyboardInterrupt:  # while it begins, or ends
+    except (KeyboardInterrupt, RuntimeError) as error:  # while it begins, or ends
+        from memfs.core.errors import is_stop  # where something is wrong
+
+        if not is_stop(error):
+            raise
         return 130
 
 

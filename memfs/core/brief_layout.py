@@ -248,7 +248,8 @@ def _render_section(block: Block, name: str, page_in: str) -> str:
     if block.fill >= WARN_AT:
         lines.append(_FULL)
     if block.paged_out:
-        lines.append(_format_paged_note(block.paged_out, page_in.replace("LABEL", name)))
+        back = f"; back with {page_in.replace('LABEL', name)}" if page_in else ""
+        lines.append(f"(parts of it are paged out{back})")
     lines.append(_quote_value(block.value) if block.value.strip() else "(empty)")
     return "\n".join(lines) + "\n"
 
@@ -262,12 +263,6 @@ def _quote_value(value: str) -> str:
         return quote(value)
     value = make_plain(value)
     return quote(value[:_MOST]) + value[_MOST:]
-
-
-def _format_paged_note(count: int, page_in: str) -> str:
-    """Return the note on the parts that were paged out of a block."""
-    parts = "1 part of it is" if count == 1 else f"{count:,} parts of it are"
-    return f"({parts} paged out; back with {page_in})" if page_in else f"({parts} paged out)"
 
 
 def _describe_problem(block: Block) -> str:

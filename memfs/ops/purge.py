@@ -24,7 +24,6 @@ from memfs.recall.index_sources import Stage
 from memfs.secrets import redact
 from memfs.store import (
     blocks,
-    clock,
     commit_writer,
     commits,
     git,
@@ -202,7 +201,7 @@ def _redact_blocks(store: Store, place: Place) -> None:
             except StoreError:  # too large for an edit: its file is rewritten afterwards
                 continue
             if text is not None and redact(text) != text:
-                after = redact(yaml_edit.set_keys(redact(text), version + 1, clock.now(), "user"))
+                after = redact(yaml_edit.drop_outdated(redact(text)))
                 changes.append(Change(tier, label, path, text, after, OP, version + 1))
         if changes:
             store_writer.commit(changes, _BY)

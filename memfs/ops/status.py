@@ -78,7 +78,7 @@ class Status(NamedTuple):
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
     searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
-    themselves, as (host, line).
+    themselves, as (host, line). `uncommitted` counts the project's blocks that git has otherwise.
     """
 
     project: str
@@ -103,6 +103,7 @@ class Status(NamedTuple):
     prompts: int = 0
     by_words: int = 0
     own_memories: tuple[tuple[str, str], ...] = ()
+    uncommitted: int = 0
 
 
 class PromptUsage(NamedTuple):
@@ -147,7 +148,13 @@ def run(place: Place, home: str) -> Status:
         prompts=len(searched),
         by_words=sum(bool(each.by_words) for each in searched),
         own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
+        uncommitted=_count_uncommitted(states, top),
     )
+
+
+def _count_uncommitted(states: Sequence[BlockState], top: str) -> int:
+    dirty = [each for each in states if each.block.tier == labels.PROJECT and each.sync != "clean"]
+    return len(dirty) if dirty and git.get_head_commit(top) else 0
 
 
 def _load_sources(place: Place) -> Iterator[SourceStatus]:
@@ -192,34 +199,35 @@ def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:
 def _load_block_states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
     entries = [entry for store in place.stores() for entry in journal.read(store)]
-    last = {entry.key: entry.op for entry in entries}
+    last = {entry.key: entry for entry in entries}
     changed = {store.root: commits.list_dirty(store.root, "blocks") for store in place.stores()}
     found = []
     for block in blocks.load(place):
         store = place.store(block.tier)
         key = block_key(store.tree, block.tier, place.session, block.label)
-        head = journal_query.get_head(place, block.tier, block.label)
-        behind = head is not None and journal.digest(block.raw) != head.digest
+        entry, version = last.get(key), journal_query.get_version(place, block)
+        behind = entry is not None and version > entry.version
+        at = entry.at if entry and not behind else block_history.get_file_time(block.path)
         in_git = None if block.tier == labels.SESSION else changed[store.root]
         dirty = behind if in_git is None else os.path.realpath(block.path) in in_git
-        operation = journal.ADOPT if behind else last.get(key, "")
+        operation = journal.ADOPT if behind else entry.op if entry else ""
         found.append(
             BlockState(
                 block,
-                head.version + behind if head else block.version or 1,
+                version,
                 block_states.describe_content(block.value, operation),
-                _describe_freshness(place, block, now, days),
+                _describe_freshness(place, block, at, now, days),
                 "dirty" if dirty else "clean",
             )
         )
     return found
 
 
-def _describe_freshness(place: Place, block: Block, now: str, days: int) -> str:
+def _describe_freshness(place: Place, block: Block, at: str, now: str, days: int) -> str:
     read = block_history.get_last_read(place.store(block.tier), block.tier, block.label)
-    referenced = max(str(block.meta.get("updated_at") or ""), read)
+    referenced = max(at, read)
     gone = False
-    if block.paged_out > 0:
+    if block.paged_out:
         from memfs.context import page_scores  # with what scores by meaning
 
         gone = not page_scores.split_parts(block.body)

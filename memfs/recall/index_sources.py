@@ -337,7 +337,9 @@ def _read_block(source: IndexSource) -> Iterator[dict[str, object]]:
     block = blocks.read(source.tier, source.label, source.path)
     text = f"{block.description}\n{block.value}".strip()
     if text:
-        at = str(block.meta.get("updated_at") or "")
+        from memfs.store import block_history  # with git, where a block is new
+
+        at = block_history.find_write_time(source.path, block.raw)
         yield {
             "id": labels.qualify(source.tier, source.label),
             "kind": "block",

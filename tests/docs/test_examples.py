@@ -82,7 +82,7 @@ def test_the_block(place: Place, block_file: Callable[[str, str], Path]) -> None
     [block] = list_examples("concepts.md", "markdown")
     block_file("api", block)
     shown = show.run(place, "api").block
-    assert (shown.description, shown.version) == ("what the API promises", 4)
+    assert (shown.description, shown.limit) == ("what the API promises", 5000)
     assert shown.value == "GET /v2/items is paged, 50 a page."
 
 

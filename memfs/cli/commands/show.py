@@ -47,7 +47,7 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
     shown = op.run(place, name, number)
     block = shown.block
     if as_json:
-        console.as_json(op.record(shown))
+        console.as_json(op.record(place, shown))
     elif raw:
         console.print_text(block.raw)
     else:
@@ -69,7 +69,7 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
 def _list_blocks(place: Place, *, as_json: bool) -> None:
     listed = op.show_all(place)
     if as_json:
-        console.as_json([op.record(shown) for shown in listed])
+        console.as_json([op.record(place, shown) for shown in listed])
         return
     rows = [("TIER", "LABEL", "USED", "", "CHARS", "VERSION", "")]
     for shown in listed:

@@ -89,6 +89,9 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     for label, one, other in found.contradictions:
         facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
     facts += [("refused", line) for line in found.refused]
+    if found.uncommitted:
+        count = format_count(found.uncommitted, "block")
+        facts.append(("not committed", f"{count}: they go along to another branch; commit them"))
     if found.trusted or not found.project:
         facts.append(("in the prompt", _format_share(place, found)))
     if not found.wired:
