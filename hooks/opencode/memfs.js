@@ -11,7 +11,8 @@ const HOST = "{host}"
 const DEADLINE = 10_000 // ms; the hook itself ends in half of that
 const STOP_DEADLINE = 30_000
 const MOST_NEWS = 40_000 // characters; more than that, and the whole brief is asked for again
-const WRITERS = ["write", "edit", "multiedit", "patch", "apply_patch"]
+const TOOLS = ["write", "edit", "multiedit", "patch", "apply_patch", "read", "bash"]
+const READ = "read" // nothing is decided before it
 const SIDE = /^(You are a title generator|You are a context summarization agent)/ // no turn of a session
 
 function ask(event, session, cwd, more = {}) {
@@ -99,9 +100,9 @@ export const Memfs = async ({ client, directory }) => {
   }
 
   async function ofTool(event, { tool, sessionID }, args) {
-    if (!WRITERS.includes(tool)) return {}
-    const { filePath, patchText } = args ?? {}
-    const more = { tool_name: tool, tool_input: { filePath, patchText } }
+    if (!TOOLS.includes(tool) || (tool === READ && event === "PreToolUse")) return {}
+    const { filePath, patchText, command } = args ?? {}
+    const more = { tool_name: tool, tool_input: { filePath, patchText, command } }
     return await ask(event, await rootOf(sessionID), directory, more)
   }
 

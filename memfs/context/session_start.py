@@ -30,8 +30,23 @@ def compose_whole(
     text, shown = brief_contents.compose_brief(place, tools=tools, budget=room, host=host)
     rules = brief_contents.unwritten_rules(place, shown.values())
     if note:
-        notice = "\n".join(filter(None, (notice, brief_contents.offer_rules(place, rules))))
+        told = (notice, brief_contents.offer_rules(place, rules), _offer_enforcing(place, shown))
+        notice = "\n".join(filter(None, told))
     return brief_contents.with_rules(text + handed, rules), shown, notice
+
+
+def _offer_enforcing(place: Place, shown: dict[str, str]) -> str:
+    """Return the notice on blocks that are to be enforced and are not accepted, "" for none."""
+    if not any("\nenforce:" in raw for raw in shown.values()):
+        return ""
+    from memfs.store import enforced_rules  # most stores have none
+
+    labels = [flatten_text(key.partition(":")[2]) for key, _ in enforced_rules.list_pending(place)]
+    return (
+        f"memfs: not enforced until you accept it (memfs trust): {', '.join(labels)}"
+        if labels
+        else ""
+    )
 
 
 def complete_notice(place: Place | None, folder: str, notice: str) -> str:

@@ -1,6 +1,6 @@
 """The block: one markdown file that is kept in context. Hot path."""
 
-from memfs.core import frontmatter
+from memfs.core import frontmatter, rule_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,15 @@ class Block:
 
     @property
     def pinned(self) -> bool:
-        return self.meta.get("pinned") is not False
+        """Whether all of it is in the brief: what is about some files comes with these."""
+        return self.meta.get("pinned") is not False and not (
+            "paths" in self.meta and self.scope.paths
+        )
+
+    @property
+    def scope(self) -> rule_scope.RuleScope:
+        """The files and commands that it is about."""
+        return rule_scope.RuleScope(self.meta)
 
     @property
     def tags(self) -> list[str]:

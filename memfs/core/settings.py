@@ -93,6 +93,13 @@ SETTINGS = (
         _AUTO,
     ),
     Setting(
+        "hooks.files",
+        "auto",
+        "What an assistant is given with a file that it reads or edits: `rules` (the blocks whose "
+        "`paths` match), `auto` (with what past sessions decided about the file) or `off`.",
+        "auto, rules or off",
+    ),
+    Setting(
         "service.mode",
         "auto",
         "Whether the service is started when it is needed; in your own configuration alone.",

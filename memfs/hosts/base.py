@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from memfs.core.events import Event, Reply
 from memfs.core.records import Identity, Transcript
+from memfs.hosts.payload import ToolNames
 
 BEFORE = 256 << 10
 Entries: TypeAlias = "str | dict[str, object]"  # a shipped file below `hooks/`, or made here
@@ -51,7 +52,9 @@ class Host(Protocol):
     version from which its prompt hooks can call a tool of a server that runs already ("": none).
     `VARIABLES` are what it sets for programs that it starts, the session's id (`…_SESSION_ID`) or
     only a mark, `FOLDERS` those by which its user moves its folders. `IS_IMITATED`: other
-    assistants run the hooks in its settings, too. `TESTED` says how it was, where the host tests do
+    assistants run the hooks in its settings, too. `TOOLS` names its own tools, `TELLS` is the event
+    of a tool at which context reaches the model (before it or after), and `ASKS`: a hook before a
+    tool can have the person asked. `TESTED` says how it was, where the host tests do
     not run it. One of `hosts.BORROWERS` has a name, events and replies alone.
     """
 
@@ -67,6 +70,9 @@ class Host(Protocol):
     VARIABLES: tuple[str, ...]
     FOLDERS: tuple[str, ...]
     IS_IMITATED: bool
+    TOOLS: ToolNames
+    TELLS: str
+    ASKS: bool
     TESTED: str
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:

@@ -20,15 +20,16 @@ CALLS_TOOLS = "2.1.328"  # the oldest that was tried
 VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
 FOLDERS = ("CLAUDE_CONFIG_DIR",)
 IS_IMITATED = True
+TELLS, ASKS = events.BEFORE, True
 TESTED = ""
 
 _KINDS = {**payloads.CLAUDE_KINDS, "SubagentStart": events.AGENT}
-_WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")  # the tools that write files
+TOOLS = payloads.ToolNames(("Write", "Edit", "MultiEdit", "NotebookEdit"), ("Read",), ("Bash",))
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    return payloads.event(NAME, _KINDS, _WRITERS, payload)
+    return payloads.event(NAME, _KINDS, TOOLS, payload)
 
 
 def format_reply(event: Event, reply: Reply) -> str:

@@ -20,15 +20,16 @@ CALLS_TOOLS = "0.169.0"  # the oldest that was tried
 VARIABLES = ("CODEX_SESSION_ID",)
 FOLDERS = ("CODEX_HOME",)
 IS_IMITATED = True
+TELLS, ASKS = events.BEFORE, False
 TESTED = ""
 
 _KINDS = {**payloads.CLAUDE_KINDS, "SubagentStart": events.AGENT}
-_WRITERS = ("apply_patch",)
+TOOLS = payloads.ToolNames(("apply_patch",), (), ("Bash",))  # it reads files in its shell
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    return payloads.event(NAME, _KINDS, _WRITERS, payload)
+    return payloads.event(NAME, _KINDS, TOOLS, payload)
 
 
 def format_reply(event: Event, reply: Reply) -> str:

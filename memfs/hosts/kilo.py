@@ -4,6 +4,7 @@ It is a fork of opencode, and runs the same plugin (tried by hand with 7.7.9). I
 read: an index of its database is one that a reader of foreign files may not trust.
 """
 
+from memfs.core import events
 from memfs.core.events import Event
 from memfs.hosts import opencode
 from memfs.hosts import payload as payloads
@@ -24,12 +25,13 @@ CALLS_TOOLS = ""
 VARIABLES = ("KILO",)
 FOLDERS: tuple[str, ...] = ()
 IS_IMITATED = False
+TELLS, ASKS = events.AFTER, False
 TESTED = "by hand, 7.7.9 (kilo.ai/docs)"
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn the payload of our plugin into an event; None for one that is not for us."""
-    return payloads.event(NAME, payloads.CLAUDE_KINDS, opencode.WRITERS, payload)
+    return payloads.event(NAME, payloads.CLAUDE_KINDS, opencode.TOOLS, payload)
 
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":

@@ -102,6 +102,7 @@ def start(place: Place, *, host: str = "", tools: bool = False, last: str = "") 
     what it is told of the last session.
     """
     text, shown, notice = _compose(place, host, tools=tools, note=True, last=last)
+    sessions.forget_given(place.home, place.session)
     sessions.save(place.home, place.session, ShownState(shown, []))
     return Reply(text, notice)
 

@@ -33,11 +33,8 @@ class GuardedFile:
         self.tier = self.label = ""
 
 
-def find(event: Event) -> list[GuardedFile]:
-    """Return the files of an event that are in a store of its folder."""
-    place = blocks.find_answering(event)
-    if place is None:
-        return []
+def find(place: "Place", event: Event) -> list[GuardedFile]:
+    """Return the files that an event writes in a store of its place."""
     found = [_find(place, event.cwd, file) for file in event.files if "\0" not in file]
     return [each for each in found if each is not None]
 

@@ -16,9 +16,11 @@ from memfs import files, hosts
 from memfs.core import events, parts
 from memfs.core.errors import MemfsError
 from memfs.core.events import Event, Reply
+from memfs.hosts.base import Host
+from memfs.hosts.payload import TOOL_EVENTS
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
-from memfs.ops import brief, host_event, review
+from memfs.ops import brief, file_guard, host_event, review, tool_rules
 from memfs.recall.open_store import OpenStore
 from memfs.service import job_queue, throttle
 from memfs.service.job_queue import JobQueue
@@ -260,7 +262,7 @@ class RequestHandlers:
         host, event = parsed
         if not os.path.isabs(event.cwd):
             return None
-        if event.kind not in (events.START, events.PROMPT, events.STOP):
+        if event.kind not in (events.START, events.PROMPT, events.STOP, *TOOL_EVENTS):
             return None
         place = blocks.find_answering(event)
         if event.kind == events.START:
@@ -277,6 +279,8 @@ class RequestHandlers:
             if not event.transcript or review.is_wanted(place):
                 return None  # only the hook has the environment variables that name the transcript
             return self._handle_stop(event, store, record_run)
+        if event.kind in TOOL_EVENTS:
+            return self._handle_tool(event, host, store, record_run, place)
         lock = self._get_lock(place)
         if not lock.acquire(timeout=QUICK):
             return None
@@ -295,6 +299,33 @@ class RequestHandlers:
         finally:
             if found is None:
                 self._release_lock(lock, store)
+
+    def _handle_tool(
+        self,
+        event: Event,
+        host: Host,
+        store: OpenStore,
+        record_run: Callable[[], object],
+        place: Place,
+    ) -> ServiceAnswer | None:
+        """Answer a call of a host's tool; the hook checks what it writes into a store."""
+        if file_guard.find(place, event):
+            return None
+        lock = self._get_lock(place)
+        if not lock.acquire(timeout=QUICK):
+            return None
+        try:
+            answered = tool_rules.answer(place, event, host, store.engines)
+            text = host.format_reply(event, answered.reply).encode("utf-8", "replace")
+
+            def on_taken() -> None:
+                tool_rules.note_given(place, answered)
+                record_run()
+
+        except BaseException:
+            lock.release()
+            raise
+        return ServiceAnswer(text, on_taken, lock.release)
 
     def _get_lock(self, place: Place) -> threading.Lock:
         """Return the lock that makes the prompts of a session wait for each other.

@@ -59,6 +59,8 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
             if block.description:
                 about = console.style(flatten_text(block.description), "bright_black", err=True)
                 console.echo(about, err=True)
+            if scope := flatten_text(block.scope.describe()):
+                console.echo(console.style(scope, "bright_black", err=True), err=True)
         if block.problem:
             console.talk(f"! {block.path}: {block.problem}")
         console.print_text(
@@ -79,7 +81,8 @@ def _list_blocks(place: Place, *, as_json: bool) -> None:
             mark
             for mark, there in (
                 ("read-only", block.read_only),
-                ("unpinned", not block.pinned),
+                (block.scope.describe(), bool(block.scope.describe())),
+                ("unpinned", not (block.pinned or block.scope.paths)),
                 ("broken: memfs doctor", bool(block.problem)),
             )
             if there

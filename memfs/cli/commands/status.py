@@ -15,6 +15,7 @@ from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import status
 from memfs.ops.status import SourceStatus, Status
+from memfs.ops.trust import describe_rules
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
 
@@ -92,6 +93,8 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     if found.uncommitted:
         count = format_count(found.uncommitted, "block")
         facts.append(("not committed", f"{count}: they go along to another branch; commit them"))
+    for key, what in () if options.hides_content(place) else describe_rules(place):
+        facts.append(("not enforced", f"{key} ({what}) until you accept it: memfs trust"))
     if found.trusted or not found.project:
         facts.append(("in the prompt", _format_share(place, found)))
     if not found.wired:

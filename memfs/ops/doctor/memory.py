@@ -106,6 +106,8 @@ def _check_values(block: Block) -> Iterator[Finding]:
         yield Finding(
             "warning", f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}"
         )
+    for problem in block.scope.problems:
+        yield Finding("warning", f"{name}: {problem}; it has no effect", f"mend {block.path}")
     if block.chars > block.limit and not block.size:
         yield Finding(
             "warning",
