@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memfs.context import brief_contents
 from memfs.core.block import Block
 from memfs.core.tokens import estimate
-from memfs.store import block_history, blocks, journal, journal_query
+from memfs.store import block_history, blocks, journal, journal_query, review_dates
 from memfs.store.blocks import Place
 
 
@@ -58,6 +58,7 @@ def record(shown: ShownBlock) -> dict[str, object]:
         "read_only": block.read_only,
         "pinned": block.pinned,
         "tags": block.tags,
+        **{key: str(block.meta.get(key) or "") for key in review_dates.KEYS},
         "value": block.value,
         "path": block.path,
         "problem": block.problem,

@@ -32,12 +32,15 @@ from memfs.store import (
     journal_query,
     prompt_log,
     recall,
+    review_dates,
     sessions,
     spool,
 )
 from memfs.store.blocks import Place
+from memfs.store.review_dates import DueText
 
 _PROMPTS = 100  # the last ones that are counted
+_DATED = 2000  # passages of a store, in which dates are looked for: more take a second
 
 
 class BlockState(NamedTuple):
@@ -78,7 +81,7 @@ class Status(NamedTuple):
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
     searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
-    themselves, as (host, line).
+    themselves, as (host, line). `due` are texts that are past their date.
     """
 
     project: str
@@ -103,6 +106,7 @@ class Status(NamedTuple):
     prompts: int = 0
     by_words: int = 0
     own_memories: tuple[tuple[str, str], ...] = ()
+    due: tuple[DueText, ...] = ()
 
 
 class PromptUsage(NamedTuple):
@@ -147,6 +151,7 @@ def run(place: Place, home: str) -> Status:
         prompts=len(searched),
         by_words=sum(bool(each.by_words) for each in searched),
         own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
+        due=tuple(review_dates.list_due(place, _DATED)),
     )
 
 
