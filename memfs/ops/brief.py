@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from memfs.recall.answers import PromptRecall
+    from memfs.recall.gone_files import GoneFiles
     from memfs.search.engine import Engine
     from memfs.search.prompt_bm25 import PromptHit
 
@@ -204,11 +205,13 @@ def updates_since(
     *,
     tools: bool,
     unserved: str = LOADING,
+    gone: "GoneFiles | None" = None,
 ) -> tuple[Reply, BriefUpdate]:
     """Return the updates for a session that was `shown` something, and the state to record.
 
     Writes nothing. `engines` are the open indexes (see `prompts.recall`); without any `unserved`
-    says why. `team` asks the team, where the project has joined one; None: it is not asked.
+    says why. `team` asks the team, where the project has joined one; None: it is not asked. `gone`
+    are the files of which recalled texts say that they are gone.
     """
     texts = blocks.read_texts(place)
     # A block that cannot be read now counts as unchanged.
@@ -220,6 +223,8 @@ def updates_since(
     if result is not None and not engines:
         result.by_words = unserved
     recalled = result.found if result else []
+    if gone is not None:
+        gone.annotate(place, recalled)
     notice = sessions.peek_notice(place.home, place.session)
     if now == shown.blocks and not recalled and not notice:
         return Reply(), BriefUpdate(None, result)

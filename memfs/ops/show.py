@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from memfs.context import brief_contents
 from memfs.core.block import Block
 from memfs.core.tokens import estimate
-from memfs.store import block_history, blocks, journal_query
+from memfs.store import block_history, blocks, journal_query, review_dates
 from memfs.store.blocks import Place
 
 
@@ -63,6 +63,7 @@ def record(place: Place, shown: ShownBlock) -> dict[str, object]:
         "commands": block.scope.commands,
         "enforce": block.scope.enforce,
         "tags": block.tags,
+        **{key: str(block.meta.get(key) or "") for key in review_dates.KEYS},
         "value": block.value,
         "path": block.path,
         "problem": block.problem,

@@ -32,12 +32,15 @@ from memfs.store import (
     journal_query,
     prompt_log,
     recall,
+    review_dates,
     sessions,
     spool,
 )
 from memfs.store.blocks import Place
+from memfs.store.review_dates import DueText
 
 _PROMPTS = 100  # the last ones that are counted
+_DATED = 2000  # passages of a store, in which dates are looked for: more take a second
 
 
 class BlockState(NamedTuple):
@@ -79,6 +82,7 @@ class Status(NamedTuple):
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
     searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
     themselves, as (host, line). `uncommitted` counts the project's blocks that git has otherwise.
+    `due` are texts that are past their date.
     """
 
     project: str
@@ -104,6 +108,7 @@ class Status(NamedTuple):
     by_words: int = 0
     own_memories: tuple[tuple[str, str], ...] = ()
     uncommitted: int = 0
+    due: tuple[DueText, ...] = ()
 
 
 class PromptUsage(NamedTuple):
@@ -149,6 +154,7 @@ def run(place: Place, home: str) -> Status:
         by_words=sum(bool(each.by_words) for each in searched),
         own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
         uncommitted=_count_uncommitted(states, top),
+        due=tuple(review_dates.list_due(place, _DATED)),
     )
 
 

@@ -19,7 +19,8 @@ from memfs import files, hosts
 from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.files import signatures
 from memfs.ingest import transcripts
-from memfs.recall import index_sources, model_config
+from memfs.recall import gone_files, index_sources, model_config
+from memfs.recall.gone_files import GoneFiles
 from memfs.recall.model_config import WantedModel
 from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.search import active_model
@@ -113,6 +114,7 @@ class OpenStore:
 
     `note` is for the user: how was searched, and whether messages may be missing; `source_note`
     the same of data sources. `engines` are those for prompts: the store's own, then the sources'.
+    `gone` are the files of the project that are gone, None where that is not known.
     """
 
     def __init__(self, place: Place, stage: Stage | None = None, *, watched: bool = False) -> None:
@@ -123,6 +125,7 @@ class OpenStore:
         self.place, self.watched = place, watched
         self.note = self.source_note = ""
         self.engines: list[Engine] = []
+        self.gone: GoneFiles | None = None
         self._stage = stage
         self._own = OpenIndex(place.home, place.home.index)
         self._chats: OpenStore | None = None  # of the user's own store
@@ -160,13 +163,20 @@ class OpenStore:
                 if each.vectors is not None:
                     each.vectors.warm(build=False)
             self.engines = engines
+            commits = self._list_commits()
+            self.gone = gone_files.load(commits[0]) if commits else None
 
     def _sign_all(self) -> object:
         sources = [
             (source.index, (self._sources.get(source.index) or self._make_source(source)).sign())
             for source in self._load_configured().sources
         ]
-        return self._own.sign(), self._own.sign_graph(), sources
+        gone = [gone_files.sign(source) for source in self._list_commits()]
+        return self._own.sign(), self._own.sign_graph(), sources, gone
+
+    def _list_commits(self) -> list[DataSource]:
+        sources = self._load_configured().sources
+        return [source for source in sources if source.kind == data_sources.COMMITS]
 
     def update_engine(self, mode: Mode) -> Engine:
         """Ingest and index what is new, and return the engine of the place's own index.

@@ -290,7 +290,13 @@ class RequestHandlers:
             if shown is None:
                 return None  # the whole brief, which needs more of the hook's environment
             reply, update = brief.updates_since(
-                place, event.prompt, shown, store.engines, self._team, tools=event.tools
+                place,
+                event.prompt,
+                shown,
+                store.engines,
+                self._team,
+                tools=event.tools,
+                gone=store.gone,
             )
             text = host.format_reply(event, reply).encode("utf-8", "replace")
             on_taken = partial(_record_shown, place, event.host, reply, update, record_run)

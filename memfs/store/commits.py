@@ -160,14 +160,14 @@ def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> I
         yield commit._replace(path=commit.path.removeprefix(before))
 
 
-def list_removals(folder: str, seconds: float = 60) -> dict[str, Removal]:
+def list_removals(folder: str, since: str = "", seconds: float = 60) -> dict[str, Removal]:
     """Map each file that a commit up to HEAD removed or moved to the last such commit.
 
-    Paths are relative to the top of the working tree. Outside git the map is empty. Raises
-    `TimeoutError` after `seconds`.
+    With `since` those after it count. Paths are relative to the top of the working tree. Outside
+    git the map is empty. Raises `TimeoutError` after `seconds`.
     """
     until = time.monotonic() + seconds
-    listed = _run_git(folder, ("rev-list", "HEAD"), [], b"", until)
+    listed = _run_git(folder, ("rev-list", f"{since}..HEAD" if since else "HEAD"), [], b"", until)
     if not listed:
         return {}
     words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--diff-filter=DR", "--no-ext-diff")

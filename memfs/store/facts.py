@@ -118,6 +118,7 @@ def _decode_fact(line: bytes) -> Fact | None:
     fact = Fact(**found, entities=tuple(entities), over=tuple(over), relations=triples)
     names = (fact.id, fact.category, fact.at, fact.session, fact.host, fact.key, fact.message)
     words = (*names, fact.statement, fact.by, fact.extractor, *entities, *over, *chain(*relations))
+    words += (fact.review_after, fact.expires_at)
     good = type(fact.confidence) in (int, float) and 0 <= fact.confidence <= 1
     good = good and have_type(str, *words) and _is_encodable("".join(words))
     good = good and have_type(int, fact.revision) and have_type(bool, fact.personal)

@@ -323,6 +323,8 @@ def test_json_of_a_block(memfs: Run) -> None:
         "read_only",
         "pinned",
         "tags",
+        "review_after",
+        "expires_at",
         "value",
         "path",
         "problem",

@@ -92,6 +92,8 @@ def _explain(finding: CheckFinding) -> str:
         words.append(f"{finding.source} says {finding.now}")
     elif finding.state == "gone" and finding.source not in (finding.said, f"{finding.said}/"):
         words.append(f"it was in {finding.source}")
+    elif finding.state == "unreadable":
+        words.append("it is no date; write it as 2026-12-31")
     if finding.commit:
         subject = f' "{finding.subject}"' if finding.subject else ""
         words.append(f"since {finding.at[:10]}, commit {finding.commit[:_SHORT]}{subject}")

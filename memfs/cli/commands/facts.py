@@ -18,6 +18,7 @@ from memfs.core.records import ACCEPTED, REJECTED, STATUSES, Fact
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.ops import facts as op
+from memfs.store import review_dates
 from memfs.store.blocks import Place
 
 _FACT = CompletedType("id", lambda place, _: [fact.id for fact in op.select_facts(place)])
@@ -188,7 +189,8 @@ def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
         marks = "" if fact.status == "active" else f" {fact.status}"
         by = f" by {fact.by[:_ID]}" if fact.by else ""
         head = f"{fact.id[:_ID]}  {format_day(fact.at):<10}  {fact.category} {fact.confidence:.2f}"
-        head += f"{marks}{by}"
+        dates = review_dates.describe_dates(vars(fact))
+        head += f"{marks}{by}" + (f"  {dates}" if dates else "")
         console.echo(layout.format_head(head))
         console.echo(layout.wrap(fact.statement, 4))
         if sources:

@@ -13,6 +13,7 @@ from memfs.cli.pager import paged
 from memfs.core.brief_layout import units
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op
+from memfs.store import review_dates
 from memfs.store.blocks import Place
 
 
@@ -63,6 +64,8 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
                 console.echo(console.style(scope, "bright_black", err=True), err=True)
         if block.problem:
             console.talk(f"! {block.path}: {block.problem}")
+        if dates := review_dates.describe_dates(block.meta):
+            console.talk(f"! {dates}")
         console.print_text(
             block.body if block.body.endswith("\n") or not block.body else block.body + "\n"
         )

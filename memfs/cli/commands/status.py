@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from memfs import hosts
@@ -18,8 +20,10 @@ from memfs.ops.status import SourceStatus, Status
 from memfs.ops.trust import describe_rules
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
+from memfs.store.review_dates import DueText
 
 _VALUES = 15  # cells before a value
+_NAMED = 3  # texts that are past their date
 _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is busy"}
 
 
@@ -39,7 +43,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     found = status.run(place, options.home())
     if options.hides_content(place):
         own = tuple(each for each in found.blocks if each.block.tier == labels.USER)
-        found = found._replace(blocks=own, contradictions=(), refused=(), sources=())
+        found = found._replace(blocks=own, contradictions=(), refused=(), sources=(), due=())
     if as_json:
         states = [
             {
@@ -56,7 +60,9 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         ]
         sources = [each._asdict() for each in found.sources]
         service = found.service.build_record() if found.service else None
+        due = [each._asdict() for each in found.due]
         record = found._asdict() | {"blocks": states, "sources": sources, "service": service}
+        record["due"] = due
         console.as_json(record)
         return
     rows = _render_rows(found)
@@ -89,6 +95,8 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     facts += [(hosts.get(name).TITLE, line) for name, line in found.own_memories]
     for label, one, other in found.contradictions:
         facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
+    if found.due:
+        facts.append(("past its date", _describe_due(found.due)))
     facts += [("refused", line) for line in found.refused]
     if found.uncommitted:
         count = format_count(found.uncommitted, "block")
@@ -141,6 +149,14 @@ def _describe_source(found: SourceStatus) -> tuple[str, str]:
         return "history", f"{format_count(found.chunks, 'commit')}{stale}"
     files, chunks = format_count(found.files, "file"), format_count(found.chunks, "chunk")
     return "data source", f"{found.name}: {files}, {chunks}{stale}"
+
+
+def _describe_due(due: Sequence[DueText]) -> str:
+    """Return what is past its date: the first ones by name, and how many there are."""
+    named = ", ".join(each.describe() for each in due[:_NAMED])
+    more = f", {len(due) - _NAMED:,} more" if len(due) > _NAMED else ""
+    where = any(each.tier == labels.PROJECT for each in due)
+    return f"{named}{more}{'; memfs check' if where else ''}"
 
 
 def _format_share(place: Place, found: Status) -> str:

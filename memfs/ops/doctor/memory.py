@@ -18,7 +18,7 @@ from memfs.ops.doctor.finding import Finding
 from memfs.recall import model_config, source_state
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
-from memfs.store import archive, blocks, config, data_sources, facts, store_paths
+from memfs.store import archive, blocks, config, data_sources, facts, review_dates, store_paths
 from memfs.store.blocks import Place
 from memfs.sync import githook, instruction_sections
 
@@ -102,7 +102,7 @@ def _check_file(block: Block) -> Iterator[Finding]:
 
 def _check_values(block: Block) -> Iterator[Finding]:
     name = labels.qualify(block.tier, block.label)
-    for key, value in block.odd_keys():
+    for key, value in (*block.odd_keys(), *_list_odd_dates(block.meta)):
         yield Finding(
             "warning", f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}"
         )
@@ -170,9 +170,14 @@ def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
         yield "importance", importance
     if not isinstance(meta.get("tags") or "", str | list):
         yield "tags", meta["tags"]
+    yield from _list_odd_dates(meta)
     at = str(meta.get("created_at", archive.UNKNOWN))
     if at != archive.UNKNOWN and epoch(at) is None:
         yield "created_at", meta["created_at"]
+
+
+def _list_odd_dates(meta: dict[str, object]) -> list[tuple[str, object]]:
+    return [(key, value) for key, value, day in review_dates.read_dates(meta) if not day]
 
 
 def check_kinds(place: Place) -> Iterator[Finding]:
