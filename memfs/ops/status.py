@@ -32,6 +32,7 @@ from memfs.store import (
     journal_query,
     prompt_log,
     recall,
+    remote_store,
     sessions,
     spool,
 )
@@ -78,7 +79,8 @@ class Status(NamedTuple):
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
     searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
-    themselves, as (host, line).
+    themselves, as (host, line). `synced` says how the user's store stands with its remote, "" where
+    it has none.
     """
 
     project: str
@@ -103,6 +105,7 @@ class Status(NamedTuple):
     prompts: int = 0
     by_words: int = 0
     own_memories: tuple[tuple[str, str], ...] = ()
+    synced: str = ""
 
 
 class PromptUsage(NamedTuple):
@@ -147,6 +150,7 @@ def run(place: Place, home: str) -> Status:
         prompts=len(searched),
         by_words=sum(bool(each.by_words) for each in searched),
         own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
+        synced=remote_store.describe_state(place.user) if place.user else "",
     )
 
 
