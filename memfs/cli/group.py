@@ -110,7 +110,7 @@ GROUPS = {
         ("review", "decide on what sessions propose for the memory"),
     ),
     "share": (
-        ("sync", "keep the memory in AGENTS.md and the like"),
+        ("sync", "keep it in AGENTS.md, and on your machines"),
         ("team", "share sessions with your team, take them back"),
         ("export import", "write memory to one file; take it from others"),
     ),

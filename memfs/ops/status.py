@@ -33,6 +33,7 @@ from memfs.store import (
     prompt_log,
     recall,
     review_dates,
+    remote_store,
     sessions,
     spool,
 )
@@ -82,7 +83,8 @@ class Status(NamedTuple):
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
     searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
     themselves, as (host, line). `uncommitted` counts the project's blocks that git has otherwise.
-    `due` are texts that are past their date.
+    `due` are texts that are past their date. `synced` says how the user's store stands with its remote, "" where
+    it has none.
     """
 
     project: str
@@ -109,6 +111,7 @@ class Status(NamedTuple):
     own_memories: tuple[tuple[str, str], ...] = ()
     uncommitted: int = 0
     due: tuple[DueText, ...] = ()
+    synced: str = ""
 
 
 class PromptUsage(NamedTuple):
@@ -155,6 +158,7 @@ def run(place: Place, home: str) -> Status:
         own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
         uncommitted=_count_uncommitted(states, top),
         due=tuple(review_dates.list_due(place, _DATED)),
+        synced=remote_store.describe_state(place.user) if place.user else "",
     )
 
 

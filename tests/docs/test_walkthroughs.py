@@ -65,6 +65,7 @@ WALKS = {
     "page.md": Walk("for each in api shop; do mkdir ../$each; (cd ../$each; memfs -q init); done"),
     "privacy.md": Walk(TOLD),
     "recall.md": Walk(ASKED, {"3f2a91bc": BROUGHT}),
+    "second-machine.md": Walk("", {"git@example.com:ann/memory.git": "~/memory.git"}),
     "sources.md": Walk("mkdir -p docs handbook ~/notes"),
     "troubleshooting.md": Walk(TOLD),
     "undo.md": Walk("for each in Ana Bob Eve; do memfs -q edit human --append $each; done"),

@@ -36,6 +36,7 @@ PRINTING = (  # commands that print what is in a store, or send it to somebody
         "doctor",
         "doctor --json",
         "sync --dry-run",
+        "sync user --dry-run",
         "tools",
         "edit rules",
         "trust",

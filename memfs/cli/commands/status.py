@@ -72,6 +72,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     facts += [
         ("project store", _format_project(found)),
         ("user store", found.user or "none: memfs init makes one"),
+        *([("synced", found.synced)] if found.synced else []),
         ("recall", f"{messages}, {format_size(found.recall_bytes)}"),
         ("archive", format_count(found.passages, "passage")),
         ("index", format_size(found.index_bytes)),
