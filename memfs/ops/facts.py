@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.core import settings
@@ -18,10 +19,12 @@ from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.facts import Facts
-from memfs.recall.index_sources import Stage
 from memfs.store import archive, blocks, config, recall
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
+
+if TYPE_CHECKING:
+    from memfs.recall.index_sources import Stage
 
 _STATE = "facts.json"  # in the local folder: how far each recall file was read
 

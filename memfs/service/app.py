@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any, cast
 
 from memfs import files, hosts
@@ -20,6 +21,7 @@ from memfs.hosts.base import Host
 from memfs.hosts.payload import TOOL_EVENTS
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
+from memfs.ipc.service_query import KINDS, ServiceQuery
 from memfs.ops import brief, file_guard, host_event, review, tool_rules
 from memfs.recall.open_store import OpenStore
 from memfs.service import job_queue, throttle
@@ -67,8 +69,8 @@ class Service:
             return self._answers.hook(words, body)
         if kind == "hold":
             return self._answers.hold(words)
-        if kind == "search":
-            return self._answers.search(words, body)
+        if kind == "query":
+            return self._answers.query(words, body)
         if kind == "status":
             return ServiceAnswer(json.dumps(self.status()).encode())
         return None
@@ -364,19 +366,22 @@ class RequestHandlers:
             self._stores.for_place(place)
         return ServiceAnswer(b"")
 
-    def search(self, words: list[str], body: bytes) -> ServiceAnswer | None:
-        """Answer a search of the command line or of a tool."""
-        from memfs.ops import search  # with all that searches by meaning
+    def query(self, words: list[str], body: bytes) -> ServiceAnswer | None:
+        """Answer a query of the command line or of a tool (see `ipc.service_query`)."""
+        if words[0] not in KINDS:
+            return None
+        import msgspec  # with the first query
 
-        request = search.read_request(body)
-        place = blocks.find_serving(os.path.dirname(request.root), "")
+        found = msgspec.json.decode(body, type=ServiceQuery)
+        place = blocks.find_serving(os.path.dirname(found.root), "")
         user = place.user.root if place and place.user else ""
-        if place is None or (place.home.root, user) != (request.root, request.user):
+        if place is None or (place.home.root, user) != (found.root, found.user):
             return None  # a store that is not trusted: the client handles that
         store = self._stores.for_place(place)
         if self._work.is_busy(store):
             return None  # much may be new: the client reads it, and keeps no other request waiting
-        return ServiceAnswer(search.answer(store, words[0], request))
+        op = import_module(f"memfs.ops.{words[0]}")
+        return ServiceAnswer(msgspec.json.encode(op.answer(store, found.session, *found.arguments)))
 
 
 def _record_shown(
