@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from memfs import files, hosts
-from memfs.context import window_budget
-from memfs.context.window_budget import WindowUsage
 from memfs.core import block_states, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.block_states import find_contradictions
+from memfs.core.errors import StoreError
 from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import own_memory, settings
@@ -105,13 +105,6 @@ class Status(NamedTuple):
     own_memories: tuple[tuple[str, str], ...] = ()
 
 
-class PromptUsage(NamedTuple):
-    """How much of a window the brief takes, and whose it is ("": of no assistant)."""
-
-    host: str
-    window: WindowUsage
-
-
 def run(place: Place, home: str) -> Status:
     """Return the status of a place. Writes nothing."""
     logs = recall.sources(place.home)
@@ -163,24 +156,18 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
         yield SourceStatus(source.name, source.tier, files, chunks, current, source.kind)
 
 
-def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) -> PromptUsage:
-    """Measure the brief against a window, by default the first wired assistant's.
-
-    Where none is wired, it is that of the configuration (`context.max_tokens`).
-    """
-    host = wired[0][0] if wired and not window else ""
-    size = hosts.get(host).WINDOW if host else window
-    return PromptUsage(host, window_budget.measure_window(place, size, host))
-
-
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
-    """List the settings files with our hooks, as (host, path)."""
+    """List the settings files with our hooks, or that enable our plugin, as (host, path)."""
     top = place.project.top if place.project else None
-    return [
-        (name, found.path)
-        for name in hosts.NAMES
-        for found in settings.list_hook_files(hosts.get(name), home, top, outside.read)
-    ]
+    found = []
+    for name in hosts.NAMES:
+        host = hosts.get(name)
+        wired = settings.list_hook_files(host, home, top, outside.read)
+        found += [(name, each.path) for each in wired]
+        with suppress(StoreError):  # memfs doctor names what cannot be read
+            plugged = settings.list_plugin_files(host, home, top, outside.read)
+            found += [(name, path) for path in plugged]
+    return list(dict.fromkeys(found))
 
 
 def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:
