@@ -44,7 +44,10 @@ class Reader(Protocol):
 class Host(Protocol):
     """One assistant.
 
-    `WINDOW` is the context of its usual model, in tokens.
+    `WINDOW` is the context of its usual model, in tokens. `READS` are groups of instruction files,
+    by their names in `marked_section.TARGETS`: of each group it sends one with our section. `ADDS`
+    are the tokens of its own texts and tools in a request where our server is. `IS_SILENT`: it
+    sends neither the brief nor the definitions of tools.
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
     tells of a session start after it compacted its context. `IGNORES`: it ignores a whole settings
     file for one of these, named as by `jsonc_edit.list_extras`. `PLUGIN_VERB` is the word of its
@@ -61,6 +64,9 @@ class Host(Protocol):
     NAME: str
     TITLE: str
     WINDOW: int
+    READS: tuple[tuple[str, ...], ...]
+    ADDS: int
+    IS_SILENT: bool
     COMMAND: str
     HOME: str
     PLUGIN_VERB: str

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 NAME = "claude"
 TITLE = "Claude Code"
 WINDOW = 200_000
+READS = (("claude",),)
+ADDS = 0
+IS_SILENT = False
 COMMAND = "claude"
 HOME = ".claude"
 PLUGIN_VERB = "install"

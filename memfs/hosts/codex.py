@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 NAME = "codex"
 TITLE = "Codex"
 WINDOW = 272_000
+READS = (("agents",),)
+ADDS = 410
+IS_SILENT = False
 COMMAND = "codex"
 HOME = ".codex"
 PLUGIN_VERB = "add"

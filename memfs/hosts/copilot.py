@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 NAME = "copilot"
 TITLE = "Copilot CLI"
 WINDOW = 128_000
+READS = (("agents",), ("claude",), ("gemini",), ("copilot",))
+ADDS = 0
+IS_SILENT = False
 COMMAND = "copilot"
 HOME = ".copilot"
 PLUGIN_VERB = "install"

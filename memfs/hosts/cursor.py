@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 NAME = "cursor"
 TITLE = "Cursor"
 WINDOW = 200_000
+READS = (("agents",), ("cursor",))
+ADDS = 0
+IS_SILENT = False
 COMMAND = "cursor"
 HOME = ".cursor"
 PLUGIN_VERB = ""  # its command takes no plugins

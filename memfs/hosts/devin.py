@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 NAME = "devin"
 TITLE = "Devin CLI"
 WINDOW = 200_000
+READS = (("agents",),)
+ADDS = 0
+IS_SILENT = False
 COMMAND = "devin"
 HOME = ".config/devin"
 PLUGIN_VERB = ""

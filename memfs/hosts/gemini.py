@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 NAME = "gemini"
 TITLE = "Gemini CLI"
 WINDOW = 1_048_576
+READS = (("gemini",),)
+ADDS = 640
+IS_SILENT = False
 COMMAND = "gemini"
 HOME = ".gemini"
 PLUGIN_VERB = ""  # it has extensions instead

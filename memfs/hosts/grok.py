@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 NAME = "grok"
 TITLE = "Grok Build"
 WINDOW = 256_000
+READS = (("agents",), ("claude",))
+ADDS = 140
+IS_SILENT = True
 COMMAND = "grok"
 HOME = ".grok"
 PLUGIN_VERB = ""

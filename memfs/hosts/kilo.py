@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 NAME = "kilo"
 TITLE = "Kilo"
 WINDOW = 200_000
+READS = (("agents", "claude"),)
+ADDS = 320
+IS_SILENT = False
 COMMAND = "kilo"
 HOME = ".config/kilo"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 NAME = "opencode"
 TITLE = "opencode"
 WINDOW = 200_000
+READS = (("agents", "claude"),)
+ADDS = 320
+IS_SILENT = False
 COMMAND = "opencode"
 HOME = ".config/opencode"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 NAME = "qwen"
 TITLE = "Qwen Code"
 WINDOW = 262_144
+READS = (("agents",),)
+ADDS = 0
+IS_SILENT = False
 COMMAND = "qwen"
 HOME = ".qwen"
 PLUGIN_VERB = ""  # it has extensions instead

@@ -65,7 +65,7 @@ def list_server_files(
     return [
         each
         for each in _read_files(host, home, top, read)
-        if f'"{settings_merge.SERVER}"' in each.text
+        if settings_merge.SERVER in each.text
         and settings_merge.servers(
             parse(each.text, each.path), find_project_key(top) if top else None
         )

@@ -19,7 +19,7 @@ from memfs.ipc.client import PersistentClient
 from memfs.mcp import messages, resources, stdio
 from memfs.mcp.messages import INVALID_PARAMS, Message, ProtocolError
 from memfs.store import blocks
-from memfs.tools import registry
+from memfs.tools import catalog, registry
 from memfs.tools.registry import ToolOffer
 from memfs.tools.tool_context import ToolContext
 
@@ -46,7 +46,7 @@ _ABILITIES: dict[str, object] = {
         "resources": {"listChanged": True, "subscribe": True},
         "tools": {"listChanged": False},
     },
-    "instructions": resources.INSTRUCTIONS,
+    "instructions": catalog.INSTRUCTIONS,
 }
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _LIST_CHANGED, _UPDATED = "notifications/resources/list_changed", "notifications/resources/updated"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memfs.context import brief_contents
+from memfs.context import session_start
+from memfs.context.session_start import BriefPieces
 from memfs.core.block import Block
 from memfs.core.tokens import estimate
-from memfs.store import block_history, blocks, journal_query, review_dates
+from memfs.store import block_history, blocks, config, handoff, journal_query, review_dates
 from memfs.store.blocks import Place
 
 
@@ -40,8 +41,17 @@ def show_all(place: Place) -> list[ShownBlock]:
 
 def brief(place: Place, host: str = "") -> str:
     """Return the brief that a session of this place gets, in a host or in any."""
-    text, shown = brief_contents.compose_brief(place, host=host)
-    return brief_contents.with_rules(text, brief_contents.unwritten_rules(place, shown.values()))
+    found = compose_brief(place, host, tools=bool(host))
+    return found.brief + found.handed + found.rules
+
+
+def compose_brief(place: Place, host: str, *, tools: bool) -> BriefPieces:
+    """Compose the brief that the next session is given; `tools`: its assistant has ours."""
+    store, last = place.project, ""
+    if store is not None and config.load(place).get("hooks.handoff") == "auto":
+        due = handoff.find_due(store, place.session, again=True)
+        last = due.text if due else ""
+    return session_start.compose_pieces(place, host=host, tools=tools, last=last)
 
 
 def record(place: Place, shown: ShownBlock) -> dict[str, object]:

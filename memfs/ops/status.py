@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from memfs import files, hosts
-from memfs.context import window_budget
-from memfs.context.window_budget import WindowUsage
 from memfs.core import block_states, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.block_states import find_contradictions
+from memfs.core.errors import StoreError
 from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import own_memory, settings
@@ -32,8 +32,8 @@ from memfs.store import (
     journal_query,
     prompt_log,
     recall,
-    review_dates,
     remote_store,
+    review_dates,
     sessions,
     spool,
 )
@@ -83,8 +83,8 @@ class Status(NamedTuple):
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
     searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
     themselves, as (host, line). `uncommitted` counts the project's blocks that git has otherwise.
-    `due` are texts that are past their date. `synced` says how the user's store stands with its remote, "" where
-    it has none.
+    `due` are texts that are past their date. `synced` says how the user's store stands with its
+    remote, "" where it has none.
     """
 
     project: str
@@ -112,13 +112,6 @@ class Status(NamedTuple):
     uncommitted: int = 0
     due: tuple[DueText, ...] = ()
     synced: str = ""
-
-
-class PromptUsage(NamedTuple):
-    """How much of a window the brief takes, and whose it is ("": of no assistant)."""
-
-    host: str
-    window: WindowUsage
 
 
 def run(place: Place, home: str) -> Status:
@@ -162,7 +155,7 @@ def run(place: Place, home: str) -> Status:
     )
 
 
-def _count_uncommitted(states: Sequence[BlockState], top: str) -> int:
+def _count_uncommitted(states: tuple[BlockState, ...], top: str) -> int:
     dirty = [each for each in states if each.block.tier == labels.PROJECT and each.sync != "clean"]
     return len(dirty) if dirty and git.get_head_commit(top) else 0
 
@@ -180,24 +173,18 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
         yield SourceStatus(source.name, source.tier, files, chunks, current, source.kind)
 
 
-def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) -> PromptUsage:
-    """Measure the brief against a window, by default the first wired assistant's.
-
-    Where none is wired, it is that of the configuration (`context.max_tokens`).
-    """
-    host = wired[0][0] if wired and not window else ""
-    size = hosts.get(host).WINDOW if host else window
-    return PromptUsage(host, window_budget.measure_window(place, size, host))
-
-
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
-    """List the settings files with our hooks, as (host, path)."""
+    """List the settings files with our hooks, or that enable our plugin, as (host, path)."""
     top = place.project.top if place.project else None
-    return [
-        (name, found.path)
-        for name in hosts.NAMES
-        for found in settings.list_hook_files(hosts.get(name), home, top, outside.read)
-    ]
+    found = []
+    for name in hosts.NAMES:
+        host = hosts.get(name)
+        wired = settings.list_hook_files(host, home, top, outside.read)
+        found += [(name, each.path) for each in wired]
+        with suppress(StoreError):  # memfs doctor names what cannot be read
+            plugged = settings.list_plugin_files(host, home, top, outside.read)
+            found += [(name, path) for path in plugged]
+    return list(dict.fromkeys(found))
 
 
 def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:

@@ -88,26 +88,33 @@ def find_receiver(store: "Store", handoff: Handoff) -> str:
 
 
 def take_handoff(store: "Store", session: str, *, again: bool) -> str:
-    """Return what a beginning session is told of the last one, and note that it was told.
-
-    "" if there is nothing, if another session was told in which something was said since, or if it
-    is too old; with `again` it is told to the same session once more.
-    """
-    last = find_last(store, session)
+    """Return what a beginning session is told of the last one, and note that it was told."""
+    last = find_due(store, session, again=again)
     if last is None:
         return ""
-    told = find_receiver(store, last)
-    if told == session:
-        return last.text if again else ""
-    if told == DROPPED or (told not in ("", ASKED) and _has_recall(store, told)):
-        return ""
-    if told != ASKED:
+    if find_receiver(store, last) != session:
+        note_told(store, last, session)
+    return last.text
+
+
+def find_due(store: "Store", session: str, *, again: bool) -> Handoff | None:
+    """Return the handover that a beginning session is to be told.
+
+    None if there is nothing, if another session was told in which something was said since, or if
+    it is too old; with `again` it is told to the same session once more.
+    """
+    last = find_last(store, session)
+    told = find_receiver(store, last) if last else ""
+    if last is None or told == DROPPED or (told and told == session and not again):
+        return None
+    if told not in ("", ASKED, session) and _has_recall(store, told):
+        return None
+    if told not in (ASKED, session):
         from memfs.store import clock  # where there is one to tell
 
         if clock.seconds() > last.until:
-            return ""
-    note_told(store, last, session)
-    return last.text
+            return None
+    return last
 
 
 def _has_recall(store: "Store", session: str) -> bool:

@@ -112,7 +112,6 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
         "service        not running: hooks and searches do their own work",
-        "in the prompt  394 tokens at a session's start, 1.2% of 32,768",
         "assistants     none is wired: memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  STATE",
