@@ -187,18 +187,21 @@ def test_links_in_the_folder_of_facts_are_not_followed(
     folder = Path(place.project.root, "facts")
     folder.symlink_to(outside)
     assert fact_store.list_facts(place) == []
+    [fact] = add(place, "Never deploy on Fridays.")
     with pytest.raises(StoreError):
-        add(place, "Never deploy on Fridays.")
+        facts.decide(place, fact.id, "accepted")
     folder.unlink()
     folder.mkdir()
     (folder / "2026-05.jsonl").symlink_to(outside / "bashrc")
     with pytest.raises(StoreError):
-        add(place, "Never deploy on Fridays.")
+        facts.decide(place, fact.id, "accepted")
+    assert [each.status for each in fact_store.list_facts(place)] == ["active"]
     assert [path.name for path in outside.iterdir()] == ["2026-01.jsonl"]
 
 
 def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> None:
-    add(place, "Never deploy on Fridays.")
+    [fact] = add(place, "Never deploy on Fridays.")
+    facts.decide(place, fact.id, "accepted")
     memfs("trust", "--revoke")
     shown = memfs("recall", "deploy on fridays")
     assert "deploy on Fridays" not in shown.out
@@ -262,13 +265,44 @@ def test_facts_are_found_by_what_is_known_of_them(place: Place) -> None:
 def test_lines_of_two_branches_unite(place: Place) -> None:
     [fact] = add(place, "Never deploy on Fridays.")
     facts.decide(place, fact.id, "accepted")
+    facts.decide(place, fact.id, "accepted")
     assert place.project
-    [path] = stored.sources(place.project)
-    lines = Path(path).read_text().splitlines()
-    Path(path).write_text("\n".join([lines[1], "{broken", "<<<<<<< ours", *lines[:1], lines[1]]))
+    path = Path(place.project.root, "facts", "2026-05.jsonl")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[1], "{broken", "<<<<<<< ours", *lines[:1], lines[1]]))
     assert [each.status for each in stored.load_facts(place.project).values()] == ["accepted"]
     facts.decide(place, fact.id, "rejected")
     assert [each.status for each in stored.load_facts(place.project).values()] == ["rejected"]
+
+
+def test_only_what_a_person_accepted_is_committed(place: Place, memfs: Run) -> None:
+    kept, other = add(place, "Never deploy on Fridays.", "We decided to use Postgres.")
+    assert place.project
+    folder = Path(place.project.root, "facts")
+    assert not folder.exists()
+    assert memfs("facts", "accept", kept.id).code == 0
+    [line] = (folder / "2026-05.jsonl").read_text().splitlines()
+    assert (json.loads(line)["id"], "s1" in line) == (kept.id, False)
+    [shown] = [each for each in fact_store.list_facts(place) if each.id == kept.id]
+    assert (shown.status, shown.session, shown.message) == ("accepted", "s1", kept.message)
+    found = json.loads(memfs("search", "deploy on Fridays", "--in", "facts", "--json").out)
+    assert [hit["id"] for hit in found["hits"]].count(kept.id) == 1
+    memfs("facts", "reject", other.id)
+    assert other.id not in (folder / "2026-05.jsonl").read_text()
+
+
+def test_what_was_accepted_holds_until_the_later_one_is_accepted(place: Place) -> None:
+    [old] = add(place, "The timeout is 5 s.")
+    facts.decide(place, old.id, "accepted")
+    [new] = fact_store.store_facts(
+        place, prose.extract_facts([message(9, "The timeout is 10 s.", 9)])
+    )
+    assert holding(place) == [old.statement, new.statement]
+    facts.decide(place, new.id, "accepted")
+    assert holding(place) == [new.statement]
+    assert place.project
+    committed = Path(place.project.root, "facts", "2026-05.jsonl").read_text().splitlines()
+    assert [json.loads(line).get("by", "") for line in committed] == ["", "", new.id]
 
 
 def recorded(place: Place, *texts: str) -> None:
