@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memfs import files, hosts
@@ -18,6 +19,7 @@ from memfs.files import logs, outside, trees
 from memfs.hosts import own_memory, settings
 from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
+from memfs.ops import review
 from memfs.recall import model_config
 from memfs.store import (
     archive,
@@ -77,7 +79,8 @@ class Status(NamedTuple):
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
-    searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
+    searched for, `by_words` were by words alone. `to_decide` counts what `memfs review` lists, by
+    kind, without what the project contradicts. `own_memories` are those that assistants keep by
     themselves, as (host, line).
     """
 
@@ -103,6 +106,7 @@ class Status(NamedTuple):
     prompts: int = 0
     by_words: int = 0
     own_memories: tuple[tuple[str, str], ...] = ()
+    to_decide: Mapping[str, int] = {}
 
 
 class PromptUsage(NamedTuple):
@@ -147,6 +151,7 @@ def run(place: Place, home: str) -> Status:
         prompts=len(searched),
         by_words=sum(bool(each.by_words) for each in searched),
         own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
+        to_decide=Counter(item.kind for item in review.list_items(place, deep=False)),
     )
 
 

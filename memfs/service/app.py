@@ -18,7 +18,7 @@ from memfs.core.errors import MemfsError
 from memfs.core.events import Event, Reply
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
-from memfs.ops import brief, host_event, review
+from memfs.ops import brief, host_event, session_review
 from memfs.recall.open_store import OpenStore
 from memfs.service import job_queue, throttle
 from memfs.service.job_queue import JobQueue
@@ -274,7 +274,7 @@ class RequestHandlers:
         store = self._stores.for_place(place)
         record_run = partial(_record_run, event, began)
         if event.kind == events.STOP:
-            if not event.transcript or review.is_wanted(place):
+            if not event.transcript or session_review.is_wanted(place):
                 return None  # only the hook has the environment variables that name the transcript
             return self._handle_stop(event, store, record_run)
         lock = self._get_lock(place)

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.body_edits import Append
 from memfs.core.errors import StoreError
-from memfs.core.records import Fact, Message
+from memfs.core.records import Fact, Message, Origin
 from memfs.knowledge.facts import fact_store, prose
-from memfs.ops import context, facts
+from memfs.ops import context, edit, facts
 from memfs.recall.open_store import OpenStore
+from memfs.store import blocks, recall
 from memfs.store import facts as stored
-from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
@@ -314,7 +315,7 @@ def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
     recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
     shown = memfs("facts", "extract")
     assert shown.err == (
-        "✓ 2 new facts in 3 messages\nsome could stand in a block, if you want: memfs facts offer\n"
+        "✓ 2 new facts in 3 messages\ndecide which of them belong into a block: memfs review\n"
     )
     assert "rule 0.85\n    Never deploy on Fridays\n" in shown.out
     assert memfs("facts", "extract").err == "✓ 0 new facts in 0 messages\n"
@@ -397,22 +398,17 @@ def test_facts_are_in_the_context_of_a_task(place: Place) -> None:
     assert found.text.endswith("- facts from past sessions\n> Never deploy the shop on Fridays\n")
 
 
-def test_what_is_sure_is_offered_for_a_block_and_written_into_none(
-    place: Place, memfs: Run
-) -> None:
+def test_what_is_sure_is_offered_for_a_block_and_written_into_none(place: Place) -> None:
     add(
         place,
         "I prefer tabs over spaces.",
         "Never deploy on Fridays.",
         "We use Biome to format the code.",
     )
-    shown = memfs("facts", "offer")
-    assert sorted(shown.out.splitlines()) == [
-        "memfs edit human --append 'I prefer tabs over spaces'",
-        "memfs edit system_rules --append 'Never deploy on Fridays'",
+    assert sorted((each.label, each.fact.statement) for each in facts.list_offers(place)) == [
+        ("human", "I prefer tabs over spaces"),
+        ("system_rules", "Never deploy on Fridays"),
     ]
-    assert "tabs" not in memfs("show", "human").out
-    memfs("edit", "human", "--append", "I prefer tabs over spaces")
-    assert len(json.loads(memfs("facts", "offer", "--json").out)) == 1
-    memfs("edit", "system_rules", "--append", "Never deploy on Fridays")
-    assert memfs("facts", "offer").err == "no fact that is sure enough is missing from the blocks\n"
+    assert not any("tabs" in block.value for block in blocks.load(place))
+    edit.run(place, [Append("human", "I prefer tabs over spaces")], Origin("user"))
+    assert [each.label for each in facts.list_offers(place)] == ["system_rules"]

@@ -13,7 +13,7 @@ from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import status
+from memfs.ops import review, status
 from memfs.ops.status import SourceStatus, Status
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
@@ -38,7 +38,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     found = status.run(place, options.home())
     if options.hides_content(place):
         own = tuple(each for each in found.blocks if each.block.tier == labels.USER)
-        found = found._replace(blocks=own, contradictions=(), refused=(), sources=())
+        found = found._replace(blocks=own, contradictions=(), refused=(), sources=(), to_decide={})
     if as_json:
         states = [
             {
@@ -86,8 +86,11 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         last = f", last hook {format_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     facts += [(hosts.get(name).TITLE, line) for name, line in found.own_memories]
-    for label, one, other in found.contradictions:
-        facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
+    if found.to_decide:
+        counts = (
+            format_count(count, review.NOUNS[kind]) for kind, count in found.to_decide.items()
+        )
+        facts.append(("to decide", f"{', '.join(counts)}: memfs review"))
     facts += [("refused", line) for line in found.refused]
     if found.trusted or not found.project:
         facts.append(("in the prompt", _format_share(place, found)))

@@ -176,6 +176,19 @@ def _list_terms(fact: Fact) -> set[str]:
     return words | {what} if what else words
 
 
+def list_disputed(facts: Iterable[Fact]) -> list[tuple[Fact, Fact]]:
+    """Return (fact, older fact that it contradicts) where a person accepted the older one alone."""
+    facts = list(facts)
+    accepted = _Standing(fact for fact in facts if fact.status == ACCEPTED)
+    return [
+        (fact, old)
+        for fact in facts
+        if fact.status == ACTIVE
+        for old in accepted.find_conflicts(fact)
+        if old.at <= fact.at
+    ]
+
+
 def drop_contradicted(facts: Iterable[Fact]) -> list[Fact]:
     """Return the facts that no later one of them contradicts or repeats, the oldest first."""
     kept: list[Fact] = []
