@@ -13,6 +13,7 @@ from typing import NamedTuple
 from memfs import files
 from memfs.core import frontmatter, manifests
 from memfs.core.anchors import find_anchors
+from memfs.core.body_edits import Replace
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.core.records import Fact
 from memfs.knowledge import stale_anchors
@@ -20,6 +21,9 @@ from memfs.knowledge.stale_anchors import StaleAnchor
 from memfs.store import archive, blocks, commits, facts, git, review_dates, static
 from memfs.store.blocks import Place
 from memfs.store.project_files import ProjectFiles
+
+_SHORT = 7  # digits of a commit
+DATED = ("due", "unreadable")  # the states of dates
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,29 @@ class CheckFinding:
     at: str = ""
     subject: str = ""
     mend: str = ""
+
+    def explain(self) -> str:
+        """Say what holds instead and since when, "" where that is not known."""
+        words = []
+        if self.state == "moved":
+            words.append(f"now {self.now}")
+        elif self.state == "contradicted":
+            words.append(f"{self.source} says {self.now}")
+        elif self.state == "unreadable":
+            words.append("it is no date; write it as 2026-12-31")
+        elif self.state == "gone" and self.source not in (self.said, f"{self.said}/"):
+            words.append(f"it was in {self.source}")
+        if self.commit:
+            subject = f' "{self.subject}"' if self.subject else ""
+            words.append(f"since {self.at[:10]}, commit {self.commit[:_SHORT]}{subject}")
+        return "; ".join(words)
+
+    def make_edit(self) -> Replace | None:
+        """Return the edit that mends it, None where a person has to find the words."""
+        if not self.mend:
+            return None
+        words = shlex.split(self.mend)
+        return Replace(words[2], words[4], words[5], every=len(words) > 6)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,8 @@ from memfs.core import settings
 from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
 from memfs.core.records import STATUSES, SUPERSEDED, Fact, Message
 from memfs.files import atomic
-from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.facts.prose import CATEGORIES
-from memfs.knowledge.kinds import registry
-from memfs.knowledge.kinds.facts import Facts
 from memfs.store import archive, blocks, config, recall
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
@@ -84,6 +81,10 @@ def extract(
     returns the callback for progress. Threshold, categories, deduplication and capacity are those
     of the configured kind. Raises `UsageError` if its configuration is invalid.
     """
+    from memfs.ingest import transcripts  # with what indexes, which a list needs not
+    from memfs.knowledge.kinds import registry  # likewise
+    from memfs.knowledge.kinds.facts import Facts  # likewise
+
     find = find or prose.extract_facts
     kind, problems = registry.load_kind(place, "facts")
     if not isinstance(kind, Facts):

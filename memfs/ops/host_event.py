@@ -119,9 +119,9 @@ def _dispatch(host: "Host", event: Event, clock: "Callable[[int], object]") -> R
 
         ingest.ingest_event(event)
         if event.kind == events.STOP:
-            from memfs.ops import review
+            from memfs.ops import session_review
 
-            return review.finish_turn(event)
+            return session_review.finish_turn(event)
         from memfs.ops import page
 
         page.page_out_scratch(event)
@@ -130,9 +130,9 @@ def _dispatch(host: "Host", event: Event, clock: "Callable[[int], object]") -> R
 
 def _start_review(event: Event) -> None:
     """Start the review of a session that ended by the configured model, if one is due."""
-    from memfs.ops import review
+    from memfs.ops import session_review
 
-    store = review.finish_session(event)
+    store = session_review.finish_session(event)
     if store:
         from memfs.files import child_process
 

@@ -99,12 +99,12 @@ def _check_changeable(each: ProposedChange, now: str | None) -> None:
     if each.before is not None and now is None and each.after is not None:
         raise RejectedError(
             f"'{each.label}' was deleted or renamed since",
-            "bring it back (memfs undo), or drop the proposal: memfs review reject",
+            "bring it back (memfs undo), or drop the proposal: memfs review dismiss",
         )
     if each.before is None and now is not None:
         raise RejectedError(
             f"there is a block '{each.label}' of your own by now",
-            "rename yours first, or drop the proposal: memfs review reject",
+            "rename yours first, or drop the proposal: memfs review dismiss",
         )
     block = blocks.make(each.tier, each.label, "", now or "")
     if block.problem or block.codec:

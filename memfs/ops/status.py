@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from memfs.files import logs, outside, trees
 from memfs.hosts import own_memory, settings
 from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
+from memfs.ops import review
 from memfs.recall import model_config
 from memfs.store import (
     archive,
@@ -33,15 +35,12 @@ from memfs.store import (
     prompt_log,
     recall,
     remote_store,
-    review_dates,
     sessions,
     spool,
 )
 from memfs.store.blocks import Place
-from memfs.store.review_dates import DueText
 
 _PROMPTS = 100  # the last ones that are counted
-_DATED = 2000  # passages of a store, in which dates are looked for: more take a second
 
 
 class BlockState(NamedTuple):
@@ -81,10 +80,10 @@ class Status(NamedTuple):
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
-    searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
+    searched for, `by_words` were by words alone. `to_decide` counts what `memfs review` lists, by
+    kind, without what the project contradicts. `own_memories` are those that assistants keep by
     themselves, as (host, line). `uncommitted` counts the project's blocks that git has otherwise.
-    `due` are texts that are past their date. `synced` says how the user's store stands with its
-    remote, "" where it has none.
+    `synced` says how the user's store stands with its remote, "" where it has none.
     """
 
     project: str
@@ -110,8 +109,8 @@ class Status(NamedTuple):
     by_words: int = 0
     own_memories: tuple[tuple[str, str], ...] = ()
     uncommitted: int = 0
-    due: tuple[DueText, ...] = ()
     synced: str = ""
+    to_decide: Mapping[str, int] = {}
 
 
 def run(place: Place, home: str) -> Status:
@@ -150,8 +149,8 @@ def run(place: Place, home: str) -> Status:
         by_words=sum(bool(each.by_words) for each in searched),
         own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
         uncommitted=_count_uncommitted(states, top),
-        due=tuple(review_dates.list_due(place, _DATED)),
         synced=remote_store.describe_state(place.user) if place.user else "",
+        to_decide=Counter(item.kind for item in review.list_items(place, deep=False)),
     )
 
 

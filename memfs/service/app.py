@@ -22,7 +22,7 @@ from memfs.hosts.payload import TOOL_EVENTS
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
 from memfs.ipc.service_query import KINDS, ServiceQuery
-from memfs.ops import brief, file_guard, host_event, review, tool_rules
+from memfs.ops import brief, file_guard, host_event, session_review, tool_rules
 from memfs.recall.open_store import OpenStore
 from memfs.service import job_queue, throttle
 from memfs.service.job_queue import JobQueue
@@ -278,7 +278,7 @@ class RequestHandlers:
         store = self._stores.for_place(place)
         record_run = partial(_record_run, event, began)
         if event.kind == events.STOP:
-            if not event.transcript or review.is_wanted(place):
+            if not event.transcript or session_review.is_wanted(place):
                 return None  # only the hook has the environment variables that name the transcript
             return self._handle_stop(event, store, record_run)
         if event.kind in TOOL_EVENTS:

@@ -14,7 +14,7 @@ from memfs.core.body_edits import Append, Create, Edit, Rejected
 from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.events import PROMPT, START, Reply
 from memfs.core.hits import Hit
-from memfs.core.records import Fact, Origin
+from memfs.core.records import ACCEPTED, Fact, Origin
 from memfs.importers import exporting
 from memfs.mcp import resources
 from memfs.ops import archive, edit, history, search, show, sync, trust, undo
@@ -263,7 +263,16 @@ def test_no_way_out_shows_it(place: Place, repo: Path, clone: Path, tmp_path: Pa
     )
     facts.write_facts(
         place.project,
-        [Fact("f1", "Deploys are on Mondays.", 1.0, "decision", at="2026-05-01T00:00:00Z")],
+        [
+            Fact(
+                "f1",
+                "Deploys are on Mondays.",
+                1.0,
+                "decision",
+                at="2026-05-01T00:00:00Z",
+                status=ACCEPTED,
+            )
+        ],
     )
     static.write_entry(place.project, "style", "Two spaces.", "", ())
     committed(place, repo)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 
 import click
@@ -122,13 +121,6 @@ def extract_command(by_model: bool | None) -> None:
     _extract(options.place(), by_model)
 
 
-@command.command("offer")
-@options.json_option
-def offer(as_json: bool) -> None:
-    """Print the commands that put the facts that are sure, and in no block yet, into one."""
-    _offer(options.place(), as_json=as_json)
-
-
 @command.command("accept")
 @click.argument("id", type=_FACT)
 def accept(id: str) -> None:
@@ -141,17 +133,6 @@ def accept(id: str) -> None:
 def reject(id: str) -> None:
     """Say that a fact is wrong: it does not come back."""
     _decide(id, REJECTED)
-
-
-def _offer(place: Place, *, as_json: bool) -> None:
-    found = op.list_offers(place)
-    if as_json:
-        console.as_json([asdict(each) for each in found])
-        return
-    for each in found:
-        console.data(shlex.join(["memfs", "edit", each.label, "--append", each.fact.statement]))
-    if not found:
-        console.talk("no fact that is sure enough is missing from the blocks")
 
 
 def _extract(place: Place, by_model: bool | None) -> None:
@@ -173,7 +154,7 @@ def _extract(place: Place, by_model: bool | None) -> None:
     if len(done.facts) > _NEW:
         console.talk(f"{len(done.facts) - _NEW:,} more: memfs facts")
     if done.facts and op.list_offers(place):
-        console.talk("some could stand in a block, if you want: memfs facts offer")
+        console.talk("decide which of them belong into a block: memfs review")
 
 
 def _decide(ident: str, status: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
 
 from memfs import hosts
@@ -14,16 +12,14 @@ from memfs.core import parts
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import status
+from memfs.ops import review, status
 from memfs.ops.status import SourceStatus, Status
 from memfs.ops.trust import describe_rules
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
-from memfs.store.review_dates import DueText
 from memfs.tools.request_cost import RequestCost, measure_request
 
 _VALUES = 15  # cells before a value
-_NAMED = 3  # texts that are past their date
 _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is busy"}
 
 
@@ -43,7 +39,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     found = status.run(place, options.home())
     if options.hides_content(place):
         own = tuple(each for each in found.blocks if each.block.tier == labels.USER)
-        found = found._replace(blocks=own, contradictions=(), refused=(), sources=(), due=())
+        found = found._replace(blocks=own, contradictions=(), refused=(), sources=(), to_decide={})
     if as_json:
         states = [
             {
@@ -60,9 +56,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         ]
         sources = [each._asdict() for each in found.sources]
         service = found.service.build_record() if found.service else None
-        due = [each._asdict() for each in found.due]
         record = found._asdict() | {"blocks": states, "sources": sources, "service": service}
-        record["due"] = due
         console.as_json(record)
         return
     for name, value in _list_facts(place, found):
@@ -102,10 +96,11 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
         last = f", last hook {format_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     facts += [(hosts.get(name).TITLE, line) for name, line in found.own_memories]
-    for label, one, other in found.contradictions:
-        facts.append(("contradiction", f"{label}: {one} and {other} of one thing; keep one"))
-    if found.due:
-        facts.append(("past its date", _describe_due(found.due)))
+    if found.to_decide:
+        counts = (
+            format_count(count, review.NOUNS[kind]) for kind, count in found.to_decide.items()
+        )
+        facts.append(("to decide", f"{', '.join(counts)}: memfs review"))
     facts += [("refused", line) for line in found.refused]
     if found.uncommitted:
         count = format_count(found.uncommitted, "block")
@@ -150,14 +145,6 @@ def _describe_source(found: SourceStatus) -> tuple[str, str]:
         return "history", f"{format_count(found.chunks, 'commit')}{stale}"
     files, chunks = format_count(found.files, "file"), format_count(found.chunks, "chunk")
     return "data source", f"{found.name}: {files}, {chunks}{stale}"
-
-
-def _describe_due(due: Sequence[DueText]) -> str:
-    """Return what is past its date: the first ones by name, and how many there are."""
-    named = ", ".join(each.describe() for each in due[:_NAMED])
-    more = f", {len(due) - _NAMED:,} more" if len(due) > _NAMED else ""
-    where = any(each.tier == labels.PROJECT for each in due)
-    return f"{named}{more}{'; memfs check' if where else ''}"
 
 
 def _format_cost(found: RequestCost) -> str:

@@ -32,8 +32,8 @@ def list_prompts(visit: Visit) -> Response:
     """Show what the last prompts brought, why, what fell short, and what is dismissed."""
     found = recent_prompts.run(visit.place, _PROMPTS)
     dismissed = recent_prompts.list_dismissed(visit.place)
-    title = "What prompts brought"
-    return visit.render("prompts.html", "brief", title, prompts=found, dismissed=dismissed)
+    title = "What prompts are given"
+    return visit.render("prompts.html", "prompts", title, prompts=found, dismissed=dismissed)
 
 
 def decide_item(visit: Visit) -> Response:

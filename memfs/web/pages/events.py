@@ -56,8 +56,11 @@ class SectionSigns:
         kept = [_sign_folders(f"{store.root}/{name}") for store in stores for name in _KEPT]
         stated = [signatures.sign_file(path) for store in stores for path in facts.sources(store)]
         return {
+            "home": [texts, given, said, stated],
+            "attention": [texts, stated],
             "blocks": texts,
-            "brief": [texts, given],
+            "brief": texts,
+            "prompts": given,
             "sessions": said,
             "archive": kept,
             "facts": stated,

@@ -59,6 +59,7 @@ function follow() {
       if (open.has(each.textContent)) each.parentElement.open = true;
     }
     document.getElementById("main").replaceChildren(...main.childNodes);
+    document.querySelector(".sections ul").replaceWith(page.querySelector(".sections ul"));
     countLeft();
   });
   addEventListener("pagehide", () => news.close());

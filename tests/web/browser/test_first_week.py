@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
@@ -11,8 +12,10 @@ from playwright.sync_api import expect
 
 from memfs.core.body_edits import Append
 from memfs.ops import edit, sessions, show
-from memfs.store import store_paths
+from memfs.store import clock, prompt_log, standing_rules, store_paths
 from memfs.store.blocks import Place
+from memfs.store.prompt_log import PromptRecord
+from memfs.store.standing_rules import StandingRule
 from tests.ops.imports import BY
 from tests.web.browser.conftest import Visitor
 
@@ -58,6 +61,38 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     expect(page.get_by_role("main")).to_contain_text("memfs trust")
     assert page.get_by_role("main").get_by_role("button").count() == 0
     assert not visit.complaints
+
+
+def test_what_people_come_for_takes_three_clicks(visitor: Visitor, week: Place) -> None:
+    rules = [StandingRule("2026-04-01T10:00:00Z", "claude", "s-1", "m0", text)
+             for text in ("never push to main", "run ruff before a commit", "no pickles in s3")]  # fmt: skip
+    standing_rules.write(week.home, rules)
+    visitor.open()
+    visit = visitor.open()
+    page = visit.go("home")
+    for _ in rules:  # accept three rules
+        page.get_by_role("button", name="Take it into").first.click()
+        expect(page.get_by_role("status").first).to_contain_text("accepted:")
+    assert all(rule.text in show.run(week, "system_rules").block.value for rule in rules)
+
+    page = visit.go("home")  # undo the last edit
+    page.get_by_role("button", name="Undo the last edit").first.click()
+    assert rules[-1].text not in show.run(week, "system_rules").block.value
+
+    page = visit.go("home")  # see what yesterday's prompts cost
+    page.get_by_role("link", name="Cost by day and session").click()
+    yesterday = page.locator("section[aria-labelledby=costs] tbody tr").nth(1)
+    assert re.fullmatch(r"2\d{3}-\d\d-\d\d\s+1\s+\d+", yesterday.inner_text())
+    assert not visit.complaints
+
+
+def test_what_a_prompt_is_given_appears_by_itself(visitor: Visitor, week: Place) -> None:
+    page = visitor.open().go("prompts")
+    page.wait_for_timeout(1500)
+    text = "The gateway lock times out. " * 9
+    record = PromptRecord(clock.seconds(), "claude", "s-1", 0.5, 0.4, "", text)
+    prompt_log.note_prompt(week.home, record)
+    page.get_by_text(f"{len(text)} characters").wait_for(timeout=10_000)
 
 
 def test_an_edit_elsewhere_appears_by_itself(visitor: Visitor, week: Place) -> None:
@@ -143,7 +178,7 @@ def test_the_code_is_typed_and_the_page_opens(visitor: Visitor) -> None:
     page.get_by_text("This code is wrong").wait_for()
     page.get_by_label("Code").fill(visit.access.ticket)
     page.get_by_role("button", name="Open the page").click()
-    page.wait_for_url("**/blocks")
-    assert page.get_by_role("heading", level=1).inner_text() == "Blocks"
+    page.wait_for_url("**/home")
+    assert page.get_by_role("heading", level=1).inner_text() == "repo"
     page.reload()
-    assert page.get_by_role("heading", level=1).inner_text() == "Blocks"
+    assert page.get_by_role("heading", level=1).inner_text() == "repo"
