@@ -21,7 +21,9 @@ def list_sessions(visit: Visit) -> Response:
     number = visit.get_number()
     host = visit.query.get("host", "")
     place = visit.place
-    found = sessions.list_latest(place, (number - 1) * _LISTED, _LISTED, host)
+    found = sessions.list_latest(
+        place, (number - 1) * _LISTED, _LISTED, sessions.SessionFilter(host=host)
+    )
     return visit.render(
         "sessions.html",
         "sessions",
@@ -119,7 +121,7 @@ def forget_session(visit: Visit) -> Response:
         return visit.render(
             "forget.html", "sessions", "Forget a session", session=session, total=len(said)
         )
-    done = sessions.forget_session(visit.place, session.id, make_origin())
+    done = sessions.forget_sessions(visit.place, [session], make_origin())
     visit.say(f"forgot {done.messages:,} messages and {done.facts:,} facts")
     return visit.redirect("sessions")
 
