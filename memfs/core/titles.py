@@ -33,8 +33,9 @@ def make_title(prompt: str) -> str:
         if not (is_code or is_fence or _PROGRAM.match(line)):
             words = _ATTACHED.sub("", _SIGNS.sub("", line, 1)).split()
             plain.append(" ".join(map(_shorten_word, words)))
-    text = next((each for each in plain if sum(map(str.isalpha, each)) > 2), "")
-    return _cut(text or prompt[:_READ])
+    said = [each for each in plain if sum(map(str.isalpha, each)) > 2]
+    texts = [each for each in said if not each.endswith(":")]  # what that introduces is pasted
+    return _cut(next(iter(texts or said), prompt[:_READ]))
 
 
 def _shorten_word(word: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memfs import files, hosts
 from memfs.core import formats
@@ -13,11 +13,11 @@ from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageEr
 from memfs.core.records import Message, Origin
 from memfs.core.snippet import snippet
 from memfs.core.titles import make_title
-from memfs.files import logs, trees
+from memfs.files import logs, signatures
 from memfs.store import inventory, lock, recall, session_outcomes, spool, store_paths
 from memfs.store.blocks import Place
+from memfs.store.file_cache import FileCache
 from memfs.store.session_outcomes import SessionMark
-from memfs.store.store_paths import Store
 
 _SIDE = ".agent-"  # in the file names of subagents' chains
 _NAMED = 3  # sessions that an error names
@@ -104,14 +104,27 @@ class SessionFilter:
 ALL = SessionFilter()
 
 
-def list_sessions(place: Place, limit: int = 0, only: SessionFilter = ALL) -> list[RecordedSession]:
+SessionCache = FileCache["RecordedSession | None"]
+
+
+def make_cache() -> SessionCache:
+    """Return a cache of sessions, for a process that lists them often."""
+    return FileCache(_read_session)
+
+
+def list_sessions(
+    place: Place, limit: int = 0, only: SessionFilter = ALL, cache: SessionCache | None = None
+) -> list[RecordedSession]:
     """Return the sessions in recall, the latest first, at most `limit` (0: all).
 
-    Raises `UsageError` for a negative limit.
+    New transcripts are ingested first, unless a cache is given. Raises `UsageError` for a negative
+    limit.
     """
     if limit < 0:
         raise UsageError(f"limit is {limit}, expected 1 or more, or 0 for all")
-    found = [each for each, path in _load_sessions(place) if only.accepts(each, path)]
+    if cache is None:
+        _ingest_new(place)
+    found = [each for each, path in _load_sessions(place, cache=cache) if only.accepts(each, path)]
     found.sort(key=lambda session: session.ended, reverse=True)
     return found[: limit or None]
 
@@ -122,41 +135,14 @@ def count_messages(place: Place, session: RecordedSession) -> int:
         return sum(b'", "side": true' not in line for line in handle)
 
 
-@dataclass(frozen=True)
-class SessionPage:
-    """Some of the sessions in recall, the last written first, and how many there are."""
-
-    sessions: tuple[RecordedSession, ...]
-    total: int
-    hosts: tuple[str, ...]
-
-
-def list_latest(place: Place, first: int, count: int, only: SessionFilter = ALL) -> SessionPage:
-    """Return `count` sessions from the place `first` (0) on, of those that meet conditions.
-
-    Where the assistant is the only condition, no more than these are opened, however many there
-    are.
-    """
-    listed = [(host, path) for _, host, path in _list_by_time(place.home)]
-    found = tuple(sorted({host for host, _ in listed}))
-    paths = [path for host, path in listed if only.host in ("", host)]
-    said = _PersonalNotes(place)
-    if only == SessionFilter(host=only.host):
-        shown = [_load_session(path, "", said) for path in paths[first : first + count]]
-        return SessionPage(tuple(filter(None, shown)), len(paths), found)
-    loaded = ((_load_session(path, "", said), path) for path in paths)
-    wanted = [each for each, path in loaded if each and only.accepts(each, path)]
-    return SessionPage(tuple(wanted[first : first + count]), len(wanted), found)
-
-
 def load_session(place: Place, host: str, ident: str) -> RecordedSession:
     """Return a session by its host and whole id. Raises `NotFoundError`."""
     named = ident and host and store_paths.file_name(host) == host  # it stands in a path
     path = recall.get_path(place.home, host, ident) if named else ""
-    found = _load_session(path, "", _PersonalNotes(place)) if files.is_file(path) else None
+    found = _read_session(path) if files.is_file(path) else None
     if found is None:
         raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
-    return found
+    return _PersonalNotes(place).add_to(found)
 
 
 def open_session(place: Place, host: str, ident: str) -> tuple[RecordedSession, list[Message]]:
@@ -171,6 +157,7 @@ def open_session(place: Place, host: str, ident: str) -> tuple[RecordedSession, 
 
 def find_session(place: Place, ident: str) -> tuple[RecordedSession, str]:
     """Return a session, by its id or a unique prefix, and its file. Raises `NotFoundError`."""
+    _ingest_new(place)
     found = _load_sessions(place, ident)
     exact = [each for each in found if each[0].id == ident]
     if not ident or not found:
@@ -207,59 +194,55 @@ def number_turns(messages: list[Message]) -> list[SessionMessage]:
     return found
 
 
-def _load_sessions(place: Place, prefix: str = "") -> list[tuple[RecordedSession, str]]:
-    """Return the sessions whose ids have a prefix, each with its file; new messages are read."""
+def _ingest_new(place: Place) -> None:
+    """Ingest the transcripts that hooks noted, unless another process is about it."""
     if spool.list_notes(place.home):
         from memfs.ingest import transcripts  # with what reads every assistant's files
 
-        with suppress(LockedError):  # another process ingests
+        with suppress(LockedError):
             transcripts.drain(place.home, transcripts.Tally())
-    said = _PersonalNotes(place)
+
+
+def _load_sessions(
+    place: Place, prefix: str = "", cache: SessionCache | None = None
+) -> list[tuple[RecordedSession, str]]:
+    """Return the sessions whose ids have a prefix, each with its file."""
+    notes = _PersonalNotes(place)
     found = []
     for path in recall.sources(place.home):
         if _SIDE not in os.path.basename(path):
-            session = _load_session(path, prefix, said)
-            if session is not None:
-                found.append((session, path))
+            read = cache.read(path, signatures.sign_file(path)) if cache else _read_session(path)
+            if read is not None and read.id.startswith(prefix):
+                found.append((notes.add_to(read), path))
     return found
 
 
-def _list_by_time(store: Store) -> list[tuple[int, str, str]]:
-    """List (when it was written, in nanoseconds; host; path) of sessions' files, the last first."""
-    top = f"{store.local}/recall"
-    names = (
-        [name for name, is_folder in files.entries(top) if is_folder]
-        if files.is_folder(top)
-        else []
-    )
-    found = [
-        (at, host, f"{top}/{host}/{name}")
-        for host in names
-        for at, name in trees.list_times(f"{top}/{host}")
-        if name.endswith(recall.SUFFIX) and not name.startswith(".") and _SIDE not in name
-    ]
-    return sorted(found, reverse=True)
-
-
 class _PersonalNotes:
-    """What a person said of sessions, by their ids: how they came out, stars and titles."""
+    """What a person said of sessions: how they came out, stars and titles."""
 
     def __init__(self, place: Place) -> None:
-        self.marks = session_outcomes.load_marks(place.home)
-        self.outcomes = {
+        self._marks = session_outcomes.load_marks(place.home)
+        self._outcomes = {
             each.session: "worked" if each.worked else "failed"
             for each in session_outcomes.list_outcomes(place.home)
             if not each.turn and not each.gone
         }
 
+    def add_to(self, session: RecordedSession) -> RecordedSession:
+        """Return a session with what was said of it."""
+        mark, outcome = self._marks.get(session.id), self._outcomes.get(session.id, "")
+        if mark is None:
+            return replace(session, outcome=outcome) if outcome else session
+        title = mark.title or session.title
+        return replace(session, outcome=outcome, title=title, starred=bool(mark.starred))
 
-def _load_session(path: str, prefix: str, said: _PersonalNotes) -> RecordedSession | None:
-    """Return the session of a recall file; None if it is empty, or has not the prefix."""
+
+def _read_session(path: str) -> RecordedSession | None:
+    """Return the session of a recall file, without what people said of it; None if it is empty."""
     first = next(recall.messages(path), None)
-    if first is None or not first.session.startswith(prefix):
+    if first is None:
         return None
     prompt = next((m.text for m in recall.messages(path) if m.role == "user" and not m.side), "")
-    mark = said.marks.get(first.session, SessionMark(first.session))
     return RecordedSession(
         first.session,
         first.host,
@@ -269,9 +252,7 @@ def _load_session(path: str, prefix: str, said: _PersonalNotes) -> RecordedSessi
         (recall.read_last(path) or first).at,
         prompt,
         files.get_size(path),
-        said.outcomes.get(first.session, ""),
-        mark.title or make_title(prompt),
-        bool(mark.starred),
+        title=make_title(prompt),
     )
 
 

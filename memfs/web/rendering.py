@@ -24,16 +24,18 @@ from memfs.core.formats import format_count
 from memfs.core.injection_signs import reveal_hidden, split_visible
 from memfs.core.records import Fact, Origin
 from memfs.core.snippet import snippet
-from memfs.ops import archive
+from memfs.ops import archive, sessions
 from memfs.ops.archive import PassageCache
+from memfs.ops.sessions import SessionCache
 from memfs.recall.open_store import OpenStore
 from memfs.search.stopwords import STOP
 from memfs.secrets import redact
-from memfs.store import blocks
+from memfs.store import blocks, clock
 from memfs.store import facts as stored_facts
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
 from memfs.web.access import FORM, FORM_FIELD
+from memfs.web.markdown import render_markdown
 
 if TYPE_CHECKING:
     from memfs.web.access import Access
@@ -178,10 +180,12 @@ def _make_environment() -> Environment:
     )
     environment.filters.update(
         count=format_count,
+        ago=_format_ago,
         day=_format_day,
         when=_format_time,
         diff=_mark_diff,
         mask=_mask_secrets,
+        markdown=_render_marked,
         marked=_mark_words,
         measure=_measure_text,
         raw=show_raw,
@@ -200,6 +204,16 @@ def _format_time(at: str) -> Markup:
     if formats.parse(at) is None:
         return escape(at or "date unknown")
     return Markup('<time datetime="{}">{}</time>').format(at, formats.format_time(at))
+
+
+def _format_ago(at: str) -> Markup:
+    """Return how long ago a time was, as an element that says it whole."""
+    if formats.parse(at) is None:
+        return escape(at or "date unknown")
+    age = formats.format_age(at, clock.moment(), days=31)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        at, formats.format_time(at), age
+    )
 
 
 def show_raw(text: str) -> Markup:
@@ -256,6 +270,12 @@ def _mark_words(text: str, query: str) -> Markup:
     )
 
 
+@functools.lru_cache(2_000)  # messages: most of a page that renews itself are as they were
+def _render_marked(text: str, query: str) -> Markup:
+    """Return a message with its Markdown rendered, and with the words of a query marked."""
+    return render_markdown(text, functools.partial(_mark_words, query=query))
+
+
 @dataclass
 class Project:
     """One project of the page: its folder, and the key that stands in addresses."""
@@ -265,6 +285,7 @@ class Project:
     index: OpenStore | None = None
     passages: PassageCache = field(default_factory=archive.make_cache)
     facts: FileCache[dict[str, Fact]] = field(default_factory=stored_facts.make_cache)
+    sessions: SessionCache = field(default_factory=sessions.make_cache)
 
     def __post_init__(self) -> None:
         digest = hashlib.sha256(self.folder.encode("utf-8", "replace")).hexdigest()[:6]

@@ -22,6 +22,8 @@ from tests.examples import examples
         ("# Task\n\nDraw `it`", "Task"),
         ("```\nTraceback: x\n```\nwhy does this fail?", "why does this fail?"),
         ("ValueError: 3\n  at foo (x.js)\n2026-05-01 ERROR no\n> quoted\nwhat is wrong?", "what is wrong?"),
+        ("Look at this:\n```\n1\n```\nWhat is wrong here?", "What is wrong here?"),
+        ("Look at this log:\n```\n1\n```", "Look at this log"),
         ("<file>\n</file>\n[Pasted text #1 +3 lines] explain this", "explain this"),
         ("ERROR: nothing else", "ERROR: nothing else"),
         ("登录测试失败了请修复它并提交。然后推送", "登录测试失败了请修复它并提交。"),
