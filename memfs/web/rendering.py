@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memfs.web.access import Access
 
 
+PICK = "pick:"  # begins the name of a field that selects an entry
 HOST = "web"  # of the edits that are made in the page
 
 Entry = TypeVar("Entry")
@@ -87,6 +88,10 @@ class Visit:
         """The fields of the form that was sent."""
         form: dict[str, str] = self._request.scope[FORM]
         return form
+
+    def list_picked(self) -> list[str]:
+        """Return the names of the entries that are selected in the form that was sent."""
+        return [name.removeprefix(PICK) for name in self.form if name.startswith(PICK)]
 
     def say(self, text: str, kind: str = "done") -> None:
         """Keep a line for the next page that is shown: done, or refused. "" is none."""

@@ -25,7 +25,6 @@ _PAGE = 200  # messages on a page
 _PROMPTS = 400  # in the list of prompts
 _FOUND = 200  # places of a word that are listed
 _CONDITIONS = ("q", "since", "until", "host", "outcome", "starred")
-_PICK = "pick:"  # begins the name of a field that selects an entry
 
 
 def list_sessions(visit: Visit) -> Response:
@@ -98,10 +97,8 @@ def _name_period(session: RecordedSession) -> str:
 
 def _list_picked(visit: Visit) -> list[RecordedSession]:
     """Return the sessions that a form names, those that are still there."""
-    names = [name.removeprefix(_PICK) for name in visit.form if name.startswith(_PICK)]
-    names += visit.form.get("sessions", "").split()
     found = []
-    for name in names:
+    for name in [*visit.list_picked(), *visit.form.get("sessions", "").split()]:
         host, _, ident = name.partition("/")
         try:
             found.append(sessions.load_session(visit.place, host, unquote(ident)))

@@ -48,7 +48,7 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     assert len(sessions.list_sessions(week)) == count - 1
 
     visit.go("facts")
-    page.get_by_role("button", name="Accept", exact=True).click()
+    page.locator(".entry").get_by_role("button", name="Accept", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
     assert week.project

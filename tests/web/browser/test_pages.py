@@ -9,7 +9,8 @@ from tests.web.browser.conftest import Visitor
 PAGES = (
     "blocks", "blocks/new", "blocks/persona", "blocks/persona/edit", "blocks/persona/history",
     "blocks/persona/blame", "brief", "prompts", "search", "search?q=gateway+lock", "sessions",
-    "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline", "archive", "facts", "sources",
+    "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline", "archive", "sources",
+    "sessions?selected=all&q=gateway", "sessions/forget?q=gateway", "facts", "facts?selected=all",
     "health", "health/trust", "health/secrets", "health/imports",
 )  # fmt: skip
 
@@ -35,6 +36,14 @@ def test_no_page_scrolls_sideways(visitor: Visitor, width: int) -> None:
         if visit.is_too_wide():
             wide.append(path)
     assert not wide
+
+
+def test_hits_stand_above_what_narrows_them_on_a_phone(visitor: Visitor) -> None:
+    page = visitor.open(width=400).go("search?q=gateway+lock")
+    hits, facets = page.locator("ol.entries").bounding_box(), page.locator("aside").bounding_box()
+    assert hits
+    assert facets
+    assert hits["y"] + hits["height"] <= facets["y"]
 
 
 def test_text_of_twice_the_size_fits(visitor: Visitor) -> None:
