@@ -6,17 +6,18 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import console
 from memfs.cli.console import columns, fold, fold_deep, is_coloured, style, width
+from memfs.core import formats
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import defuse, flatten_text, make_plain
 from memfs.core.formats import format_time
 from memfs.core.injection_signs import reveal_hidden
+from memfs.store import clock
 
 if TYPE_CHECKING:
     from memfs.ops.sessions import SessionMessage
@@ -183,22 +184,7 @@ def format_duration(seconds: float) -> str:
 
 def format_age(at: str) -> str:
     """Return how long ago an ISO time was: `just now`, `5 min ago`, `3 h ago`, else the date."""
-    try:
-        moment = datetime.fromisoformat(at)
-    except ValueError:
-        return at or "-"
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    fixed = os.environ.get("MEMFS_NOW")
-    now = datetime.fromisoformat(fixed) if fixed else datetime.now(UTC)
-    seconds = (now - moment).total_seconds()
-    if 0 <= seconds < 60:
-        return "just now"
-    if 0 <= seconds < 3600:
-        return f"{seconds // 60:.0f} min ago"
-    if 0 <= seconds < 86400:
-        return f"{seconds // 3600:.0f} h ago"
-    return moment.astimezone().strftime("%Y-%m-%d")
+    return formats.format_age(at, clock.moment())
 
 
 def format_size(count: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,10 @@ from memfs.core.records import STATUSES, SUPERSEDED, Fact, Message
 from memfs.files import atomic
 from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.facts.prose import CATEGORIES
-from memfs.store import archive, blocks, config, recall
+from memfs.knowledge.kinds import registry
+from memfs.knowledge.kinds.facts import Facts
+from memfs.store import archive, blocks, config, lock, recall
+from memfs.store import facts as stored
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
 
@@ -82,8 +85,6 @@ def extract(
     of the configured kind. Raises `UsageError` if its configuration is invalid.
     """
     from memfs.ingest import transcripts  # with what indexes, which a list needs not
-    from memfs.knowledge.kinds import registry  # likewise
-    from memfs.knowledge.kinds.facts import Facts  # likewise
 
     find = find or prose.extract_facts
     kind, problems = registry.load_kind(place, "facts")
@@ -221,6 +222,19 @@ def decide(place: Place, ident: str, status: str) -> Fact:
             f"there is no fact {ident}, or several begin so", "memfs facts lists them, with ids"
         )
     return found
+
+
+def forget(place: Place, idents: Collection[str]) -> int:
+    """Remove facts with all their revisions, by their whole ids; return how many there were.
+
+    A message that is read again may state one again: a rejected one does not come back.
+    """
+    with lock.hold_locks(place.stores(), lock.KINDS):
+        return sum(
+            stored.remove_facts(path, lambda fact: fact.id in idents)
+            for store in place.stores()
+            for path in stored.sources(store)
+        )
 
 
 def source(place: Place, fact: Fact) -> str:

@@ -10,7 +10,7 @@ from memfs.core import label as labels
 from memfs.core.records import JournalEntry
 from memfs.files import atomic
 from memfs.ops import sessions
-from memfs.ops.sessions import RecordedSession
+from memfs.ops.sessions import RecordedSession, SessionCache
 from memfs.store import clock, journal, journal_query, local_folder
 from memfs.store.blocks import Place
 
@@ -41,9 +41,9 @@ class News:
     last: EditedBlock | None
 
 
-def run(place: Place, since: str) -> News:
+def run(place: Place, since: str, cache: SessionCache) -> News:
     """Return what is new since a time. Raises `MemfsError`."""
-    recorded = sessions.list_latest(place, 0, _MOST).sessions
+    recorded = sessions.list_sessions(place, _MOST, cache=cache)
     entries = [
         entry
         for entry in journal_query.list_entries(place)

@@ -12,9 +12,14 @@ def now() -> str:
     return fixed or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def moment() -> datetime:
+    """Return the time, to the second."""
+    return datetime.fromisoformat(now())
+
+
 def seconds() -> float:
     """Return the time in seconds since 1970."""
-    return datetime.fromisoformat(now()).timestamp()
+    return moment().timestamp()
 
 
 def unique() -> str:

@@ -26,23 +26,26 @@ from memfs.core.formats import format_count
 from memfs.core.injection_signs import reveal_hidden, split_visible
 from memfs.core.records import Fact, Origin
 from memfs.core.snippet import snippet
-from memfs.ops import archive, review
+from memfs.ops import archive, review, sessions
 from memfs.ops.archive import PassageCache
 from memfs.ops.review import ReviewItem
+from memfs.ops.sessions import SessionCache
 from memfs.recall.open_store import OpenStore
 from memfs.search.stopwords import STOP
 from memfs.secrets import redact
 from memfs.store import archive as passages
-from memfs.store import blocks, recall
+from memfs.store import blocks, clock, recall
 from memfs.store import facts as stored_facts
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
 from memfs.web.access import FORM, FORM_FIELD
+from memfs.web.markdown import render_markdown
 
 if TYPE_CHECKING:
     from memfs.web.access import Access
 
 
+PICK = "pick:"  # begins the name of a field that selects an entry
 HOST = "web"  # of the edits that are made in the page
 
 Entry = TypeVar("Entry")
@@ -93,6 +96,10 @@ class Visit:
         """The fields of the form that was sent."""
         form: dict[str, str] = self._request.scope[FORM]
         return form
+
+    def list_picked(self) -> list[str]:
+        """Return the names of the entries that are selected in the form that was sent."""
+        return [name.removeprefix(PICK) for name in self.form if name.startswith(PICK)]
 
     def say(self, text: str, kind: str = "done") -> None:
         """Keep a line for the next page that is shown: done, or refused. "" is none."""
@@ -195,10 +202,12 @@ def _make_environment() -> Environment:
     )
     environment.filters.update(
         count=format_count,
+        ago=_format_ago,
         day=_format_day,
         when=_format_time,
         diff=_mark_diff,
         mask=_mask_secrets,
+        markdown=_render_marked,
         marked=_mark_words,
         measure=_measure_text,
         raw=show_raw,
@@ -217,6 +226,16 @@ def _format_time(at: str) -> Markup:
     if formats.parse(at) is None:
         return escape(at or "date unknown")
     return Markup('<time datetime="{}">{}</time>').format(at, formats.format_time(at))
+
+
+def _format_ago(at: str) -> Markup:
+    """Return how long ago a time was, as an element that says it whole."""
+    if formats.parse(at) is None:
+        return escape(at or "date unknown")
+    age = formats.format_age(at, clock.moment(), days=31)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        at, formats.format_time(at), age
+    )
 
 
 def show_raw(text: str) -> Markup:
@@ -273,6 +292,12 @@ def _mark_words(text: str, query: str) -> Markup:
     )
 
 
+@functools.lru_cache(2_000)  # messages: most of a page that renews itself are as they were
+def _render_marked(text: str, query: str) -> Markup:
+    """Return a message with its Markdown rendered, and with the words of a query marked."""
+    return render_markdown(text, functools.partial(_mark_words, query=query))
+
+
 @dataclass
 class Project:
     """One project of the page: its folder, and the key that stands in addresses."""
@@ -284,6 +309,7 @@ class Project:
     facts: FileCache[dict[str, Fact]] = field(default_factory=stored_facts.make_cache)
     _items: list[ReviewItem] = field(default_factory=list)
     _listed: float = float("-inf")  # when they were listed
+    sessions: SessionCache = field(default_factory=sessions.make_cache)
 
     def __post_init__(self) -> None:
         digest = hashlib.sha256(self.folder.encode("utf-8", "replace")).hexdigest()[:6]

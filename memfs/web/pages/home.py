@@ -23,7 +23,8 @@ def show_home(visit: Visit) -> Response:
     """Show what is remembered, what is new since the last visit, and what waits."""
     place = visit.place
     blocks = [each for each in show.show_all(place) if each.block.tier != labels.SESSION]
-    found = news.run(place, news.note_visit(place, write=not visit.site.access.read_only))
+    since = news.note_visit(place, write=not visit.site.access.read_only)
+    found = news.run(place, since, visit.project.sessions)
     today = format_day(clock.seconds())
     costs = timeline.measure_day_costs(place)
     return visit.render(

@@ -45,13 +45,13 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     page.get_by_role("button", name="Find", exact=True).click()
     assert "1 place" in page.get_by_role("heading", level=2).first.inner_text()
     count = len(sessions.list_sessions(week))
-    page.get_by_text("How it came out; forget it").click()
-    page.get_by_role("button", name="Forget this session").click()
+    page.get_by_text("Title, star, outcome; forget it").click()
+    page.get_by_role("button", name="Forget…").click()
     page.get_by_role("button", name="Forget it").click()
     assert len(sessions.list_sessions(week)) == count - 1
 
     visit.go("facts")
-    page.get_by_role("button", name="Accept", exact=True).click()
+    page.locator(".entry").get_by_role("button", name="Accept", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
     assert week.project

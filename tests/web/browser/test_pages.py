@@ -9,7 +9,8 @@ from tests.web.browser.conftest import Visitor
 PAGES = (
     "home", "attention", "blocks", "blocks/new", "blocks/persona", "blocks/persona/edit", "blocks/persona/history",
     "blocks/persona/blame", "brief", "prompts", "search", "search?q=gateway+lock", "sessions",
-    "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline", "archive", "facts", "sources",
+    "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline", "archive", "sources",
+    "sessions?selected=all&q=gateway", "sessions/forget?q=gateway", "facts", "facts?selected=all",
     "health", "health/trust", "health/secrets", "health/imports",
 )  # fmt: skip
 
