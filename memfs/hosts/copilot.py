@@ -26,10 +26,13 @@ CALLS_TOOLS = ""
 VARIABLES = ("COPILOT_AGENT_SESSION_ID",)
 FOLDERS = ("COPILOT_HOME",)
 IS_IMITATED = True
-TELLS, ASKS = events.AFTER, True
+TELLS, ASKS = events.BEFORE, True
 TESTED = ""
 
-TOOLS = payloads.ToolNames(("create", "edit", "apply_patch"), ("view",), ("bash",))
+# Hooks that are named as Claude Code names them are sent its names of tools, too.
+TOOLS = payloads.ToolNames(
+    ("create", "edit", "apply_patch", "Write", "Edit"), ("view", "Read"), ("bash", "Bash")
+)
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:

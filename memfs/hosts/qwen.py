@@ -26,7 +26,7 @@ CALLS_TOOLS = ""
 VARIABLES = ("QWEN_CODE_SESSION_ID", "QWEN_CODE")
 FOLDERS = ("QWEN_HOME",)
 IS_IMITATED = False
-TELLS, ASKS = events.BEFORE, True
+TELLS, ASKS = events.AFTER, True  # before a tool, what is told is lost
 TESTED = "with each change, but for a compaction"
 
 TOOLS = payloads.ToolNames(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memfs.search.engine import Engine
     from memfs.store.blocks import Place
 
-_MOST_FILES = 20  # of one call that are looked at
+_MOST_WORDS = 50  # of a shell line that may be files
 _LONGEST_RULE = 700  # characters of a block with which a call is refused
 _DECIDED = 500  # characters of what past sessions say about a file
 _OFF, _AUTO = "off", "auto"
@@ -94,10 +94,10 @@ def _list_opened(place: "Place", event: Event) -> list[str]:
     if event.command:
         from memfs.core import shell_commands
 
-        named += shell_commands.list_words(event.command)
+        named += shell_commands.list_words(event.command)[:_MOST_WORDS]
     top = place.project.top if place.project else event.cwd
     found = []
-    for file in named[:_MOST_FILES]:
+    for file in named:
         if "\0" in file:
             continue
         path = os.path.normpath(os.path.join(event.cwd, file))
@@ -182,12 +182,13 @@ def _tell(
         return answered
     from memfs.store import config
 
-    mode = config.load(place).get("hooks.files")
-    if mode == _OFF or mode is False:
+    settings = config.load(place)
+    mode, recalls = settings.get("hooks.files"), settings.get("hooks.recall")
+    if mode == _OFF:
         answered.given.clear()
         return answered
     text = _format_rules(place, event, rules, opened) if rules else ""
-    if searched and mode == _AUTO:
+    if searched and mode == _AUTO and recalls not in (_OFF, 0):
         from memfs.recall import file_recall
 
         answered.given += marks

@@ -191,6 +191,7 @@ def test_what_is_not_for_us_is_none(host: str, given: dict[str, object]) -> None
         ),
         ("copilot", COPILOT, "PreToolUse", "edit", {"path": "/x/a.md", "old_str": "a"}, "/x/a.md"),
         ("copilot", COPILOT, "PostToolUse", "create", {"path": "/x/a.md"}, "/x/a.md"),
+        ("copilot", COPILOT, "PostToolUse", "Write", {"path": "/x/a.md"}, "/x/a.md"),
         ("opencode", COMMON, "PreToolUse", "write", {"filePath": "/x/a.md"}, "/x/a.md"),
         (
             "opencode",

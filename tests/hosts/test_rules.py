@@ -10,26 +10,38 @@ from typing import Final
 
 import pytest
 
-from tests.hosts.assistants import CLAUDE, CODEX, Assistant
+from tests.hosts.assistants import ALL, CODEX, Assistant
 from tests.hosts.project import Project
 from tests.hosts.scripted_model import Json, ScriptedModel, ToolUse
 
 pytestmark = pytest.mark.host
-each_host = pytest.mark.parametrize("host", [CLAUDE, CODEX], ids=lambda host: host.name)
+each_host = pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
 
 API: Final = "---\ndescription: d\npaths: src/api/**\n---\nErrors are problem+json, always.\n"
 PUSH: Final = "---\ndescription: d\nenforce: deny\ncommands: printf *\n---\nOnly CI prints.\n"
 PRINT: Final = "printf %s%s zep pelin"
 PRINTED: Final = "zeppelin"
+FILE: Final = "src/api/client.py"
 READS: Final = {
-    "claude": ToolUse("Read", {"file_path": "src/api/client.py"}),
-    "codex": ToolUse("exec_command", {"cmd": "cat src/api/client.py"}),
+    "claude": ("Read", "file_path"),
+    "codex": ("exec_command", "cmd"),
+    "copilot": ("view", "path"),
+    "gemini": ("read_file", "file_path"),
+    "grok": ("read_file", "target_file"),
+    "opencode": ("read", "filePath"),
+    "qwen": ("read_file", "file_path"),
 }
-PRINTS: Final = {
-    "claude": ToolUse("Bash", {"command": PRINT, "description": "Print it"}),
-    "codex": ToolUse("exec_command", {"cmd": PRINT}),
+SHELLS: Final = {
+    "claude": "Bash",
+    "codex": "exec_command",
+    "copilot": "bash",
+    "gemini": "run_shell_command",
+    "grok": "run_terminal_command",
+    "opencode": "bash",
+    "qwen": "run_shell_command",
 }
-ARGS: Final = {"claude": ("--allowedTools", "Bash,Read"), "codex": ()}
+MORE: Final[dict[str, Json]] = {"qwen": {"is_background": False}}
+ARGS: Final = {"claude": ("--allowedTools", "Bash,Read"), "gemini": ("--approval-mode", "yolo")}
 
 
 def write_rules(repo: Path) -> None:
@@ -37,7 +49,7 @@ def write_rules(repo: Path) -> None:
     (blocks / "api.md").write_text(API)
     (blocks / "push.md").write_text(PUSH)
     (repo / "src/api").mkdir(parents=True)
-    (repo / "src/api/client.py").write_text("x = 1\n")
+    (repo / FILE).write_text("x = 1\n")
 
 
 def whole(requests: list[Json]) -> list[str]:
@@ -46,9 +58,13 @@ def whole(requests: list[Json]) -> list[str]:
 
 def play(project: Project, host: Assistant) -> list[str]:
     """Have an assistant read a file twice and run a command; return what its model was asked."""
-    read, prints = READS[host.name], PRINTS[host.name]
+    (tool, key), shell = READS[host.name], SHELLS[host.name]
+    path = f"cat {FILE}" if tool == shell else str(project.repo / FILE)
+    read = ToolUse(tool, {key: path})
+    given: Json = {"cmd" if host is CODEX else "command": PRINT, "description": "Print it"}
+    prints = ToolUse(shell, given | MORE.get(host.name, {}))
     with ScriptedModel([read, read, prints, "Done."]) as model:
-        done = host.start(project, model).run("print it", *host.args, *ARGS[host.name])
+        done = host.start(project, model).run("print it", *host.args, *ARGS.get(host.name, ()))
         assert done.code == 0, done.stderr
         return whole(model.requests)
 
