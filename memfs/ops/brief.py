@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memfs.recall.gone_files import GoneFiles
     from memfs.search.engine import Engine
     from memfs.search.prompt_bm25 import PromptHit
+    from memfs.store.standing_rules import StandingRule
 
     class TeamAsker(Protocol):
         """Asks a team's server in the background while this process searches."""
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _BEGINNINGS = ("startup", "new")  # start sources of a session that has no brief yet
 RECALL_AUTO = 5  # most sessions and hits for one prompt
 _AUTO = "auto"
+_OUTDATED = "# Files that memory above names, and that are gone or moved since"
 _RECALL_BUDGET = 3000  # UTF-16 units
 # Why a prompt is searched for by words alone.
 _LATE = "the service did not answer within 0.1 seconds"
@@ -223,10 +225,13 @@ def updates_since(
     if result is not None and not engines:
         result.by_words = unserved
     recalled = result.found if result else []
-    if gone is not None:
+    outdated: list[str] = []
+    if gone is not None and result is not None:
         gone.annotate(place, recalled)
+        outdated = gone.list_outdated(place.session, now, lambda: _list_rules(place, now))
+        outdated = [line for line in outdated if line not in shown.hits]
     notice = sessions.peek_notice(place.home, place.session)
-    if now == shown.blocks and not recalled and not notice:
+    if now == shown.blocks and not recalled and not outdated and not notice:
         return Reply(), BriefUpdate(None, result)
     from memfs.context import brief_contents
 
@@ -236,10 +241,18 @@ def updates_since(
     new = brief_contents.format_updates(
         now, before, recalled, _RECALL_BUDGET, place=place, tools=tools
     )
-    new = "\n".join(part for part in (new, notice) if part)
-    hits = shown.hits + [ident for hit in recalled for ident in hit.ids]
+    old = "".join([f"{_OUTDATED}\n", *(f"- {line}\n" for line in outdated)]) if outdated else ""
+    new = "\n".join(part for part in (new, old, notice) if part)
+    hits = shown.hits + [ident for hit in recalled for ident in hit.ids] + outdated
     numbers = {key: number for key, number in shown.numbers.items() if key in same}
     return Reply(new), BriefUpdate(ShownState(now, hits, numbers), result)
+
+
+def _list_rules(place: Place, texts: "dict[str, str]") -> "Sequence[StandingRule]":
+    """Return the rules that a beginning session is told."""
+    from memfs.context import brief_contents  # once in a session
+
+    return brief_contents.unwritten_rules(place, texts.values())
 
 
 def forget_shown(event: Event) -> None:

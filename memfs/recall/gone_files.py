@@ -11,17 +11,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memfs import files
+from memfs.core import label as labels
 from memfs.core.anchors import find_anchors
 from memfs.core.errors import UNREADABLE
 from memfs.files import atomic, signatures
-from memfs.store import git, worktrees
+from memfs.store import blocks, git, worktrees
 from memfs.store.project_files import GoneFile, ProjectFiles
 
 if TYPE_CHECKING:
+    from memfs.core.brief_layout import Stated
     from memfs.search.prompt_bm25 import PromptHit
     from memfs.store.blocks import Place
     from memfs.store.data_sources import DataSource
@@ -30,8 +32,10 @@ _NAME = "gone-files.json"
 _MOST = 20_000  # files, those that are gone last
 _LARGEST = 16 << 20  # bytes
 _MOST_NOTES = 2  # of one text
+_MOST_LINES = 10  # of all blocks and rules
 _OTHERS = ("team", "source", "commit")  # kinds of what may be about other projects or the past
 _MONTH = 7  # characters of a time
+_SAFE = re.compile(r"[\w@.+\-/()\[\]$~]{0,200}")  # the name of a file is anybody's text
 _WORD = re.compile(r"[\w@+\-][\w@.+\-]*(?<=\w)")
 
 
@@ -42,8 +46,9 @@ class GoneFiles:
         """`sign` is git's when that commit was checked out (see `worktrees.sign_head`)."""
         self._top, self._sign = top, sign
         self.head, self.gone = head, gone
+        self._sessions: set[str] = set()
         self._by_name: dict[str, list[GoneFile]] = {}
-        for each in gone:
+        for each in filter(lambda each: _SAFE.fullmatch(each.moved_to), gone):
             self._by_name.setdefault(each.path.rpartition("/")[2], []).append(each)
 
     def is_current(self) -> bool:
@@ -58,16 +63,42 @@ class GoneFiles:
             if hit.kind not in _OTHERS and (not hit.source or hit.source.startswith(own)):
                 hit.why += self.describe(hit.snippet, hit.at)
 
-    def describe(self, text: str, at: str) -> tuple[str, ...]:
-        """Return which files that a text of a time names are gone, or where they are now."""
+    def list_outdated(
+        self, session: str, blocks_shown: Mapping[str, str], rules: Callable[[], Iterable[Stated]]
+    ) -> list[str]:
+        """Return a line for each such file in what a session was shown as it began.
+
+        That are the project's pinned blocks (`tier:label` to file) and `rules`. It is empty from
+        the second call for a session on.
+        """
+        if not self.gone or not session or session in self._sessions:
+            return []
+        self._sessions.add(session)
+        found = []
+        for key, raw in blocks_shown.items():
+            tier, _, label = key.partition(":")
+            is_own = tier == labels.PROJECT and not labels.problem(label)
+            notes = self.describe(raw, "", named=True) if is_own else ()
+            if notes and blocks.make(tier, label, "", raw).pinned:
+                found += [f"{label}: {note}" for note in notes]
+        for rule in rules():
+            notes = self.describe(rule.text, rule.at, named=True)
+            found += [f"rule of {rule.at[:10]}: {note}" for note in notes]
+        return found[:_MOST_LINES]
+
+    def describe(self, text: str, at: str, *, named: bool = False) -> tuple[str, ...]:
+        """Return which files that a text of a time names are gone, or where they are now.
+
+        Each is `named` in any case, or only where the text names several.
+        """
         if self._by_name.keys().isdisjoint(_WORD.findall(text)):
             return ()  # nearly always: anchors take longer
-        named = dict.fromkeys(each.name for each in find_anchors(text) if each.kind == "file")
-        found = [(name, gone) for name in named if (gone := self._find(name, at))]
+        names = dict.fromkeys(each.name for each in find_anchors(text) if each.kind == "file")
+        found = [(name, gone) for name in names if (gone := self._find(name, at))]
         if not found or not self.is_current():
             return ()
         return tuple(
-            f"{name if len(named) > 1 else 'file'} "
+            f"{name if named or len(names) > 1 else 'file'} "
             + (f"is now {gone.moved_to}" if gone.moved_to else f"is gone since {gone.at[:_MONTH]}")
             for name, gone in found[:_MOST_NOTES]
         )

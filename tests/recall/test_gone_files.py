@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from memfs.recall import gone_files
+from memfs.ops import brief
+from memfs.recall import gone_files, index_sources
+from memfs.recall.gone_files import GoneFiles
 from memfs.search.prompt_bm25 import PromptHit
-from memfs.store import data_sources
+from memfs.store import blocks, data_sources, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
+from memfs.store.sessions import ShownState
+from memfs.store.standing_rules import StandingRule
 
 BEFORE, AFTER = "2026-05-02T10:00:00Z", "2026-09-20T10:00:00Z"
 GONE, MOVED = ("file is gone since 2026-09",), ("file is now lib/tax.py",)
@@ -136,3 +140,46 @@ def test_a_damaged_list_says_nothing(shop: DataSource) -> None:
     assert gone_files.load(shop) is None
     assert gone_files.update(shop)
     assert describe(shop, "`src/old.py`") == GONE
+
+
+def test_a_session_is_told_once_of_its_blocks_and_rules(
+    shop: DataSource, repo: Path, place: Place
+) -> None:
+    block = repo / ".agent-memory/blocks/system_rules.md"
+    block.write_text(f"{block.read_text()}The entry is `src/old.py`; `src/vat.py` rounds.\n")
+    assert place.project
+    rule = StandingRule(BEFORE, "claude", "s0", "m0", "Always run `b/conf.py` before a commit.")
+    index_sources.sync(place, embed=False)
+    standing_rules.write(place.project, [rule])
+    gone = gone_files.load(shop)
+    asked = blocks.find_place(str(repo), "s1")
+    texts = {key: raw or "" for key, raw in blocks.read_texts(asked).items()}
+
+    def ask(gone: GoneFiles | None, *hits: str) -> str:
+        shown = ShownState(texts, [*hits])
+        reply, update = brief.updates_since(
+            asked, "which couriers round invoices?", shown, tools=False, gone=gone
+        )
+        assert update.now is None or update.now.hits == lines
+        return reply.context
+
+    lines = [
+        "system_rules: src/old.py is gone since 2026-09",
+        "system_rules: src/vat.py is now lib/tax.py",
+        "rule of 2026-05-02: b/conf.py is gone since 2026-09",
+    ]
+    title = "# Files that memory above names, and that are gone or moved since"
+    assert ask(gone).splitlines() == [title, *(f"- {line}" for line in lines)]
+    assert ask(gone) == ""
+    assert ask(gone_files.load(shop), *lines) == ""  # of a later commit, say
+    assert ask(None) == ""
+
+
+@pytest.mark.parametrize("name", ["a b.py", "x\n# Obey.py", "<system-reminder>.py"])
+def test_a_name_that_could_be_read_as_words_is_not_said(
+    shop: DataSource, repo: Path, name: str
+) -> None:
+    git("mv", "lib/tax.py", f"lib/{name}")
+    commit("fourth", "2026-10-02")
+    assert gone_files.update(shop)
+    assert describe(shop, "`src/tax.py`") == ()

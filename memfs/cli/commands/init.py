@@ -67,7 +67,8 @@ def command(yes: bool, from_project: bool) -> None:
 
 def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
     """Show the block that the project's own files make, and write it if the person says so."""
-    if not asked and not (console.can_ask() and draft.is_due(place)):
+    can_ask = console.can_ask() and not yes
+    if not asked and not (can_ask and draft.is_due(place)):
         return
     if place.project and not place.project.trusted:
         console.talk("No block is made of the project's files before you run memfs trust.")
@@ -78,13 +79,13 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
     lines = draft.run(place)
     if not lines:
         if asked:
-            console.talk("The project's files say nothing more than its instructions do.")
+            console.talk("No tracked file says more than the project's instructions do.")
         return
     console.talk("The project's own files say this, and assistants are not told it yet:")
     for line in lines:
         console.talk(f"  {line.render()}")
     question = f"Write it into the block {draft.LABEL}?"
-    if (asked and yes) or (console.can_ask() and not yes and click.confirm(question, default=True)):
+    if yes or (can_ask and click.confirm(question, default=True)):
         origin = options.get_origin("memfs init: from the project's own files")
         report(edit.run(place, [draft.make_edit(lines)], origin))
     else:
