@@ -118,6 +118,8 @@ def test_what_others_changed_is_not_decided_in_a_browser(page: Client, place: Pl
         assert "memfs trust" in page.do("attention", {"ids": ident, "to": to}).words
     place.project.decided = None
     assert not place.project.trusted
+    assert page.get("home").status == 200
+    assert not Path(place.home.local, "visited").exists()
 
 
 def test_a_page_that_only_reads_decides_and_notes_nothing(read_only: Client, place: Place) -> None:
