@@ -10,11 +10,12 @@ import pytest
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Fact, Origin
-from memfs.ops import edit, news, review, show
+from memfs.ops import edit, review, show
 from memfs.store import clock, facts, prompt_log, standing_rules, trust
 from memfs.store.blocks import Place
 from memfs.store.prompt_log import PromptRecord
 from memfs.store.standing_rules import StandingRule
+from memfs.web import news
 from tests.web.conftest import Client
 from tests.web.test_search import say
 

@@ -8,10 +8,11 @@ from memfs.core import changes
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError
 from memfs.core.formats import format_count, format_day
-from memfs.ops import news, recent_prompts, review, show, timeline
+from memfs.ops import recent_prompts, review, show, timeline
 from memfs.ops.review import ReviewItem
 from memfs.store import clock
 from memfs.store.proposals import Proposal
+from memfs.web import news
 from memfs.web.rendering import Visit, get, make_origin, post
 
 _SHOWN = 5  # things of a kind on the first page
