@@ -5,11 +5,12 @@ What it lists is found by other operations, and decided by them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from memfs import files
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT
 from memfs.core.block_states import find_contradictions
@@ -17,21 +18,21 @@ from memfs.core.body_edits import Describe
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError
 from memfs.core.formats import format_count, format_day
 from memfs.core.records import ACCEPTED, ACTIVE, REJECTED, Fact
+from memfs.core.settings import HOLD
 from memfs.files import trees
 from memfs.ops import standing_rules as stated
 from memfs.store import (
     blocks,
+    clean_texts,
+    config,
     facts,
-    proposals,
     review_dates,
     standing_rules,
     store_paths,
-    upstream_changes,
 )
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.core.block import Block
     from memfs.core.body_edits import Edit
     from memfs.core.records import JournalEntry, Origin
     from memfs.store.file_cache import FileCache
@@ -94,23 +95,32 @@ def list_items(
 ) -> list[ReviewItem]:
     """List what is to be decided, what came from others first.
 
-    Without `deep` secrets are not looked for, nor what the project contradicts: both take time.
+    Of a store that is not trusted nothing else is listed. Without `deep` the project is not looked
+    at for what it contradicts, which takes git some time.
     """
+    found = list(_list_incoming(place))
+    if place.project is None or place.project.trusted:
+        found += (*_list_proposed(place, cache), *_list_faults(place), *_list_due(place))
+        found += _list_stale(place) if deep else ()
+    by_id: dict[str, ReviewItem] = {}
+    for item in found:  # the id of a fact is as its file says, and may be that of another item
+        by_id.setdefault(item.id, item)
     dismissed = standing_rules.read_refused(place.home)
-    found = [*_list_incoming(place), *_list_proposed(place, cache), *_list_faults(place)]
-    found += _list_due(place)
-    found += (*_list_secrets(place), *_list_stale(place)) if deep else ()
-    return [item for item in found if item.id not in dismissed]
+    return [item for item in by_id.values() if item.id not in dismissed]
 
 
-def find_item(place: Place, ident: str) -> ReviewItem:
-    """Return the only item whose id begins with `ident`. Raises `NotFoundError`."""
-    found = [item for item in list_items(place) if ident and item.id.startswith(ident)]
-    exact = [item for item in found if item.id == ident]
-    if len(exact or found) != 1:
-        what = f"{len(found)} things to decide begin with" if found else "nothing to decide has"
-        raise NotFoundError(f"{what} the id '{ident}'", "memfs review list shows them, with ids")
-    return (exact or found)[0]
+def find_items(place: Place, idents: Sequence[str]) -> list[ReviewItem]:
+    """Return the items whose ids begin so, each once. Raises `NotFoundError` if one has none."""
+    items, found = {item.id: item for item in list_items(place)}, {}
+    for ident in idents:
+        begin = [each for each in items if ident and each.startswith(ident)]
+        known = [ident] if ident in items else begin
+        if len(known) != 1:
+            what = f"{len(begin)} things to decide begin with" if begin else "nothing to decide has"
+            hint = "memfs review list shows them, with ids"
+            raise NotFoundError(f"{what} the id '{ident}'", hint)
+        found[known[0]] = items[known[0]]
+    return list(found.values())
 
 
 def accept(place: Place, item: ReviewItem, origin: Origin, text: str = "") -> AcceptedItem:
@@ -120,6 +130,7 @@ def accept(place: Place, item: ReviewItem, origin: Origin, text: str = "") -> Ac
     """
     if not item.accept:
         raise RejectedError(f"{item.id} cannot be accepted: it takes words of yours", item.hint)
+    origin = origin._replace(reason=_explain_edit(item))
     if item.kind == PROPOSAL:
         from memfs.ops import reflect  # with YAML and what edits, which a list needs not
 
@@ -166,6 +177,12 @@ def _apply(
     return ((), "") if isinstance(done, edit.Unchanged) else (done.entries, done.note)
 
 
+def _explain_edit(item: ReviewItem) -> str:
+    """Return the reason that stands in the history."""
+    stated_at = f"stated on {item.at[:10]}" if item.at else "stated in a past session"
+    return {RULE: stated_at, FACT: "a stated fact", PROPOSAL: "reflect"}.get(item.kind, item.why)
+
+
 def _make_edit(item: ReviewItem, text: str) -> Edit:
     from memfs.core.body_edits import Append, Describe, Replace  # likewise
 
@@ -186,23 +203,19 @@ def _list_incoming(place: Place) -> Iterator[ReviewItem]:
         why = "came with the project; assistants are given nothing of it yet"
         yield ReviewItem(_make_id(INCOMING, store.root), INCOMING, store.root, why, hint=hint)
         return
-    review = upstream_changes.review_changes(place, note=False)
-    for change in review.pulled if review.held else ():
-        by = f"{change.what} by {change.who or 'others'}"
-        why = f"{by}{f': {change.why}' if change.why else ''}; held back"
-        ident = _make_id(INCOMING, change.name, change.after)
-        yield ReviewItem(ident, INCOMING, change.key, why, hint=hint)
+    if config.load(place).get("trust.pulled") != HOLD:
+        return
+    from memfs.store import upstream_changes  # with git
+
+    pulled = upstream_changes.review_changes(place, note=False).pulled
+    if pulled:  # no name of theirs: an assistant may read the list
+        ident = _make_id(INCOMING, *(f"{each.name} {each.after}" for each in pulled))
+        what = format_count(len(pulled), "file")
+        yield ReviewItem(ident, INCOMING, what, "changed by others; held back", hint=hint)
 
 
 def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]] | None) -> Iterator[ReviewItem]:
-    for each in proposals.list_pending(place.home):
-        names = [labels.qualify(change.tier, change.label) for change in each.changes]
-        names += [format_count(len(each.passages), "passage")] if each.passages else []
-        why = f"proposed by {each.model} of {format_count(len(each.sessions), 'session')}"
-        yield ReviewItem(
-            each.id, PROPOSAL, f"changes {', '.join(names)}", why, accept="take it", at=each.at,
-            source=each,
-        )  # fmt: skip
+    yield from _list_proposals(place)
     rules = stated.list_pending(place)
     for rule in rules:
         label = stated.label(rule)
@@ -212,6 +225,21 @@ def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]] | None) -> It
             host=rule.host, session=rule.session, message=rule.message, source=rule,
         )  # fmt: skip
     yield from _list_facts(place, rules, cache)
+
+
+def _list_proposals(place: Place) -> Iterator[ReviewItem]:
+    if not files.is_folder(f"{place.home.local}/drafts"):
+        return
+    from memfs.store import proposals  # with what edits
+
+    for each in proposals.list_pending(place.home):
+        names = [labels.qualify(change.tier, change.label) for change in each.changes]
+        names += [format_count(len(each.passages), "passage")] if each.passages else []
+        why = f"proposed by {each.model} of {format_count(len(each.sessions), 'session')}"
+        yield ReviewItem(
+            each.id, PROPOSAL, f"changes {', '.join(names)}", why, accept="take it", at=each.at,
+            source=each,
+        )  # fmt: skip
 
 
 def _list_facts(
@@ -243,9 +271,10 @@ def _make_fact_item(fact: Fact, kind: str, why: str, label: str, accept: str) ->
 
 
 def _list_faults(place: Place) -> Iterator[ReviewItem]:
-    """Yield what is wrong with blocks: lines that disagree, little room, conflicted copies."""
+    """Yield what is wrong with blocks: lines that disagree, little room, secrets, copies."""
     for block in blocks.load(place):
-        name = _name_block(block)
+        is_plain = block.tier == labels.PROJECT
+        name = block.label if is_plain else labels.qualify(block.tier, block.label)
         change = f"memfs edit {name}"
         lines = block.value.split("\n")
         for each in find_contradictions(block.value):
@@ -260,6 +289,10 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
             hint = f"shorten it: {change}, or move parts into the archive: memfs page out {name}"
             yield ReviewItem(_make_id(FULL, name), FULL, size, "nearly full", name, hint=hint)
 
+        if clean_texts.redact_texts({name: block.raw})[name] != block.raw:
+            hint = "memfs doctor --secrets shows it, --purge removes it everywhere"
+            why = "holds what looks like a secret"
+            yield ReviewItem(_make_id(SECRET, name), SECRET, name, why, name, hint=hint)
     for tier, store in place.list_lasting_tiers():
         for file in trees.walk(store_paths.block_folder(store, tier)):
             if labels.is_conflicted_copy(file.name.rpartition("/")[2]):
@@ -267,21 +300,6 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
                     _make_id(COPY, file.path), COPY, file.path, "left by a sync tool's conflict",
                     hint="take over into the block what is missing there, and delete the copy",
                 )  # fmt: skip
-
-
-def _name_block(block: Block) -> str:
-    is_plain = block.tier == labels.PROJECT
-    return block.label if is_plain else labels.qualify(block.tier, block.label)
-
-
-def _list_secrets(place: Place) -> Iterator[ReviewItem]:
-    from memfs.secrets import redact  # with the detector
-
-    for name, text in ((_name_block(block), block.raw) for block in blocks.load(place)):
-        if redact(text) != text:
-            hint = "memfs doctor --secrets shows it, --purge removes it everywhere"
-            why = "holds what looks like a secret"
-            yield ReviewItem(_make_id(SECRET, name), SECRET, name, why, name, hint=hint)
 
 
 def _list_due(place: Place) -> Iterator[ReviewItem]:

@@ -12,7 +12,6 @@ from memfs import files, hosts
 from memfs.core import block_states, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.block_states import find_contradictions
 from memfs.core.errors import StoreError
 from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
@@ -76,7 +75,7 @@ class Status(NamedTuple):
 
     `trusted`: hooks use the project's store. `embedding`: how much of the index has vectors of
     which model; `ran`: the last hook run in each assistant, its event, when (seconds since 1970)
-    and its milliseconds. `contradictions`: (label, value, other value) of lines that disagree.
+    and its milliseconds.
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
@@ -100,7 +99,6 @@ class Status(NamedTuple):
     wired: tuple[tuple[str, str], ...]
     ran: dict[str, tuple[str, float, float]]
     service: ServiceStatus | None = None
-    contradictions: tuple[tuple[str, str, str], ...] = ()
     off: str = ""
     refused: tuple[str, ...] = ()
     sources: tuple[SourceStatus, ...] = ()
@@ -136,11 +134,6 @@ def run(place: Place, home: str) -> Status:
         wired=tuple(list_wired_files(place, home)),
         ran=_load_last_runs(place),
         service=service_status.load_status(),
-        contradictions=tuple(
-            (state.block.label, each.one, each.other)
-            for state in states
-            for each in find_contradictions(state.block.value)
-        ),
         off=blocks.find_off_switch(place),
         refused=(*config.list_refused_kinds(place), *data_sources.refuse_sources(place)),
         sources=tuple(_load_sources(place)),

@@ -199,7 +199,7 @@ def list_folders(store: OpenStore) -> list[str]:
     found = [f"{place.home.local}/{spool.FOLDER}"]
     for tier in place.stores():
         found += [f"{tier.root}/{name}" for name in ("blocks", "archive", "facts", "static")]
-        found.append(chunk_log.folder(tier))
+        found += (chunk_log.folder(tier), f"{tier.local}/facts")
     return [path for path in found if _is_real(path)] + _list_transcript_folders(store)
 
 

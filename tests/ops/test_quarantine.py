@@ -17,7 +17,7 @@ from memfs.core.hits import Hit
 from memfs.core.records import ACCEPTED, Fact, Origin
 from memfs.importers import exporting
 from memfs.mcp import resources
-from memfs.ops import archive, edit, history, search, show, sync, trust, undo
+from memfs.ops import archive, edit, history, review, search, show, sync, trust, undo
 from memfs.recall.open_store import OpenStore
 from memfs.search.request import Filter, HitPage
 from memfs.store import archive as passages
@@ -302,6 +302,8 @@ def test_no_way_out_shows_it(place: Place, repo: Path, clone: Path, tmp_path: Pa
     for query in ("obeypassage", "obeychanged", "obeyfact", "obeystatic", "obeyblock", "obeynew"):
         assert "obey" not in str(found(place, query))
     assert "The sandbox resets at two." in str(found(place, "sandbox resets"))
+    waiting = review.list_items(place)
+    assert [(each.kind, each.what) for each in waiting] == [("incoming", "6 files")]
     assert "Mondays" in str(facts.load_facts(place.project))
     assert old.text in str([passages.read(path) for path in passages.sources(place.project)])
     with pytest.raises(StoreError, match="held back until you have looked"):

@@ -10,11 +10,12 @@ import pytest
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Fact, Origin
-from memfs.ops import edit, news, review, show
+from memfs.ops import edit, review, show
 from memfs.store import clock, facts, prompt_log, standing_rules, trust
 from memfs.store.blocks import Place
 from memfs.store.prompt_log import PromptRecord
 from memfs.store.standing_rules import StandingRule
+from memfs.web import news
 from tests.web.conftest import Client
 from tests.web.test_search import say
 
@@ -118,6 +119,8 @@ def test_what_others_changed_is_not_decided_in_a_browser(page: Client, place: Pl
         assert "memfs trust" in page.do("attention", {"ids": ident, "to": to}).words
     place.project.decided = None
     assert not place.project.trusted
+    assert page.get("home").status == 200
+    assert not Path(place.home.local, "visited").exists()
 
 
 def test_a_page_that_only_reads_decides_and_notes_nothing(read_only: Client, place: Place) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 
@@ -75,7 +75,7 @@ def list_(as_json: bool) -> None:
 @options.json_option
 def show_(id: str, as_json: bool) -> None:
     """Show one thing to decide: of a proposal, all that it changes."""
-    item = review.find_item(options.place(), id)
+    (item,) = review.find_items(options.place(), [id])
     if as_json:
         console.as_json(_build_record(item))
     else:
@@ -87,7 +87,7 @@ def show_(id: str, as_json: bool) -> None:
 def accept(ids: tuple[str, ...]) -> None:
     """Accept things to decide: take a rule, fact or proposal into its block, mend what is stale."""
     place = options.place()
-    for item in _find_items(place, ids):
+    for item in review.find_items(place, ids):
         with _going_on():
             _accept(place, item)
 
@@ -97,7 +97,7 @@ def accept(ids: tuple[str, ...]) -> None:
 def dismiss(ids: tuple[str, ...]) -> None:
     """Dismiss things to decide: they are not listed again, and a fact is rejected."""
     place = options.place()
-    for item in _find_items(place, ids):
+    for item in review.find_items(place, ids):
         with _going_on():
             _dismiss(place, item)
 
@@ -169,11 +169,6 @@ def _run_review(place: Place, host: str) -> None:
     console.print_done(found.render())
 
 
-def _find_items(place: Place, ids: Sequence[str]) -> list[ReviewItem]:
-    """Return the items with these ids, each once. Raises `NotFoundError` before one is decided."""
-    return list({item.id: item for item in (review.find_item(place, id) for id in ids)}.values())
-
-
 @contextmanager
 def _going_on() -> Iterator[None]:
     """Print an error and go on: the others can be decided on all the same."""
@@ -185,9 +180,7 @@ def _going_on() -> Iterator[None]:
 
 
 def _accept(place: Place, item: ReviewItem, text: str = "") -> None:
-    day = f"stated on {item.at[:10]}" if item.at else "stated in a past session"
-    reason = {review.RULE: day, review.FACT: "a stated fact", review.PROPOSAL: "reflect"}
-    done = review.accept(place, item, options.get_origin(reason.get(item.kind, item.why)), text)
+    done = review.accept(place, item, options.get_origin(), text)
     for entry in done.entries:
         console.print_done(format_entry(entry))
     if done.passages:

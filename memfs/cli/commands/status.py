@@ -39,7 +39,7 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
     found = status.run(place, options.home())
     if options.hides_content(place):
         own = tuple(each for each in found.blocks if each.block.tier == labels.USER)
-        found = found._replace(blocks=own, contradictions=(), refused=(), sources=(), to_decide={})
+        found = found._replace(blocks=own, refused=(), sources=(), to_decide={})
     if as_json:
         states = [
             {

@@ -9,7 +9,6 @@ from memfs import files
 from memfs.core import block_problems, frontmatter
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.block_states import find_contradictions
 from memfs.core.errors import MemfsError
 from memfs.files import trees
 from memfs.ingest.source_files import HIDDEN, IGNORED, UNMATCHED
@@ -57,12 +56,6 @@ def check_blocks(place: Place) -> Iterator[Finding]:
             yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
         yield from _check_file(block)
         yield from _check_values(block)
-        for each in find_contradictions(block.value):
-            yield Finding(
-                "warning",
-                f"{block.path}: two lines say {each.one} and {each.other} of one thing",
-                f"keep the one that holds: memfs edit {block.label}",
-            )
         read.add(block.path)
     for path, what in _list_left_out(place, read):
         if what == _COPY:

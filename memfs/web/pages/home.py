@@ -8,13 +8,15 @@ from memfs.core import changes
 from memfs.core import label as labels
 from memfs.core.errors import MemfsError
 from memfs.core.formats import format_count, format_day
-from memfs.ops import news, recent_prompts, review, show, timeline
+from memfs.ops import recent_prompts, review, show, timeline
 from memfs.ops.review import ReviewItem
 from memfs.store import clock
 from memfs.store.proposals import Proposal
+from memfs.web import news
 from memfs.web.rendering import Visit, get, make_origin, post
 
 _SHOWN = 5  # things of a kind on the first page
+_LISTED = 50  # of a kind among what needs attention
 _PROMPTS = 3  # the last ones there
 _AT_ONCE = (review.RULE, review.FACT)  # kinds that are accepted together
 
@@ -23,7 +25,8 @@ def show_home(visit: Visit) -> Response:
     """Show what is remembered, what is new since the last visit, and what waits."""
     place = visit.place
     blocks = [each for each in show.show_all(place) if each.block.tier != labels.SESSION]
-    since = news.note_visit(place, write=not visit.site.access.read_only)
+    write = place.home.trusted and not visit.site.access.read_only
+    since = news.note_visit(place, write=write)
     found = news.run(place, since, visit.project.sessions)
     today = format_day(clock.seconds())
     costs = timeline.measure_day_costs(place)
@@ -49,7 +52,12 @@ def show_attention(visit: Visit) -> Response:
     for item in visit.project.list_items(anew=True):
         groups.setdefault(item.kind, []).append(item)
     shown = [
-        (format_count(len(items), review.NOUNS[kind]), items, kind in _AT_ONCE and len(items) > 1)
+        (
+            format_count(len(items), review.NOUNS[kind]),
+            items[:_LISTED],
+            kind in _AT_ONCE and len(items) > 1,
+            len(items) - _LISTED,
+        )
         for kind, items in groups.items()
     ]
     return visit.render(
@@ -98,7 +106,7 @@ def _decide(visit: Visit, item: ReviewItem, *, accept: bool) -> str:
     if not accept:
         review.dismiss(visit.place, item)
         return f"dismissed: {item.what}"
-    done = review.accept(visit.place, item, make_origin(f"accepted: {item.why}"))
+    done = review.accept(visit.place, item, make_origin())
     visit.say(done.note, "refused")
     named = {f"{entry.label}, version {entry.version}" for entry in done.entries}
     return f"accepted: {item.what}" + (f" ({'; '.join(sorted(named))})" if named else "")
