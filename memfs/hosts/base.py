@@ -51,8 +51,7 @@ class Host(Protocol):
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
     tells of a session start after it compacted its context. `IGNORES`: it ignores a whole settings
     file for one of these, named as by `jsonc_edit.list_extras`. `PLUGIN_VERB` is the word of its
-    `plugin` command that takes one from a marketplace ("": it has none). `CALLS_TOOLS` is the
-    version from which its prompt hooks can call a tool of a server that runs already ("": none).
+    `plugin` command that takes one from a marketplace ("": it has none).
     `VARIABLES` are what it sets for programs that it starts, the session's id (`…_SESSION_ID`) or
     only a mark, `FOLDERS` those by which its user moves its folders. `IS_IMITATED`: other
     assistants run the hooks in its settings, too. `TOOLS` names its own tools, `TELLS` is the event
@@ -72,7 +71,6 @@ class Host(Protocol):
     PLUGIN_VERB: str
     RESTARTS: bool
     IGNORES: tuple[str, ...]
-    CALLS_TOOLS: str
     VARIABLES: tuple[str, ...]
     FOLDERS: tuple[str, ...]
     IS_IMITATED: bool

@@ -19,7 +19,6 @@ HOME = ".claude"
 PLUGIN_VERB = "install"
 RESTARTS = True  # a session start comes after each compaction
 IGNORES = ("a comment", "a trailing comma")
-CALLS_TOOLS = "2.1.328"  # the oldest that was tried
 VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
 FOLDERS = ("CLAUDE_CONFIG_DIR",)
 IS_IMITATED = True
@@ -56,7 +55,7 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
 
     folder = find_named_folder("CLAUDE_CONFIG_DIR")
     account = f"{folder or home}/.claude.json"
-    names = ("hooks", "prompt", "allow", "line", "memory_off")
+    names = ("hooks", "allow", "line", "memory_off")
     inside = tuple([f"claude/{name}.json" for name in names])
     if scope == "user":
         path = f"{folder or f'{home}/.claude'}/settings.json"
@@ -66,6 +65,5 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
         here = (*inside, "claude/memory_here.json")
         return [(path, here), (account, ("claude/tools_here.json",))]
     path = f"{top}/.claude/settings.json"
-    # It is for all who work on the project, with whatever version: prompts run commands.
     shared = ("claude/hooks.json", "claude/allow.json", "claude/line.json", "claude/approve.json")
     return [(path, shared), (f"{top}/.mcp.json", ("claude/tools.json",))]

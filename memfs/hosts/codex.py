@@ -19,7 +19,6 @@ HOME = ".codex"
 PLUGIN_VERB = "add"
 RESTARTS = True
 IGNORES = ("a byte order mark", "a comment", "a trailing comma")
-CALLS_TOOLS = "0.169.0"  # the oldest that was tried
 VARIABLES = ("CODEX_SESSION_ID",)
 FOLDERS = ("CODEX_HOME",)
 IS_IMITATED = True
@@ -49,9 +48,8 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
         folder = f"{top}/.codex"
     elif scope != "user":
         return []
-    # Those of a project are for all who work on it, with whatever version.
-    hooks = ("codex/hooks.json", "codex/prompt.json") if scope == "user" else ("codex/hooks.json",)
-    return [(f"{folder}/hooks.json", hooks), (f"{folder}/config.toml", ("codex/tools.toml",))]
+    hooks = f"{folder}/hooks.json", ("codex/hooks.json",)
+    return [hooks, (f"{folder}/config.toml", ("codex/tools.toml",))]
 
 
 def list_plugin_settings(home: str, top: str) -> "list[str]":

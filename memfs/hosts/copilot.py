@@ -22,7 +22,6 @@ HOME = ".copilot"
 PLUGIN_VERB = "install"
 RESTARTS = False
 IGNORES = ("a byte order mark", "a comment", "a trailing comma")
-CALLS_TOOLS = ""
 VARIABLES = ("COPILOT_AGENT_SESSION_ID",)
 FOLDERS = ("COPILOT_HOME",)
 IS_IMITATED = True

@@ -27,7 +27,6 @@ HOME = ".cursor"
 PLUGIN_VERB = ""  # its command takes no plugins
 RESTARTS = False
 IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
 VARIABLES = ("CURSOR_AGENT",)
 FOLDERS: tuple[str, ...] = ()
 IS_IMITATED = True

@@ -25,7 +25,6 @@ HOME = ".config/devin"
 PLUGIN_VERB = ""
 RESTARTS = False
 IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
 VARIABLES = ("DEVIN_PROJECT_DIR",)
 FOLDERS: tuple[str, ...] = ()
 IS_IMITATED = False

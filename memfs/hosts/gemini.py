@@ -21,7 +21,6 @@ HOME = ".gemini"
 PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = False
 IGNORES = ("a byte order mark", "a trailing comma")  # it does not even start
-CALLS_TOOLS = ""
 VARIABLES = ("GEMINI_CLI",)
 FOLDERS = ("GEMINI_CLI_HOME",)
 IS_IMITATED = True

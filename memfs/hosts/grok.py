@@ -23,7 +23,6 @@ HOME = ".grok"
 PLUGIN_VERB = ""
 RESTARTS = False
 IGNORES: tuple[str, ...] = ("a byte order mark", "a comment", "a trailing comma")
-CALLS_TOOLS = ""
 VARIABLES = ("GROK_SESSION_ID", "GROK_AGENT")
 FOLDERS = ("GROK_HOME",)
 IS_IMITATED = False

@@ -24,7 +24,6 @@ HOME = ".config/kilo"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
 RESTARTS = True
 IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
 VARIABLES = ("KILO",)
 FOLDERS: tuple[str, ...] = ()
 IS_IMITATED = False

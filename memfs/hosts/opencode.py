@@ -25,7 +25,6 @@ HOME = ".config/opencode"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
 RESTARTS = True
 IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
 VARIABLES = ("OPENCODE",)
 FOLDERS = ("OPENCODE_DB",)
 IS_IMITATED = True

@@ -22,7 +22,6 @@ HOME = ".qwen"
 PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = True
 IGNORES = ("a trailing comma",)
-CALLS_TOOLS = ""
 VARIABLES = ("QWEN_CODE_SESSION_ID", "QWEN_CODE")
 FOLDERS = ("QWEN_HOME",)
 IS_IMITATED = False

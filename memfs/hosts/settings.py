@@ -175,16 +175,6 @@ def ask_versions(known: Iterable[Host]) -> dict[str, str]:
         return dict(zip(programs, threads.map(_ask_program, programs.values()), strict=True))
 
 
-def calls_tools(host: Host) -> bool:
-    """Return whether prompt hooks of the installed version can call tools."""
-    found = ask_versions([host])[host.NAME] if host.CALLS_TOOLS else ""
-    return bool(found) and _parse_numbers(found) >= _parse_numbers(host.CALLS_TOOLS)
-
-
-def _parse_numbers(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d{1,9}", version.partition("-")[0])]
-
-
 def _ask_program(program: str | None) -> str:
     if not program or not os.path.isabs(program):  # no program of the folder one happens to be in
         return ""

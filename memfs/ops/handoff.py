@@ -54,7 +54,7 @@ def find(place: Place) -> LastSession | None:
     else:
         state = "waiting" if told or clock.seconds() <= found.until else "old"
     receiver = told if state == "told" else ""
-    return LastSession(found.session, found.host, found.at, found.text, state, receiver)
+    return LastSession(found.session, found.host, found.at, found.get_text(), state, receiver)
 
 
 def hand_over(place: Place, home: str, stage: Stage) -> LastSession | None:

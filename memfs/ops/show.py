@@ -50,7 +50,7 @@ def compose_brief(place: Place, host: str, *, tools: bool) -> BriefPieces:
     store, last = place.project, ""
     if store is not None and config.load(place).get("hooks.handoff") == "auto":
         due = handoff.find_due(store, place.session, again=True)
-        last = due.text if due else ""
+        last = due.get_text() if due else ""
     return session_start.compose_pieces(place, host=host, tools=tools, last=last)
 
 

@@ -22,6 +22,14 @@ def seconds() -> float:
     return moment().timestamp()
 
 
+def parse(at: str) -> float:
+    """Return the seconds since 1970 of a time in ISO 8601; 0 for what is none."""
+    try:
+        return datetime.fromisoformat(at).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
 def unique() -> str:
     """Return a new id: 12 hex digits of milliseconds, so that ids sort by time, and 8 random."""
     milliseconds = int(datetime.now(UTC).timestamp() * 1000)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _TOLD = "handed-over"
 _CAP = 64 << 10  # bytes of either
 _MOST_TOLD = 50
+_IDLE = 30 * 60  # seconds without a message after which a session is not taken to be running
+UNANSWERED, STOPPED = "the last request has no answer", "it stopped in the middle of a turn"
+RUNNING = "it may still be running: its last turn has no end yet"
 ASKED, DROPPED = "*", "-"  # in place of a session: it is to be told, however old it is, or never
 
 
@@ -37,6 +40,16 @@ class Handoff:
     ) -> None:
         self.session, self.host, self.project = session, host, project
         self.at, self.until, self.text, self.size = at, until, text, size
+
+    def get_text(self) -> str:
+        """Return what the next session is told: a turn without an end may still be running."""
+        if UNANSWERED not in self.text and STOPPED not in self.text:
+            return self.text
+        from memfs.store import clock  # where a turn has no end
+
+        if clock.seconds() - clock.parse(self.at) > _IDLE:
+            return self.text
+        return self.text.replace(UNANSWERED, RUNNING).replace(STOPPED, RUNNING)
 
 
 def write(store: "Store", found: "Iterable[Handoff]") -> None:
@@ -94,7 +107,7 @@ def take_handoff(store: "Store", session: str, *, again: bool) -> str:
         return ""
     if find_receiver(store, last) != session:
         note_told(store, last, session)
-    return last.text
+    return last.get_text()
 
 
 def find_due(store: "Store", session: str, *, again: bool) -> Handoff | None:

@@ -219,3 +219,20 @@ def test_what_a_person_set_of_an_own_memory_stays(memfs: Run, place: Place, repo
     assert (refused.code, "git tracks the settings" in refused.err) == (1, True)
     for words in (["codex"], ["claude", "--user"], ["claude", "--project"]):
         assert memfs("install", *words, "--own-memory", "store").code == 1
+
+
+def test_a_settings_file_that_is_a_link_to_itself_is_named_and_disturbs_no_other(
+    memfs: Run, repo: Path, home: Path
+) -> None:
+    path = repo / ".claude/settings.local.json"
+    path.parent.mkdir()
+    path.symlink_to(path.name)
+    assert memfs("status").code == 0
+    refused = memfs("install", "claude", "--local")
+    assert refused.code == 1
+    assert refused.err.startswith(f"error: {path} is a link that leads to itself\n")
+    assert memfs("install", "claude", "--user").code == 0
+    assert (home / ".claude/settings.json").exists()
+    doctor = memfs("doctor")
+    assert f"! {path} is a link that leads to itself: Claude Code cannot read it" in doctor.out
+    assert path.is_symlink()
