@@ -87,16 +87,20 @@ export const Memfs = async ({ client, directory }) => {
     const reply = await ask("SessionStart", session, directory, { source })
     if (contextOf(reply) || !told.has(session)) told.set(session, [contextOf(reply)])
     current = session
-    if (reply.systemMessage) {
-      const body = { title: "memfs", message: reply.systemMessage, variant: "info" }
-      client.tui.showToast({ body }).catch(() => {})
-    }
+    notify(reply)
+  }
+
+  function notify({ systemMessage }) {
+    if (!systemMessage) return
+    const body = { title: "memfs", message: systemMessage, variant: "info" }
+    client.tui.showToast({ body }).catch(() => {})
   }
 
   async function prompted(session, prompt) {
     await start(session)
     const reply = await ask("UserPromptSubmit", session, directory, { prompt })
     if (contextOf(reply)) told.get(session)?.push(contextOf(reply))
+    notify(reply)
   }
 
   async function ofTool(event, { tool, sessionID }, args) {
@@ -109,6 +113,7 @@ export const Memfs = async ({ client, directory }) => {
   async function stop(session) {
     if ((await rootOf(session)) !== session) return
     const reply = await ask("Stop", session, directory, { stop_hook_active: reviewed.has(session) })
+    notify(reply)
     if (reply.decision === "block" && reply.reason) {
       reviewed.add(session)
       const body = { parts: [{ type: "text", text: reply.reason, synthetic: true }] }

@@ -48,8 +48,24 @@ class CommandGroup(click.Group):
                 context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
         name, command, rest = super().resolve_command(context, args)
         if command is not None and not isinstance(command, click.Group):
+            if not any(each.name == _QUIET for each in command.params):
+                command.params.append(_make_quiet_option())
             rest = set_texts_apart(command, rest)
         return name, command, rest
+
+
+_QUIET = "said_quiet"  # the name of the option -q behind a command
+
+
+def _make_quiet_option() -> click.Option:
+    """Return the option -q of a command, which does what it does before it."""
+
+    def silence(_context: click.Context, _option: click.Parameter, quiet: bool) -> None:
+        if quiet:
+            console.set_quiet(True)
+
+    names = ["-q", "--quiet", _QUIET]
+    return click.Option(names, is_flag=True, hidden=True, expose_value=False, callback=silence)
 
 
 def set_texts_apart(command: click.Command, args: list[str]) -> list[str]:

@@ -34,7 +34,8 @@ class PagerStream(io.TextIOWrapper):
 def open_pager() -> Iterator[None]:
     """Send stdout through a pager while the body runs.
 
-    There is none where stdout or stdin is no terminal, or the pager is `cat`, empty or missing.
+    There is none where stdout or stdin is no terminal, on a dumb one, and where the pager is `cat`,
+    empty or missing.
     """
     command = _find_pager() if sys.stdout.isatty() and sys.stdin.isatty() else []
     if not command:
@@ -63,7 +64,8 @@ def _find_pager() -> list[str]:
     import shlex  # for a terminal
 
     words = shlex.split(os.environ.get("PAGER", "less"))
-    program = account.find_program(words[0]) if words and words[0] != "cat" else ""
+    is_none = not words or words[0] == "cat" or os.environ.get("TERM") == "dumb"
+    program = "" if is_none else account.find_program(words[0])
     return [program, *words[1:]] if program else []
 
 

@@ -1,7 +1,7 @@
 """The start of a session: the whole brief, and the notice for the person. Hot path."""
 
 from memfs import files
-from memfs.context import brief_contents
+from memfs.context import brief_contents, person_notices
 from memfs.core import brief_layout
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.store import host_sessions, store_paths, trust
@@ -31,8 +31,9 @@ def compose_whole(
         notice = upstream_changes.notice(upstream_changes.review_changes(place, note=note))
     found = compose_pieces(place, host=host, tools=tools, last=last)
     if note:
+        line = person_notices.describe_start(place, found.texts, len(found.stated))
         rules = brief_contents.offer_rules(place, found.stated)
-        told = (notice, rules, _offer_enforcing(place, found.texts))
+        told = (line, notice, rules, _offer_enforcing(place, found.texts))
         notice = "\n".join(filter(None, told))
     return found.brief + found.handed + found.rules, found.texts, notice
 

@@ -100,6 +100,13 @@ SETTINGS = (
         "auto, rules or off",
     ),
     Setting(
+        "hooks.notices",
+        ["start", "recall", "edit"],
+        "What you are told in a line that no model reads: how much memory there is (`start`), what "
+        "a prompt was given (`recall`), what was saved and how to undo it (`edit`); `[]`: nothing. "
+        "In your own configuration alone.",
+    ),
+    Setting(
         "service.mode",
         "auto",
         "Whether the service is started when it is needed; in your own configuration alone.",
@@ -334,8 +341,12 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
             del kept["mode"]
         found["review"] = kept
     hooks = layer.get("hooks")
-    if isinstance(hooks, dict) and hooks.get("team") == "auto":  # prompts are the user's
-        found["hooks"] = {key: value for key, value in hooks.items() if key != "team"}
+    if isinstance(hooks, dict):  # prompts are the user's, and so is what the user is told
+        found["hooks"] = {
+            key: value
+            for key, value in hooks.items()
+            if key != "notices" and (key, value) != ("team", "auto")
+        }
     kinds = layer.get("memory_blocks")
     if isinstance(kinds, dict):  # nor may it name installed plugins
         found["memory_blocks"] = {

@@ -233,7 +233,7 @@ def updates_since(
     notice = sessions.peek_notice(place.home, place.session)
     if now == shown.blocks and not recalled and not outdated and not notice:
         return Reply(), BriefUpdate(None, result)
-    from memfs.context import brief_contents
+    from memfs.context import brief_contents, person_notices
 
     # One that is kept redacted and has changed is shown whole: what changed in it is not known.
     unknown = {key for key in shown.numbers if key in texts and key not in same}
@@ -245,7 +245,8 @@ def updates_since(
     new = "\n".join(part for part in (new, old, notice) if part)
     hits = shown.hits + [ident for hit in recalled for ident in hit.ids] + outdated
     numbers = {key: number for key, number in shown.numbers.items() if key in same}
-    return Reply(new), BriefUpdate(ShownState(now, hits, numbers), result)
+    line = person_notices.describe_recall(place, recalled)
+    return Reply(new, line), BriefUpdate(ShownState(now, hits, numbers), result)
 
 
 def _list_rules(place: Place, texts: "dict[str, str]") -> "Sequence[StandingRule]":

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 
 from memfs import files
+from memfs.context import person_notices
 from memfs.core import body_edits, frontmatter, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
@@ -93,6 +94,8 @@ def run(
         entries = session.commit(changes, origin)
     if not entries:
         return Unchanged(requested[0].label if requested else "")
+    if origin.actor == "agent":
+        person_notices.queue_edits(place, origin.session, entries)
     note = instruction_sections.finish_edit(place, changes, origin)
     return Edited(
         tuple(entries), note, tuple(chain.from_iterable(map(_list_contradicted, changes)))

@@ -143,12 +143,18 @@ def _find_secrets(file: GuardedFile, text: str) -> list[str]:
 
 def _adopt(file: GuardedFile, event: "Event | None") -> None:
     """Journal a block as it is: by the host's session, or for None by an unknown author."""
+    from memfs.context import person_notices
     from memfs.core.records import Origin
-    from memfs.store import writer
+    from memfs.store import journal, writer
 
     origin = Origin("agent", event.host, event.session, "written as a file") if event else None
     with writer.writing(file.store, file.place) as store_writer:
+        before = store_writer.get_head(file.tier, file.label)
         store_writer.adopt(file.tier, file.label, file.path, origin)
+        head = store_writer.get_head(file.tier, file.label)
+    if event and head and (before is None or head.offset != before.offset):
+        entry = journal.entry_at(file.store, head.offset)
+        person_notices.queue_edits(file.place, event.session, [entry] if entry else [])
 
 
 def _renew_sections(file: GuardedFile) -> list[str]:

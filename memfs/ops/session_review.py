@@ -6,7 +6,7 @@ says whether a stop hook has to wait for it.
 """
 
 from memfs import files
-from memfs.context import page_scores
+from memfs.context import page_scores, person_notices
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import flatten_text
@@ -42,7 +42,8 @@ def finish_turn(event: Event, *, at_end: bool = False) -> Reply:
     place = blocks.find_answering(event)
     if place is None or not place.session:
         return Reply()
-    notice, more = _record_result(place, event.host), ""
+    edits, more = person_notices.take_edits(place), ""
+    notice = _record_result(place, event.host) or edits
     settings = config.load(place)
     mode = settings.get("review.mode")
     asks = mode == INLINE if at_end else mode in (NUDGE, INLINE)

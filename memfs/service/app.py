@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from memfs import files, hosts
+from memfs.context import person_notices
 from memfs.core import events, parts
 from memfs.core.errors import MemfsError
 from memfs.core.events import Event, Reply
@@ -280,7 +281,7 @@ class RequestHandlers:
         if event.kind == events.STOP:
             if not event.transcript or session_review.is_wanted(place):
                 return None  # only the hook has the environment variables that name the transcript
-            return self._handle_stop(event, store, record_run)
+            return self._handle_stop(host, event, place, record_run)
         if event.kind in TOOL_EVENTS:
             return self._handle_tool(event, host, store, record_run, place)
         lock = self._get_lock(place)
@@ -353,11 +354,12 @@ class RequestHandlers:
             self._queue_refresh(store)
 
     def _handle_stop(
-        self, event: Event, store: OpenStore, record_run: Callable[[], object]
+        self, host: Host, event: Event, place: Place, record_run: Callable[[], object]
     ) -> ServiceAnswer:
-        spool.write_note(store.place.home, event.host, event.transcript, event.session)
-        self._work.add(store, set())
-        return ServiceAnswer(b"", record_run)
+        spool.write_note(place.home, event.host, event.transcript, event.session)
+        self._work.add(self._stores.for_place(place), set())
+        text = host.format_reply(event, Reply(notice=person_notices.take_edits(place)))
+        return ServiceAnswer(text.encode("utf-8", "replace"), record_run)
 
     def hold(self, words: list[str]) -> ServiceAnswer:
         """Load the store of a folder."""

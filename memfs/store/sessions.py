@@ -82,25 +82,28 @@ def save(store: Store, session: str, shown: ShownState) -> bool:
     return bool(secret)
 
 
-def queue_notice(store: Store, session: str, text: str) -> None:
-    """Queue a notice for a session's next prompt. It can be lost: not fsynced."""
+def queue_notice(store: Store, session: str, text: str, queue: str = _LEFT) -> None:
+    """Queue a notice for a session's next prompt. It can be lost: not fsynced.
+
+    `queue` is the name of another queue in the session's folder.
+    """
     folder = _make_folder(store, session)
-    before = peek_notice(store, session)
+    before = peek_notice(store, session, queue)
     whole = f"{before}\n{text}" if before else text
-    _write(f"{folder}/{_LEFT}", whole)
+    _write(f"{folder}/{queue}", whole)
 
 
-def peek_notice(store: Store, session: str) -> str:
+def peek_notice(store: Store, session: str, queue: str = _LEFT) -> str:
     """Return the queued notices of a session, "" for none."""
     folder = store.session(session)
     if os.path.lexists(f"{folder}/.git"):
         return ""  # a repository of its own: what is in it came with that
-    return files.read(f"{folder}/{_LEFT}", cap=_LONGEST_LEFT) or ""
+    return files.read(f"{folder}/{queue}", cap=_LONGEST_LEFT) or ""
 
 
-def clear_notice(store: Store, session: str) -> None:
+def clear_notice(store: Store, session: str, queue: str = _LEFT) -> None:
     """Remove the queued notices of a session."""
-    files.remove(f"{store.session(session)}/{_LEFT}")
+    files.remove(f"{store.session(session)}/{queue}")
 
 
 def mark_once(store: Store, session: str, what: str) -> bool:

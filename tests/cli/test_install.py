@@ -18,6 +18,8 @@ from tests.terminal import type_into
 pytestmark = pytest.mark.usefixtures("place")
 MEMFS = [sys.executable, "-m", "memfs"]
 
+STEP = "Start a new session now. memfs status shows its cost, memfs last what it was given."
+
 
 def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
     files = [f"{repo}/.claude/settings.local.json", f"{home}/.claude.json"]
@@ -34,6 +36,7 @@ def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
     assert done.err.splitlines() == [
         *[f"✓ Claude Code: {path} created" for path in files],
         f"✓ Claude Code: {exclude} updated",
+        STEP,
     ]
     assert memfs("uninstall").err.splitlines() == [
         f"✓ Claude Code: {path} removed" for path in files
@@ -53,6 +56,7 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
     assert memfs("install", "gemini").err.splitlines() == [
         f"✓ Gemini CLI: {home}/.gemini/settings.json created",
         "  That is for all your projects; memfs uninstall gemini --user takes it out.",
+        STEP,
     ]
     assert memfs("uninstall").err.splitlines() == [
         "✓ memfs is not installed there",
@@ -86,6 +90,7 @@ def test_what_a_commit_shares_is_said_first_and_moves_out_again(memfs: Run, repo
             for path in files
         ],
         *[f"✓ Claude Code: {path} created" for path in files],
+        STEP,
     ]
     moved = memfs("install", "claude", "--local").err
     assert f"✓ Claude Code: {repo}/.mcp.json removed" in moved

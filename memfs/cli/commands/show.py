@@ -34,6 +34,7 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
     Without LABEL, the brief: what an assistant is given when a session starts.
     """
     place = options.place(session)
+    options.tell_untrusted(place)
     if listed:
         _list_blocks(place, as_json=as_json)
         return
