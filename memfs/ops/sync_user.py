@@ -81,7 +81,7 @@ def run(
     with lock.hold_lock(store, wait=0, name=lock.SYNC):
         state = remotes.load_state(store)
         if address and (state is None or state.remote != address):
-            state = SyncState(address)
+            state = SyncState(address, sessions=state is not None and state.sessions)
         if state is None:
             raise StoreError("your store has no remote", "give one: memfs sync user --remote URL")
         state.sessions = state.sessions if sessions is None else sessions

@@ -99,6 +99,8 @@ def test_sessions_go_where_they_are_asked_for(world: World) -> None:
     say(one, "s1", "hello", "again", "a third time")  # its transcript is read on
     (path,) = recall.sources(cast(Store, one.user))
     assert len(Path(path).read_bytes().splitlines()) == 4
+    elsewhere = f"{world.remote}.2"
+    assert "recall/claude/s1.jsonl" in sync_user.run(one, elsewhere).sent
     assert not any("state" in name for name in run(world.remote, "ls-tree", "-r", "main").split())
 
 
