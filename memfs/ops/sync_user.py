@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
+from operator import itemgetter
 
 from memfs import files
 from memfs.core import file_redaction, merge
@@ -33,8 +35,7 @@ from memfs.store.writer import Change, Writer
 OP = "sync"
 _TRIES = 5  # while other machines push
 _FEW = 3  # files that may all be deleted at once
-_RECALL = f"{remotes.RECALL}/"
-_FORGOTTEN = ".forgotten"
+_BLOCKS, _RECALL = "blocks/", f"{remotes.RECALL}/"
 _DIGITS = 40  # of an id in the repository that is made here
 
 
@@ -80,7 +81,7 @@ def run(
     with lock.hold_lock(store, wait=0, name=lock.SYNC):
         state = remotes.load_state(store)
         if address and (state is None or state.remote != address):
-            state = SyncState(address)
+            state = SyncState(address, sessions=state is not None and state.sessions)
         if state is None:
             raise StoreError("your store has no remote", "give one: memfs sync user --remote URL")
         state.sessions = state.sessions if sessions is None else sessions
@@ -137,18 +138,17 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
     folder = remotes.get_folder(store)
     theirs, others = remotes.read_tree(folder, head)
     foreign = next((name for name in others if "/" in name), "")
-    if foreign and not state.commit:
+    if foreign and not state.commit and not any(name.startswith(_BLOCKS) for name in theirs):
         raise StoreError(
             f"{state.remote} holds what is no memory: {flatten_text(foreign)}",
             "name an empty repository, or one that memfs sync user made",
         )
+    if not state.sessions:
+        theirs = {name: blob for name, blob in theirs.items() if not name.startswith(_RECALL)}
     known = (state.pending, state.commit)
     last = next((each for each in known if remotes.is_before(folder, each, head)), "")
-    base = {
-        name: blob
-        for name, blob in remotes.read_tree(folder, last)[0].items()
-        if name in state.files
-    }
+    base, _ = remotes.read_tree(folder, last)
+    base = {name: blob for name, blob in base.items() if name in state.files}
     listed, left_out = remotes.list_files(store, sessions=state.sessions)
     if len(base) > _FEW and not base.keys() & listed.keys():
         raise StoreError(
@@ -156,20 +156,14 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
             "to bring them back: memfs sync user --remove, then again with --remote",
         )
     mine = {name: _get_id(store, name) for name in listed}
-    if not state.sessions:
-        theirs = {name: blob for name, blob in theirs.items() if not name.startswith(_RECALL)}
-    for name in (theirs.keys() | base.keys()) - listed.keys():
+    for name in (theirs.keys() | base.keys()) - mine.keys():
         path = remotes.get_path(store, name)
-        if os.path.realpath(path) != path or (os.path.lexists(path) and not files.is_file(path)):
+        if os.path.lexists(path) or any(name.startswith(f"{each}/") for each in left_out):
             left_out.setdefault(name, "something else is in its place here")
     plan = _Plan(mine, SyncOutcome(state.remote, left_out=left_out))
-    asked = {
-        each.get(name, "")
-        for name in theirs
-        if theirs[name] not in (mine.get(name), base.get(name))
-        for each in (base, theirs)
-    }
-    texts = remotes.read_texts(folder, sorted(asked - {""}))
+    new = {name for name in theirs if theirs[name] not in (mine.get(name), base.get(name))}
+    asked = [theirs[name] for name in new] + [base[name] for name in new & base.keys()]
+    texts = remotes.read_texts(folder, asked)
     for name in sorted(mine.keys() | theirs.keys() | base.keys()):
         if name not in left_out:
             _plan_file(store, plan, name, (base.get(name), theirs.get(name)), texts)
@@ -189,62 +183,56 @@ def _plan_file(
     texts: dict[str, bytes],
 ) -> None:
     """Plan what becomes of one file; `remote` are the ids of what both had, and of theirs."""
-    done, mine, (base, theirs) = plan.outcome, plan.mine.get(name), remote
+    mine, (base, theirs) = plan.mine.get(name), remote
     if mine == theirs:
         return
-    if theirs != base and theirs is not None and theirs not in texts:
-        done.left_out[name] = f"the remote's is larger than {commits.LARGEST >> 20} MB"
+    own = None if mine is None else _read(store, name)
+    other = texts.get(theirs or "")
+    most = commits.LARGEST if name.startswith(_RECALL) else files.READ_CAP
+    lacks = theirs not in (base, None) and (other is None or len(other) > most)
+    if lacks or len(own or b"") > most:
+        plan.outcome.left_out[name] = f"it is larger than {most >> 20} MB"
     elif theirs == base or (theirs is None and mine != base):
-        plan.there[name] = _read(store, name) if mine else None
-    elif mine == base or mine is None:
-        plan.here[name] = texts[theirs] if theirs else None
-    elif theirs:
-        ours, other = _read(store, name), texts[theirs]
-        merged = _merge_file(name, texts.get(base or "", b""), ours, other)
-        plan.here |= {name: merged} if merged != ours else {}
+        plan.there[name] = own
+    elif mine == base or own is None:
+        plan.here[name] = other
+    else:
+        merged = _merge_file(name, texts.get(base or "", b""), own, other or b"")
+        plan.here |= {name: merged} if merged != own else {}
         plan.there |= {name: merged} if merged != other else {}
-        done.merged.append(name)
+        plan.outcome.merged.append(name)
 
 
 def _merge_file(name: str, base: bytes, mine: bytes, theirs: bytes) -> bytes:
-    if name.startswith(_RECALL):
-        merged = _merge_lines(base, mine, theirs, message_records.id_of)
-        return b"".join(_order_by_time(merged))
-    if name.endswith(".jsonl"):
-        return b"".join(_merge_lines(base, mine, theirs, lambda _: ""))
-    return files.encode(merge.merge(*map(files.decode, (base, mine, theirs))))
-
-
-def _merge_lines(
-    base: bytes, mine: bytes, theirs: bytes, get_id: Callable[[bytes], str]
-) -> list[bytes]:
-    """Merge files with a record a line: each record once, by its id or else its whole line."""
+    """Merge a file of memory: its records, each once, or its lines as git's merges are."""
+    if not name.endswith(recall.SUFFIX):
+        return files.encode(merge.merge(*map(files.decode, (base, mine, theirs))))
+    said = name.startswith(_RECALL)
+    lines = ([line + b"\n" for line in text.split(b"\n") if line] for text in (base, mine, theirs))
     old, left, right = (
-        {get_id(line + b"\n") or line: line + b"\n" for line in text.split(b"\n") if line}
-        for text in (base, mine, theirs)
+        {(said and message_records.id_of(line)) or line: line for line in each} for each in lines
     )
-    found = []
+    merged = []
     for key in left | right:
         was, own, other = old.get(key), left.get(key), right.get(key)
-        line = other if own == was else own if other in (was, own) else own or other
-        found += [line] if line else []
-    return found
-
-
-def _order_by_time(lines: list[bytes]) -> list[bytes]:
-    """Order messages by their times; one without a time stays behind the one before it."""
-    at, timed = "", []
-    for line in lines:
-        message = message_records.read_message(line)
-        at = (message.at if message else "") or at
-        timed.append((at, line))
-    return [line for _, line in sorted(timed, key=lambda pair: pair[0])]
+        kept = other if own == was else own if other in (was, own) else own or other
+        merged += [kept] if kept else []
+    if said:  # in the order of time; one without a time stays behind the one before it
+        at, timed = "", []
+        for line in merged:
+            message = message_records.read_message(line)
+            at = (message.at if message else "") or at
+            timed.append((at, line))
+        merged = [line for _, line in sorted(timed, key=itemgetter(0))]
+    return b"".join(merged)
 
 
 def _drop_forgotten(plan: _Plan, theirs: dict[str, str]) -> None:
     """Drop on both sides what was said in sessions that one of them had forgotten."""
-    for marker in [name for name in plan.mine.keys() | theirs.keys() if name.endswith(_FORGOTTEN)]:
-        session = marker.removesuffix(_FORGOTTEN)
+    for marker in [
+        name for name in plan.mine.keys() | theirs.keys() if name.endswith(recall.FORGOTTEN)
+    ]:
+        session = marker.removesuffix(recall.FORGOTTEN)
         for name in plan.mine.keys() | theirs.keys():
             if name.startswith((f"{session}{recall.SUFFIX}", f"{session}.agent-")):
                 for side, known in ((plan.here, plan.mine), (plan.there, theirs)):
@@ -254,11 +242,10 @@ def _drop_forgotten(plan: _Plan, theirs: dict[str, str]) -> None:
 
 def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
     """Raise `RejectedError` for a secret or a private part that would go out anew."""
+    known = remotes.read_texts(folder, [theirs[name] for name in plan.there.keys() & theirs.keys()])
     for name, data in plan.there.items():
+        there = set(files.decode(known.get(theirs.get(name, ""), b"")).split("\n"))
         lines = files.decode(data or b"").split("\n")
-        blob = theirs.get(name, "")
-        sent = remotes.read_texts(folder, [blob] if blob else []).get(blob, b"")
-        there = set(files.decode(sent).split("\n"))
         for number, what in _find_unfit(name, lines, there):
             if lines[number - 1] not in there:
                 raise RejectedError(
@@ -269,46 +256,49 @@ def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
 
 def _find_unfit(name: str, lines: list[str], there: set[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines (from 1) of a file that must not go out, and why."""
-    if name.endswith(".jsonl"):
-        new = [(at, line) for at, line in enumerate(lines, 1) if line not in there]
-        secrets = [(at, each) for at, line in new for each in file_redaction.find(line, "lines")]
+    if name.endswith(recall.SUFFIX):
+        new = ((at, line) for at, line in enumerate(lines, 1) if line not in there)
+        found = ((at, each) for at, line in new for each in file_redaction.find(line, "lines"))
     else:
         text = "\n".join(lines)
-        secrets = [(each.line, each) for each in file_redaction.find(text, "text")]
+        found = ((each.line, each) for each in file_redaction.find(text, "text"))
         shown = public(text, lines=True).split("\n")
-        for at, line in enumerate(lines, 1):
-            if at > len(shown) or line != shown[at - 1]:
-                yield at, "is private"
-    for at, each in secrets:
-        yield at, f"holds a secret ({each.type})"
+        pairs = enumerate(zip_longest(lines, shown), 1)
+        yield from ((at, "is private") for at, (line, kept) in pairs if line != kept)
+    yield from ((at, f"holds a secret ({each.type})") for at, each in found)
 
 
 def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
     """Write what came in: blocks with an entry in the journal, so that it can be undone."""
+    texts = {name: None if data is None else files.decode(data) for name, data in plan.here.items()}
     changes = []
-    for name, data in plan.here.items():
+    for name, text in texts.items():
         if _get_id(store, name) != plan.mine.get(name, ""):
             raise StoreError(f"{name} changed meanwhile", "run memfs sync user again")
-        path, text = remotes.get_path(store, name), None if data is None else files.decode(data)
-        if name.startswith("blocks/"):
-            label = name.removeprefix("blocks/").removesuffix(blocks.SUFFIX)
+        if name.startswith(_BLOCKS):
+            path = remotes.get_path(store, name)
+            label = name.removeprefix(_BLOCKS).removesuffix(blocks.SUFFIX)
             before, version = store_writer.adopt_current(labels.USER, label, path)
             changes.append(Change(labels.USER, label, path, before, text, OP, version + 1))
     if changes:
         store_writer.commit(changes, Origin("user", reason=f"synced with {plan.outcome.remote}"))
-    for name, data in plan.here.items():
-        path, text = remotes.get_path(store, name), None if data is None else files.decode(data)
-        host, _, session = name.removeprefix(_RECALL).partition("/")
-        if name.endswith(_FORGOTTEN) and text is not None:
-            files.make_folder(os.path.dirname(path), private=True)
-            recall.forget(store, host, session.removesuffix(_FORGOTTEN))
-        elif name.startswith(_RECALL) and text is None:
-            recall.remove_session(path)
-        elif name.startswith(_RECALL):
-            files.make_folder(os.path.dirname(path), private=True)
-            recall.rewrite(path, lambda _, text=text: text or "")  # type: ignore[misc]
-        elif not name.startswith("blocks/"):
-            block_writer.apply(path, text, private=True)
+    for name, text in texts.items():
+        if name.startswith(_RECALL):
+            _write_recall(store, name, text)
+        elif not name.startswith(_BLOCKS):
+            block_writer.apply(remotes.get_path(store, name), text, private=True)
+
+
+def _write_recall(store: Store, name: str, text: str | None) -> None:
+    path = remotes.get_path(store, name)
+    files.make_folder(os.path.dirname(path), private=True)
+    if text is None:
+        recall.remove_session(path)
+    elif name.endswith(recall.FORGOTTEN):
+        _, host, session = name.split("/")
+        recall.forget(store, host, session.removesuffix(recall.FORGOTTEN))
+    else:
+        recall.rewrite(path, lambda _: text)
 
 
 def _read(store: Store, name: str) -> bytes:

@@ -269,10 +269,8 @@ def filter_existing(folder: str, blobs: Sequence[str]) -> set[str]:
 
 def tree(folder: str, commit: str, below: str) -> dict[str, str]:
     """Map the files that a commit has below a path in a folder to the ids of their texts."""
-    output = git.run(folder, "ls-tree", "-r", "-z", commit, paths=[below]) or ""
-    before = git.prefix(folder)
-    lines = (line.partition("\t") for line in output.split("\0") if line)
-    return {name.removeprefix(before): head.split(" ")[2] for head, _, name in lines}
+    found = read_committed(folder, [below], commit) or {}
+    return {name: each.blob for name, each in found.items()}
 
 
 def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
@@ -385,9 +383,11 @@ class TrackedFile(NamedTuple):
     sparse: bool = False
 
 
-def read_committed(folder: str, paths: Sequence[str]) -> dict[str, TrackedFile] | None:
-    """Return the files of the checked-out commit below `folder`, by name; None outside git."""
-    listed = git.run(folder, "ls-tree", "-r", "-z", "HEAD", paths=paths)
+def read_committed(
+    folder: str, paths: Sequence[str], commit: str = "HEAD"
+) -> dict[str, TrackedFile] | None:
+    """Return the files of a commit below `folder`, by name; None outside git."""
+    listed = git.run(folder, "ls-tree", "-r", "-z", commit, paths=paths)
     if listed is None:  # there is no commit yet, or git has nothing to say
         return None if git.run(folder, "rev-parse", "--git-dir") is None else {}
     before = git.prefix(folder)

@@ -188,7 +188,8 @@ def ask_remote(
         raise ValueError(f"git {arguments[0]} is no command for a remote")
     check_folder(folder)
     env = _build_environment(folder) | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS}
-    env |= {"GIT_DIR": f"{folder}/.git", "GIT_CEILING_DIRECTORIES": os.path.dirname(folder)}
+    env["GIT_DIR"] = f"{folder}/.git"
+    env.pop("SSH_ASKPASS", None)  # a project can have set it
     words = [*_CALM, *_CHECKED, *arguments]
     if url.startswith(("/", "file:")):
         side = "receive-pack" if arguments[0] == "push" else "upload-pack"
@@ -199,8 +200,9 @@ def ask_remote(
 
 
 def make(folder: str, *, bare: bool = False) -> bool:
-    """Make an empty repository in a folder of ours; tell whether that could be done."""
-    words = ["--no-pager", "init", "-q", "--template=", *(_BARE if bare else ()), folder]
+    """Make an empty private repository in a folder of ours; tell whether that could be done."""
+    words = ["--no-pager", "init", "-q", "--template=", "--shared=0600"]
+    words += [*(_BARE if bare else ()), folder]
     done = _run_process(words, _build_environment(folder), b"", _WRITING)
     return done is not None and not done.returncode
 
@@ -427,9 +429,9 @@ def filter_unignored(folder: str, names: Iterable[str]) -> list[str]:
     return [name for name in candidates if name not in ignored]
 
 
-def get_head_commit(folder: str) -> str:
-    """Return the id of the checked-out commit, "" for none."""
-    return (run(folder, "rev-parse", "--verify", "--quiet", "HEAD") or "").rstrip("\n")
+def get_head_commit(folder: str, reference: str = "HEAD") -> str:
+    """Return the id of the checked-out commit, or of another reference's, "" for none."""
+    return (run(folder, "rev-parse", "--verify", "--quiet", reference) or "").rstrip("\n")
 
 
 def checked_out(folder: str) -> GitHead | None:

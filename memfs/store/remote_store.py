@@ -9,26 +9,27 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from subprocess import CompletedProcess
 
 from memfs import files
-from memfs.core import label as labels
 from memfs.core.errors import UNREADABLE, RejectedError, StoreError, UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_time
-from memfs.files import atomic, trees
-from memfs.store import blocks, commits, git
+from memfs.files import atomic, logs, trees
+from memfs.store import commits, git
 from memfs.store.store_paths import Store
 
 _FOLDER = "sync"  # in `local/`
 _MAIN, _SEEN = "refs/heads/main", "refs/remotes/main"
 _ADDRESS = re.compile(r"(https|ssh)://[^\s/?#-][^\s/?#]*/\S+|([\w.+-]+@)?\w[\w.-]*:(?!:|//)\S+")
-_PART = "[0-9A-Za-z][0-9A-Za-z_-]{0,150}"
+_LABEL, _PART = "[a-z0-9][a-z0-9_-]{0,63}", "[0-9A-Za-z][0-9A-Za-z_-]{0,99}"
 _FILE = "[0-9A-Za-z_][0-9A-Za-z_.-]{0,200}"
-_SYNCED = re.compile(
-    rf"(?:blocks|static|archive)(?:/{_PART}){{0,2}}/{_FILE}\.md|prompts/{_FILE}\.md"
-    rf"|facts/{_PART}\.jsonl|recall/{_PART}/{_FILE}\.(?:jsonl|forgotten)"
+_SYNCED = re.compile(  # the names that memfs gives files of memory: nothing else is synced
+    rf"(?:blocks|static)(?:/{_LABEL}){{1,3}}\.md|archive(?:/{_PART}){{0,2}}/{_FILE}\.md"
+    rf"|prompts/{_FILE}\.md|facts/{_PART}\.jsonl|recall/{_PART}/{_FILE}\.(?:jsonl|forgotten)"
 )
 MEMORY = ("blocks", "archive", "facts", "static", "prompts")  # folders of a store that are synced
 RECALL = "recall"  # if it is asked for, from `local/`
@@ -60,7 +61,8 @@ def get_folder(store: Store) -> str:
 def load_state(store: Store) -> SyncState | None:
     """Load the state; None if there is no remote."""
     try:
-        state = SyncState(**json.loads(files.read(f"{get_folder(store)}/state.json") or ""))
+        text = files.read(f"{get_folder(store)}/state.json", cap=logs.LARGEST)
+        state = SyncState(**json.loads(text or ""))
         return state if isinstance(state.files, dict) and isinstance(state.remote, str) else None
     except UNREADABLE:
         return None
@@ -80,15 +82,6 @@ def remove(store: Store) -> bool:
     return known
 
 
-def make_repository(store: Store) -> str:
-    """Make the repository if there is none; return its folder."""
-    folder = get_folder(store)
-    files.make_folder(folder, private=True)
-    if not files.is_file(f"{folder}/.git/HEAD") and not git.make(folder):
-        raise StoreError("git is not on the PATH", "install git")
-    return folder
-
-
 def parse_address(text: str) -> str:
     """Return the address of a remote as git takes it; of a folder, its real path.
 
@@ -96,7 +89,7 @@ def parse_address(text: str) -> str:
     """
     from memfs.secrets import find_secrets  # heavy, and `memfs status` has no need of it
 
-    if re.match(r"[a-z+]+://[^/@]*:[^/@]*@", text) or find_secrets(text):
+    if re.match(r"[^@:]*:[^@]*@", re.sub(r"^[\w+.-]+://", "", text)) or find_secrets(text):
         raise RejectedError(
             "the address holds a password, and memfs stores none",
             "leave it out, and let a credential helper of git or an SSH key answer for it",
@@ -117,7 +110,10 @@ def parse_address(text: str) -> str:
 
 def fetch(store: Store, url: str) -> str:
     """Fetch what the remote has; return its commit, "" for an empty one. Raises `StoreError`."""
-    folder = make_repository(store)
+    folder = get_folder(store)
+    files.make_folder(folder, private=True)
+    if not files.is_file(f"{folder}/.git/HEAD") and not git.make(folder):
+        raise StoreError("git is not on the PATH", "install git")
     if _is_missing(url):
         return ""
     listed = _ask(folder, url, "ls-remote", "--heads").stdout.decode("utf-8", "replace")
@@ -129,10 +125,10 @@ def fetch(store: Store, url: str) -> str:
             f"{url} has no branch main, but others: {flatten_text(names)}",
             "name an empty repository, or one that memfs sync user made",
         )
-    if head and head != _read_reference(folder):
+    if head and head != git.get_head_commit(folder, _SEEN):
         words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
         _ask(folder, url, *words, "--no-recurse-submodules", references=[f"+{_MAIN}:{_SEEN}"])
-        head = _read_reference(folder)
+        head = git.get_head_commit(folder, _SEEN)
     return head
 
 
@@ -150,8 +146,9 @@ def push(store: Store, url: str, commit: str, seen: str) -> bool:
         words = ("push", "--quiet", "--no-recurse-submodules")
         _ask(folder, url, *words, references=[f"{commit}:{_MAIN}"])
     except StoreError as error:
-        if fetch(store, url) not in (seen, commit):
-            return False
+        with suppress(StoreError):
+            if fetch(store, url) not in (seen, commit):
+                return False
         hint = "what came in is here, nothing is lost: mend that, and run memfs sync user again"
         raise StoreError(f"nothing was sent: {error.message}", hint) from None
     git.run(folder, "update-ref", _SEEN, commit)
@@ -166,9 +163,9 @@ def _is_missing(url: str) -> bool:
 
 
 def _ask(
-    folder: str, url: str, *words: str, references: list[str] | None = None
+    folder: str, url: str, *words: str, references: Sequence[str] = ()
 ) -> CompletedProcess[bytes]:
-    done = git.ask_remote(folder, url, *words, references=references or ())
+    done = git.ask_remote(folder, url, *words, references=references)
     if done.returncode:
         from memfs.secrets import redact  # likewise
 
@@ -182,10 +179,6 @@ def _ask(
     return done
 
 
-def _read_reference(folder: str) -> str:
-    return (git.run(folder, "rev-parse", "--verify", "--quiet", _SEEN) or "").strip()
-
-
 def is_before(folder: str, commit: str, head: str) -> bool:
     """Tell whether a commit is a known one, and `head` or before it."""
     found = git.run(folder, "rev-list", "--max-count=1", commit, f"^{head}") if head else None
@@ -194,44 +187,35 @@ def is_before(folder: str, commit: str, head: str) -> bool:
 
 def read_tree(folder: str, commit: str) -> tuple[dict[str, str], list[str]]:
     """Return the files of memory in a commit, by name with git's id, and the names of all else."""
-    listed = git.run(folder, "ls-tree", "-r", "-z", commit) if commit else ""
-    if listed is None:
+    listed = commits.read_committed(folder, (), commit) if commit else {}
+    if commit and not listed and git.run(folder, "ls-tree", commit) is None:
         raise StoreError(
             f"{folder} lacks a part of the commit {commit[: commits.SHORT]}",
             "fetch it anew: memfs sync user --remove, then again with --remote",
         )
-    found, others = {}, []
-    for line in listed.split("\0")[:-1]:
-        entry, _, name = line.partition("\t")
-        mode, _, blob = entry.split(" ", 2)
-        if mode.startswith("100") and is_synced(name):
-            found[name] = blob
-        else:
-            others.append(name)
-    return found, others
+    found = {
+        name: each.blob
+        for name, each in (listed or {}).items()
+        if each.mode.startswith("100") and _SYNCED.fullmatch(name)
+    }
+    return found, sorted((listed or {}).keys() - found.keys())
 
 
 def read_texts(folder: str, blobs: list[str]) -> dict[str, bytes]:
-    """Return the texts of these ids; one of more than 64 MB is left out."""
+    """Return the texts of these ids, those of more than 64 MB and what is over 1 GB left out."""
     found: dict[str, bytes] = {}
+    left = logs.LARGEST
     for at in range(0, len(blobs), _TOGETHER):
-        some = commits.read_blobs(folder, blobs[at : at + _TOGETHER])
-        found |= {blob: files.encode(text) for blob, text in some.items()}
-    for blob in blobs:
-        if blob not in found:  # it is larger than most
-            text = git.run(folder, "cat-file", "blob", blob)
-            found |= {} if text is None else {blob: files.encode(text)}
+        some = blobs[at : at + _TOGETHER]
+        texts = commits.read_blobs(folder, some)
+        for blob in some:  # what is larger than most is asked for alone
+            text = texts.get(blob) if blob in texts else git.run(folder, "cat-file", "blob", blob)
+            if text is not None and left > 0:
+                found[blob] = files.encode(text)
+                left -= len(found[blob])
+        if left <= 0:
+            break
     return found
-
-
-def is_synced(name: str) -> bool:
-    """Tell whether a name is one that memfs gives a file of memory: nothing else is synced."""
-    if not _SYNCED.fullmatch(name):
-        return False
-    kind, _, rest = name.partition("/")
-    if kind == "blocks":
-        return blocks.is_block_file(rest) and not labels.problem(rest.removesuffix(blocks.SUFFIX))
-    return kind != "static" or not labels.problem(rest.removesuffix(".md"))
 
 
 def get_path(store: Store, name: str) -> str:
@@ -250,22 +234,21 @@ def list_files(store: Store, *, sessions: bool) -> tuple[dict[str, int], dict[st
     def leave_out(path: str, why: object) -> None:
         if "cannot be read" in str(why):
             raise StoreError(f"{path} {why}", "nothing was synced: see what is there")
-        others[os.path.relpath(path, store.root)] = str(why)
+        others[os.path.relpath(path, store.root).removeprefix("local/")] = str(why)
 
-    for folder in (*MEMORY, RECALL) if sessions else MEMORY:
-        above = store.local if folder == RECALL else store.root
-        for path, inner in trees.walk(f"{above}/{folder}", left_out=leave_out):
-            name = f"{folder}/{inner}"
-            status = files.status(path)
-            if status is None or os.path.basename(name).startswith("."):
-                continue
-            if not is_synced(name):
-                if folder != RECALL:
-                    others[name] = "memfs gives no file such a name"
-            elif status.st_size > commits.LARGEST:
-                others[name] = f"it is larger than {commits.LARGEST >> 20} MB"
-            else:
-                found[name] = status.st_mtime_ns
+    for kind in (*MEMORY, RECALL) if sessions else MEMORY:
+        above = store.local if kind == RECALL else store.root
+        walked = [each.name for each in trees.walk(f"{above}/{kind}", left_out=leave_out)]
+        for folder in {os.path.dirname(f"{kind}/{name}") for name in walked}:
+            times = trees.list_times(f"{above}/{folder}")
+            found |= {
+                f"{folder}/{name}": at
+                for at, name in times
+                if _SYNCED.fullmatch(f"{folder}/{name}")
+            }
+        if kind != RECALL:
+            names = {f"{kind}/{name}" for name in walked if os.path.basename(name)[0] != "."}
+            others |= dict.fromkeys(names - found.keys(), "memfs gives no file such a name")
     return found, others
 
 
@@ -279,6 +262,5 @@ def describe_state(store: Store) -> str:
     except StoreError as error:
         return f"{state.remote}: {error.message}"
     changed = sum(now.get(name) != state.files.get(name) for name in now | state.files)
-    last = f"synced {format_time(state.at)}" if state.at else "not synced yet"
     since = f"{format_count(changed, 'file')} changed since" if changed else "in step"
-    return f"{last} with {state.remote}; {since}"
+    return f"{format_time(state.at)} with {state.remote}; {since}"

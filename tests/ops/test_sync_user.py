@@ -12,7 +12,7 @@ import pytest
 from memfs.core.body_edits import Append, Create
 from memfs.core.errors import LockedError, RejectedError, StoreError, UsageError
 from memfs.core.records import Identity, Origin
-from memfs.ops import edit, sync_user, undo
+from memfs.ops import edit, purge, sync_user, undo
 from memfs.ops.sync_user import SyncOutcome
 from memfs.store import git, lock, recall, remote_store
 from memfs.store.store_paths import Store
@@ -60,6 +60,12 @@ def test_what_came_in_is_undone_on_either_machine(world: World) -> None:
     world.sync(two, one)
     assert memory(one) == memory(two)
     assert "Ann" not in memory(one)["blocks/human.md"]
+    (root(one) / "blocks/human.md").unlink()
+    world.sync(one, two)
+    assert memory(one) == memory(two) == {}
+    undo.undo_edit(two, "user:human", Origin())
+    world.sync(two, one)
+    assert list(memory(one)) == ["blocks/human.md"]
 
 
 def test_a_change_outlives_a_deletion(world: World) -> None:
@@ -93,6 +99,8 @@ def test_sessions_go_where_they_are_asked_for(world: World) -> None:
     say(one, "s1", "hello", "again", "a third time")  # its transcript is read on
     (path,) = recall.sources(cast(Store, one.user))
     assert len(Path(path).read_bytes().splitlines()) == 4
+    elsewhere = f"{world.remote}.2"
+    assert "recall/claude/s1.jsonl" in sync_user.run(one, elsewhere).sent
     assert not any("state" in name for name in run(world.remote, "ls-tree", "-r", "main").split())
 
 
@@ -113,6 +121,9 @@ def test_a_session_that_was_forgotten_is_forgotten_everywhere(world: World) -> N
     "address",
     [
         "https://ann:hunter2x@example.com/m.git",
+        "HTTPS://ann:hunter2x@example.com/m.git",
+        "https://ann:h/hunter2x@example.com/m.git",
+        "ann:hunter2x@example.com:m.git",
         "https://ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R@github.com/m",
     ],
 )
@@ -277,6 +288,7 @@ def test_secrets_and_private_parts_do_not_go_out(world: World) -> None:
         path.unlink()
     fill(remote, {"blocks/keys.md": f"token {token}\n"})  # another program sent it
     world.sync(one, two)
+    assert [each.path for each in purge.find(one, str(root(one))).commits] == ["blocks/keys.md"]
     edit.run(one, [Append("keys", "more")], Origin())
     world.sync(one, two)
     assert memory(one) == memory(two)
@@ -307,6 +319,21 @@ def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None
     assert not sync_user.stop(one)
     world.sync(one, two)
     assert memory(one) == memory(two) == before
+
+
+def test_what_cannot_be_read_here_is_not_deleted_there(world: World) -> None:
+    one, two, _ = world
+    edit.run(one, [Create(label, "text") for label in ("a", "b/c", "b/d")], Origin())
+    world.sync(one, two)
+    before = memory(two)
+    (root(one) / "blocks/b/.git").mkdir()  # somebody made a repository of it
+    left_out = sync_user.run(one).left_out
+    assert left_out["blocks/b"] == "a repository of its own"
+    (root(one) / "blocks/b/.git").rmdir()
+    put(one, "blocks/a.md", "x" * (9 << 20))
+    assert sync_user.run(one).left_out == {"blocks/a.md": "it is larger than 8 MB"}
+    world.sync(two)
+    assert memory(two) == before
 
 
 def test_one_sync_at_a_time(world: World) -> None:

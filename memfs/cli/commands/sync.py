@@ -25,7 +25,7 @@ _NOUNS = {
     "prompts": "prompt",
     "recall": "session",
 }
-_NAMED = 5  # blocks at most
+_NAMED = 5  # of several
 
 
 @click.command("sync")
@@ -117,8 +117,11 @@ def _sync_user(
     if as_json:
         console.as_json(vars(found))
         return
-    for name, why in sorted(found.left_out.items()):
+    left_out = sorted(found.left_out.items())
+    for name, why in left_out[:_NAMED]:
         console.talk(f"! left out: {name}: {why}")
+    if len(left_out) > _NAMED:
+        console.talk(f"! and {len(left_out) - _NAMED} others: --json has them")
     would = "would be " if dry_run else ""
     parts = [
         f"{would}{verb}: {_count_files(names)}"

@@ -48,7 +48,7 @@ def test_a_kill_at_any_point_costs_nothing(tmp_path: Path) -> None:
 
     calls = len(kill(world.two, world.remote, Fault(AFTER, 10**6)).calls)
     assert calls > 30
-    every = 1 if os.environ.get("MEMFS_TEST_EXAMPLES") == "all" else 5
+    every = 1 if os.environ.get("MEMFS_TEST_EXAMPLES") == "all" else 9
     for at in range(1, calls + 1, every):
         kind = (BEFORE, HALF, AFTER)[at % 3]
         shutil.rmtree(tmp_path / "world")
@@ -132,7 +132,7 @@ class Game:
         max_size=25,
     )
 )
-@examples(60)
+@examples(45)
 def test_in_any_order_and_with_kills_no_line_is_lost(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:
