@@ -14,7 +14,6 @@ from memfs import files
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT
 from memfs.core.block_states import find_contradictions
-from memfs.core.body_edits import Describe
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError
 from memfs.core.formats import format_count, format_day
 from memfs.core.records import ACCEPTED, ACTIVE, REJECTED, Fact
@@ -305,6 +304,8 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
 def _list_due(place: Place) -> Iterator[ReviewItem]:
     """Yield what is past its date, and dates that are none."""
     for each in review_dates.list_due(place, _DATED):
+        from memfs.core.body_edits import Describe  # hardly any text has a date
+
         name = each.name if each.tier == labels.PROJECT else labels.qualify(each.tier, each.name)
         label = name if each.kind == "block" else ""
         ident = _make_id(DUE, each.tier, each.kind, each.name, each.key, each.value)
