@@ -19,8 +19,7 @@ from memfs import files, hosts
 from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.files import signatures
 from memfs.ingest import transcripts
-from memfs.recall import gone_files, index_sources, model_config
-from memfs.recall.gone_files import GoneFiles
+from memfs.recall import index_sources, model_config
 from memfs.recall.model_config import WantedModel
 from memfs.recall.recall_snapshot import RecallSnapshot
 from memfs.search import active_model
@@ -34,6 +33,7 @@ from memfs.store.data_sources import DataSource
 from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
+    from memfs.recall.gone_files import GoneFiles
     from memfs.recall.index_sources import Stage
 
 Result = TypeVar("Result")
@@ -152,6 +152,8 @@ class OpenStore:
 
         Prompts meanwhile use the previous ones.
         """
+        from memfs.recall import gone_files  # with patterns, which a search needs not
+
         with self._refreshing:
             signature = self._sign_all()
             if signature == self._refreshed:
@@ -167,6 +169,8 @@ class OpenStore:
             self.gone = gone_files.load(commits[0]) if commits else None
 
     def _sign_all(self) -> object:
+        from memfs.recall import gone_files  # likewise
+
         sources = [
             (source.index, (self._sources.get(source.index) or self._make_source(source)).sign())
             for source in self._load_configured().sources
