@@ -25,6 +25,7 @@ from memfs.web.pages import (
     events,
     facts,
     health,
+    palette,
     search,
     sessions,
     sources,
@@ -33,7 +34,9 @@ from memfs.web.pages import (
 from memfs.web.rendering import Project, Site, Visit, get
 
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
-_PAGES = (archive, blocks, brief, events, facts, health, search, sessions, sources, timeline)
+_PAGES = (
+    archive, blocks, brief, events, facts, health, palette, search, sessions, sources, timeline
+)  # fmt: skip
 
 _LOOK = 5.0  # seconds between two looks whether anybody is there
 

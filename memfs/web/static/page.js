@@ -15,7 +15,55 @@ function choose(step) {
   entries[next].scrollIntoView({ block: "nearest" });
 }
 
+// The list of the page "Go to" over any other page: words narrow it, arrows move in it.
+async function fetchPalette(address) {
+  const answer = await fetch(address, { headers: { accept: "text/html", "memfs-refresh": "yes" } });
+  if (!answer.ok) throw new Error(answer.statusText);
+  return new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-palette]");
+}
+
+async function openPalette() {
+  const dialog = document.getElementById("palette");
+  const address = `${document.body.dataset.base}/go`;
+  const here = document.querySelector("main [data-palette] input");
+  if (here || dialog.open) { (here || dialog.querySelector("input")).focus(); return; }
+  const found = await fetchPalette(address).catch(() => location.assign(address));
+  if (!found || dialog.open) return;
+  dialog.replaceChildren(found);
+  const input = dialog.querySelector("input");
+  let last = 0;
+  let shown = Promise.resolve();
+  const narrow = async (turn) => {
+    const next = await fetchPalette(`${address}?${new URLSearchParams({ q: input.value })}`).catch(() => null);
+    if (next && turn === last) dialog.querySelector("[data-results]").replaceWith(next.querySelector("[data-results]"));
+  };
+  input.addEventListener("input", () => { shown = narrow(++last); });
+  input.form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await shown; // what Enter opens is what these words name
+    dialog.querySelector(".palette a, .palette button")?.click();
+  });
+  dialog.showModal();
+  input.focus();
+}
+
+function moveInPalette(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const palette = event.target.closest("[data-palette]");
+  if (!step || !palette) return;
+  const stops = [palette.querySelector("input"), ...palette.querySelectorAll(".palette a, .palette button")];
+  const next = stops[stops.indexOf(event.target) + step];
+  event.preventDefault();
+  next?.focus();
+}
+
 document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    openPalette();
+    return;
+  }
+  moveInPalette(event);
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const keys = document.getElementById("keys");
   if (event.key === "/") {
