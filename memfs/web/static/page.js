@@ -16,42 +16,41 @@ function choose(step) {
 }
 
 // The list of the page "Go to" over any other page: words narrow it, arrows move in it.
-async function fetchPalette(address) {
-  const answer = await fetch(address, { headers: { accept: "text/html", "memfs-refresh": "yes" } });
-  if (!answer.ok) throw new Error(answer.statusText);
-  return new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-palette]");
+const palette = document.getElementById("palette");
+let asked = 0;
+let shown = Promise.resolve();
+
+async function narrowPalette(turn) {
+  const words = new URLSearchParams({ q: palette.querySelector("input").value });
+  const answer = await fetch(`${document.body.dataset.base}/go?${words}`, { headers: { "memfs-refresh": "yes" } }).catch(() => null);
+  if (!answer?.ok || turn !== asked) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  palette.querySelector("[data-results]").replaceWith(page.querySelector("main [data-results]"));
 }
 
-async function openPalette() {
-  const dialog = document.getElementById("palette");
-  const address = `${document.body.dataset.base}/go`;
-  const here = document.querySelector("main [data-palette] input");
-  if (here || dialog.open) { (here || dialog.querySelector("input")).focus(); return; }
-  const found = await fetchPalette(address).catch(() => location.assign(address));
-  if (!found || dialog.open) return;
-  dialog.replaceChildren(found);
-  const input = dialog.querySelector("input");
-  let last = 0;
-  let shown = Promise.resolve();
-  const narrow = async (turn) => {
-    const next = await fetchPalette(`${address}?${new URLSearchParams({ q: input.value })}`).catch(() => null);
-    if (next && turn === last) dialog.querySelector("[data-results]").replaceWith(next.querySelector("[data-results]"));
-  };
-  input.addEventListener("input", () => { shown = narrow(++last); });
-  input.form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    await shown; // what Enter opens is what these words name
-    dialog.querySelector(".palette a, .palette button")?.click();
-  });
-  dialog.showModal();
+function openPalette() {
+  const input = document.querySelector("main [data-palette] input") || palette.querySelector("input");
+  if (palette.contains(input) && !palette.open) {
+    input.value = "";
+    palette.showModal();
+    shown = narrowPalette(++asked);
+  }
   input.focus();
 }
 
+palette.addEventListener("input", () => { shown = narrowPalette(++asked); });
+palette.addEventListener("submit", async (event) => {
+  if (event.target.method !== "get") return;
+  event.preventDefault();
+  await shown; // what Enter opens is what these words name
+  palette.querySelector(".palette a, .palette button")?.click();
+});
+
 function moveInPalette(event) {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  const palette = event.target.closest("[data-palette]");
-  if (!step || !palette) return;
-  const stops = [palette.querySelector("input"), ...palette.querySelectorAll(".palette a, .palette button")];
+  const list = event.target.closest("[data-palette]");
+  if (!step || !list) return;
+  const stops = [list.querySelector("input"), ...list.querySelectorAll(".palette a, .palette button")];
   const next = stops[stops.indexOf(event.target) + step];
   event.preventDefault();
   next?.focus();
@@ -93,7 +92,7 @@ function follow() {
   const { base, section } = document.body.dataset;
   if (!section || !window.EventSource) return;
   const news = new EventSource(`${base}/events`);
-  let changed = false;
+  let changed = new URLSearchParams(location.search).has("selected"); // what comes is not selected, too
   document.addEventListener("input", (event) => { changed ||= event.target.closest("main") !== null; });
   news.addEventListener("change", async (event) => {
     if (changed || !event.data.split(" ").includes(section)) return;
