@@ -13,7 +13,7 @@ from tests.web.test_search import say
 
 
 def list_links(page: Client, query: str) -> list[str]:
-    text = page.get(f"go?q={query}").text.partition("data-results")[2]
+    text = page.get(f"go?q={query}").text.partition("data-results")[2].partition("</main>")[0]
     return re.findall(rf'(?:href|action)="{page.base}/([^"]*)"', text)
 
 
