@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _LONGEST = 80  # characters
 _SHORTEST = 12  # characters of a sentence; "Hi." goes with the next one
 _READ = 4_000  # characters of a prompt that are looked at
+_LINE = 400  # characters of a line that are looked at
 _FENCE = ("```", "~~~")
 _ATTACHED = re.compile(r"\[(?:Pasted|Image|Attached)[^\]]*\]")  # what assistants write for files
 # Lines that a program wrote: elements, quotations, logs, diffs.
@@ -17,6 +19,7 @@ _PROGRAM = re.compile(
 )
 _SIGNS = re.compile(r"\s*(?:#{1,6}|[-*+]|\d+[.)])\s+")
 _PATH = re.compile(r"@?(?:~|\.{1,2}|[A-Za-z]:)?[/\\].+[/\\]?|.*[/\\].*(?:[/\\]|\.\w{1,5}\W*)")
+_MARKED = re.compile(r"[/\\`*]")
 _END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")  # noqa: RUF001 - of Chinese
 
 
@@ -25,17 +28,25 @@ def make_title(prompt: str) -> str:
 
     A prompt that is nothing else gives its first words as they are; "" gives "".
     """
-    plain: list[str] = []
+    introduction = ""
+    for line in _list_own_lines(prompt[:_READ]):
+        if not line.endswith(":"):
+            return _cut(line)
+        introduction = introduction or line  # of what is pasted below it
+    return _cut(introduction or prompt[:_READ])
+
+
+def _list_own_lines(prompt: str) -> Iterator[str]:
+    """Yield the lines that have words, without code and without what programs wrote."""
     is_code = False
-    for line in prompt[:_READ].splitlines():
+    for line in prompt.splitlines():
         is_fence = line.lstrip().startswith(_FENCE)
         is_code ^= is_fence
         if not (is_code or is_fence or _PROGRAM.match(line)):
-            words = _ATTACHED.sub("", _SIGNS.sub("", line, 1)).split()
-            plain.append(" ".join(map(_shorten_word, words)))
-    said = [each for each in plain if sum(map(str.isalpha, each)) > 2]
-    texts = [each for each in said if not each.endswith(":")]  # what that introduces is pasted
-    return _cut(next(iter(texts or said), prompt[:_READ]))
+            words = _ATTACHED.sub("", _SIGNS.sub("", line[:_LINE], 1)).split()
+            plain = " ".join(map(_shorten_word, words) if _MARKED.search(line) else words)
+            if sum(map(str.isalpha, plain[:_LONGEST])) > 2:
+                yield plain
 
 
 def _shorten_word(word: str) -> str:

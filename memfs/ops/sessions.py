@@ -239,10 +239,14 @@ class _PersonalNotes:
 
 def _read_session(path: str) -> RecordedSession | None:
     """Return the session of a recall file, without what people said of it; None if it is empty."""
-    first = next(recall.messages(path), None)
+    first, prompt = None, ""
+    for message in recall.messages(path):
+        first = first or message
+        if message.role == "user" and not message.side:
+            prompt = message.text
+            break
     if first is None:
         return None
-    prompt = next((m.text for m in recall.messages(path) if m.role == "user" and not m.side), "")
     return RecordedSession(
         first.session,
         first.host,

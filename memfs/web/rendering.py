@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
@@ -100,6 +101,11 @@ class Visit:
     def list_picked(self) -> list[str]:
         """Return the names of the entries that are selected in the form that was sent."""
         return [name.removeprefix(PICK) for name in self.form if name.startswith(PICK)]
+
+    @property
+    def filters(self) -> str:
+        """The query of the address, but for what is selected: a form leads back to it."""
+        return urlencode([each for each in self.query.multi_items() if each[0] != "selected"])
 
     def say(self, text: str, kind: str = "done") -> None:
         """Keep a line for the next page that is shown: done, or refused. "" is none."""

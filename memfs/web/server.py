@@ -26,6 +26,7 @@ from memfs.web.pages import (
     facts,
     health,
     home,
+    palette,
     search,
     sessions,
     sources,
@@ -35,7 +36,8 @@ from memfs.web.rendering import Project, Site, Visit, get
 
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
 _PAGES = (
-    archive, blocks, brief, events, facts, health, home, search, sessions, sources, timeline
+    archive, blocks, brief, events, facts, health, home, palette, search, sessions, sources,
+    timeline,
 )  # fmt: skip
 
 _LOOK = 5.0  # seconds between two looks whether anybody is there

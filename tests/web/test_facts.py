@@ -62,7 +62,7 @@ def test_a_fact_is_accepted_and_rejected(page: Client, place: Place) -> None:
 def test_a_decision_leads_back_to_the_list_as_it_was(page: Client, place: Place) -> None:
     fact = state(place, "c" * 16, "The API uses Postgres")
     assert '/facts?status=active&amp;page=1"' in page.get("facts?status=active&page=1").text
-    answer = page.post("facts?status=active&page=1", {"one": f"accept fact:{fact.id}"})
+    answer = page.post("facts?status=active&selected=all&page=1", {"one": f"accept fact:{fact.id}"})
     assert answer.headers["location"] == f"{page.base}/facts?status=active&page=1"
 
 

@@ -60,7 +60,7 @@ def list_facts(visit: Visit) -> Response:
         pages=pages,
         chosen=chosen,
         filters=urlencode({key: text for key, text in chosen.items() if text}),
-        here=visit.address.query,
+        here=visit.filters,
         selected=given.get("selected", ""),
         categories=CATEGORIES,
         statuses=STATUSES,
@@ -132,7 +132,7 @@ def decide_entries(visit: Visit) -> Response:
         visit.say(f"{_DONE.get(what, what)}: {', '.join(counts)}")
     if not picked:
         visit.say("nothing is selected", "refused")
-    return visit.redirect(f"facts?{visit.address.query}" if visit.address.query else "facts")
+    return visit.redirect(f"facts?{visit.filters}" if visit.filters else "facts")
 
 
 def _decide(visit: Visit, kind: str, ident: str, what: str) -> bool:

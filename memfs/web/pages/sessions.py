@@ -50,7 +50,7 @@ def list_sessions(visit: Visit) -> Response:
         hosts=sorted({each.host for each in every}),
         given=given,
         filters=urlencode({name: text for name, text in given.items() if text}),
-        here=visit.address.query,
+        here=visit.filters,
         selected=visit.query.get("selected") == "all",
         refusal=refusal,
         number=number,
@@ -118,7 +118,7 @@ def change_selected(visit: Visit) -> Response:
         visit.say(f"{done}: {picked[0].title if len(picked) == 1 else len(picked)}")
     if not picked:
         visit.say("no session is selected", "refused")
-    return visit.redirect(f"sessions?{visit.address.query}")
+    return visit.redirect(f"sessions?{visit.filters}" if visit.filters else "sessions")
 
 
 def preview_forgetting(visit: Visit) -> Response:

@@ -182,3 +182,50 @@ def test_the_code_is_typed_and_the_page_opens(visitor: Visitor) -> None:
     assert page.get_by_role("heading", level=1).inner_text() == "repo"
     page.reload()
     assert page.get_by_role("heading", level=1).inner_text() == "repo"
+
+
+def test_the_palette_is_used_by_keys_alone(visitor: Visitor, week: Place) -> None:
+    visit = visitor.open()
+    page = visit.go("blocks")
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Go to")
+    words = palette.get_by_label("Page, block, session or command")
+    expect(words).to_be_focused()
+    words.press_sequentially("turn 0 of 2")
+    expect(palette.get_by_role("status")).to_have_text("2 entries")
+    assert not visit.find_violations()
+    page.keyboard.press("ArrowDown")
+    expect(palette.get_by_role("link").first).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sessions/claude/s-2")
+    page.keyboard.press("Control+k")
+    palette.get_by_role("button", name="Undo the last edit").wait_for()
+    page.keyboard.press("Escape")
+    assert not palette.is_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("undo")
+    expect(palette.get_by_role("listitem")).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("is taken back")
+    assert "世界" not in show.run(week, "persona").block.value
+    assert not visit.complaints
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_tasks_take_three_clicks(visitor: Visitor, week: Place, scripts: bool) -> None:
+    texts = ("Never deploy on Fridays.", "Always run the linter first.", "Never use tabs.")
+    rules = [StandingRule("2026-04-01T10:00:00Z", "claude", "s-1", "m0", text) for text in texts]
+    standing_rules.write(week.home, rules)
+    visitor.open()
+    page = visitor.open(scripts=scripts).go("blocks")
+    page.get_by_role("link", name="Facts and rules").click()
+    page.get_by_role("link", name="Select rules").click()
+    page.get_by_role("group").get_by_role("button", name="Accept").click()
+    expect(page.get_by_role("status").first).to_contain_text("accepted: 3 rules")
+    assert all(text in show.run(week, "system_rules").block.value for text in texts)
+
+    page.get_by_role("link", name="Sessions").click()
+    page.get_by_role("link", name="Forget these of April 2026").click()
+    page.get_by_role("button", name="Forget all 4").click()
+    expect(page.get_by_role("status").first).to_contain_text("forgot 4 sessions")
+    assert not sessions.list_sessions(week)

@@ -11,7 +11,7 @@ PAGES = (
     "blocks/persona/blame", "brief", "prompts", "search", "search?q=gateway+lock", "sessions",
     "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline", "archive", "sources",
     "sessions?selected=all&q=gateway", "sessions/forget?q=gateway", "facts", "facts?selected=all",
-    "health", "health/trust", "health/secrets", "health/imports",
+    "go", "go?q=s", "health", "health/trust", "health/secrets", "health/imports",
 )  # fmt: skip
 
 
