@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from memfs import files, hosts
 from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.files import signatures
-from memfs.ingest import transcripts
 from memfs.recall import index_sources, model_config
 from memfs.recall.model_config import WantedModel
 from memfs.recall.recall_snapshot import RecallSnapshot
@@ -255,6 +254,8 @@ class OpenStore:
         """Ingest and index what is new; return why something may be missing, else ""."""
         try:
             if spool.list_notes(self.place.home):
+                from memfs.ingest import transcripts  # with the readers of all assistants
+
                 with suppress(LockedError):  # another process ingests: search the current index
                     transcripts.drain(self.place.home, transcripts.Tally())
             current = self._sync(model, embed=embed)

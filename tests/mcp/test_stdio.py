@@ -26,7 +26,9 @@ from memfs.store.blocks import Place
 from tests.mcp.test_server import START, client, run, said
 from tests.service import running
 
-META = {"_meta": {types.PROTOCOL_VERSION_META_KEY: "2026-07-28"}}
+META = {
+    "_meta": {types.PROTOCOL_VERSION_META_KEY: "2026-07-28", types.CLIENT_CAPABILITIES_META_KEY: {}}
+}
 
 
 @pytest.fixture
@@ -171,8 +173,6 @@ calls.run = lambda *given: (open({str(pipe)!r}).read(), run(*given))[1]
 sys.argv[1:] = ["mcp"]
 main.main()
 """
-    abilities: dict[str, object] = {types.CLIENT_CAPABILITIES_META_KEY: {}}
-    meta = {"_meta": {**meta["_meta"], **abilities}} if meta else {}  # type: ignore[dict-item]
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x"}}
     with subprocess.Popen([sys.executable, "-c", code], cwd=repo, stdin=-1, stdout=-1) as process:
         assert process.stdin
@@ -230,7 +230,7 @@ server._Server.serve = run
 sys.argv[1:] = ["mcp"]
 main.main()
 """
-    meta = {"_meta": {**META["_meta"], types.CLIENT_CAPABILITIES_META_KEY: {}}}
+    meta = META
     wanted = {"notifications": {"resourcesListChanged": True}}
     lines: list[dict[str, object]] = []
     for number in range(20):
