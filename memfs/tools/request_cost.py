@@ -15,12 +15,11 @@ from memfs.core.tokens import estimate
 from memfs.files import outside
 from memfs.hosts import settings
 from memfs.hosts.base import Host
-from memfs.hosts.marked_section import MARKS
+from memfs.hosts.marked_section import MARKS, TARGETS
 from memfs.ops import show
 from memfs.store import blocks, config, prompt_log, prompts, resources
 from memfs.store.blocks import Place
-from memfs.sync import instruction_sections
-from memfs.tools import catalog, registry, tool_budget
+from memfs.tools import catalog, registry
 from memfs.tools.definition import Tool
 from memfs.tools.tool_context import ToolContext
 
@@ -123,18 +122,19 @@ def _list_host_parts(
         yield "what the server says of its tools", catalog.INSTRUCTIONS, ""
     if has_plugin:
         yield "names of the plugin's skill and command", "\n".join(_list_skills()), ""
-    if place.project:
-        top = place.project.top
-        paths = {each.name: each.path for each in instruction_sections.find_sections(place.project)}
-        for group in host.READS:
-            path = next((paths[name] for name in group if name in paths), "")
-            whole = outside.read(f"{top}/{path}") if path else ""
-            section = (whole or "").partition(MARKS[0])[2].partition(MARKS[1])[0]
-            yield f"section of {path}", section, ""
+    for group in host.READS if place.project else ():
+        for path in [TARGETS[name].path for name in group]:
+            whole = outside.read(f"{place.home.top}/{path}") or ""
+            section = whole.partition(MARKS[0])[2].partition(MARKS[1])[0]
+            if section:
+                yield f"section of {path}", section, ""
+                break
 
 
 def _list_agent_parts(place: Place, budget: window_budget.Budget) -> Iterator[tuple[str, str, str]]:
     """Yield the parts in a request of `memfs agent`, which fits them into its window."""
+    from memfs.tools import tool_budget  # with msgspec, which no host's request needs
+
     offered = registry.offer_tools(ToolContext("", chosen=place)).tools.values()
     tools = tool_budget.fit_tools(list(offered), budget.get_share("tools"))
     named = [tool.name for tool in tools]

@@ -33,7 +33,9 @@ _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is
 def command(window: bool, tokens: int | None, session: str, as_json: bool) -> None:
     """Show the state of the memory here: blocks, recall, archive, and who is wired to it."""
     if window:
-        _show_window(options.place(session), tokens or 0, as_json=as_json)
+        place = options.place(session)
+        options.tell_untrusted(place)
+        _show_window(place, tokens or 0, as_json=as_json)
         return
     place = options.place(session, untrusted=True)
     found = status.run(place, options.home())
