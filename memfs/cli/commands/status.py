@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from memfs import hosts
@@ -17,7 +19,9 @@ from memfs.ops.status import SourceStatus, Status
 from memfs.ops.trust import describe_rules
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
-from memfs.tools.request_cost import RequestCost, measure_request
+
+if TYPE_CHECKING:
+    from memfs.tools.request_cost import RequestCost
 
 _VALUES = 15  # cells before a value
 _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is busy"}
@@ -111,6 +115,8 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
         facts.append(("not enforced", f"{key} ({what}) until you accept it: memfs trust"))
     if found.trusted or not found.project:
         for name in dict.fromkeys(name for name, _ in found.wired):
+            from memfs.tools.request_cost import measure_request  # where one is wired
+
             facts.append(("cost", _format_cost(measure_request(place, options.home(), name))))
     if not found.wired:
         facts.append(("assistants", "none is wired: memfs install"))
@@ -121,6 +127,8 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
     """Print the parts that memfs puts into a request, their shares of the window, and cuts."""
     home = options.home()
     wired = [] if tokens else status.list_wired_files(place, home)
+    from memfs.tools.request_cost import measure_request  # of this view alone
+
     found = measure_request(place, home, wired[0][0] if wired else "", tokens)
     if as_json:
         parts = [each._asdict() for each in found.parts]
