@@ -40,19 +40,30 @@ class HookTiming:
 
 
 class _Case(NamedTuple):
-    """A command, and the user, project ("": the floor) and session that it runs for."""
+    """A command, and the user, project ("": the floor) and session that it runs for.
+
+    `reads`: the assistant reads a file instead of being asked something.
+    """
 
     name: str
     command: list[str]
     env: dict[str, str]
     path: str
     session: str
+    reads: bool = False
 
-    def payload(self, event: str, **more: str) -> bytes:
+    def make_call(self, prompt: str, number: int) -> bytes:
+        """Return what is sent to the hook in a round."""
+        if self.reads:
+            given = {"file_path": f"{self.path}/src/file{number}.py"}
+            return self.payload("PreToolUse", tool_name="Read", tool_input=given)
+        return self.payload("UserPromptSubmit", prompt=prompt) if self.path else b""
+
+    def payload(self, event: str, **more: object) -> bytes:
         record = {"session_id": self.session, "cwd": self.path, "hook_event_name": event}
         return json.dumps({**record, **more}).encode()
 
-    def ask(self, event: str, **more: str) -> bytes:
+    def ask(self, event: str, **more: object) -> bytes:
         """Call the hook with an event and return its output."""
         return program.run(self.command, self.payload(event, **more), self.env)
 
@@ -82,9 +93,10 @@ def run(rounds: int, items: int, stage: Stage) -> list[HookTiming]:
             _Case(f"prompt hook, {BLOCKS} blocks", _HOOK, cold, alone, "1"),
             _Case(f"prompt hook, {BLOCKS} blocks, {items:,} messages", _HOOK, cold, full, "2"),
             _Case("the same with the service, by meaning too", _HOOK, warm, served, "3"),
+            _Case("a file that is read, with the service", _HOOK, warm, served, "3", reads=True),
         ]
         try:
-            for case in cases[1:]:
+            for case in cases[1:4]:
                 if b"BLOCK0" not in case.ask("SessionStart", source="startup"):
                     raise RuntimeError(f"the hook does not show the blocks of {case.path}")
             greet = partial(cases[3].ask, "UserPromptSubmit", prompt="hello there")
@@ -104,7 +116,7 @@ def _time_cases(
         for at in range(len(cases))[:: 1 if number % 2 else -1]:
             case = cases[at]
             prompt = prompts[(number + at) % len(prompts)]  # no prompt comes twice in a row
-            stdin = case.payload("UserPromptSubmit", prompt=prompt) if case.path else b""
+            stdin = case.make_call(prompt, number)
             start = time.perf_counter()
             program.run(case.command, stdin, case.env)
             seconds = time.perf_counter() - start

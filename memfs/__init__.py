@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memfs.api import AssembledContext, ContextAssembler, Memory, SessionReviewer
     from memfs.api import open_memory as open  # noqa: A004 - memfs.open(path) reads as it should
-    from memfs.context.assemble import Compression, Piece
+    from memfs.context.pieces import Compression, Context, Found, Piece
     from memfs.core.block import Block
     from memfs.core.body_edits import (
         Append,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from memfs.knowledge.kinds.protocol import (
         Capacity,
         Content,
-        Found,
         Kind,
         Metrics,
         Query,
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     )
     from memfs.knowledge.kinds.static import Static
     from memfs.knowledge.kinds.vector import Vector
-    from memfs.knowledge.orchestrator import Context, Orchestrator
+    from memfs.knowledge.orchestrator import Orchestrator
     from memfs.ops.sessions import RecordedSession
     from memfs.ops.source import DataSource, ListedSource, SourceState
     from memfs.search.request import Filter, Mode
@@ -123,7 +122,7 @@ __all__ = [
 _KINDS = "memfs.knowledge.kinds"
 _NAMES = {  # the public names of each module
     "memfs.api": "AssembledContext ContextAssembler Memory SessionReviewer open_memory",
-    "memfs.context.assemble": "Compression Piece",
+    "memfs.context.pieces": "Compression Context Found Piece",
     "memfs.core.block": "Block",
     "memfs.core.body_edits": (
         "Append Create Delete Describe Edit Insert Remove Rename Replace Rethink"
@@ -137,10 +136,10 @@ _NAMES = {  # the public names of each module
     "memfs.ingest.transcripts": "Tally",
     f"{_KINDS}.facts": "Facts",
     f"{_KINDS}.graph": "Graph",
-    f"{_KINDS}.protocol": "Capacity Content Found Kind Metrics Query Relevant State",
+    f"{_KINDS}.protocol": "Capacity Content Kind Metrics Query Relevant State",
     f"{_KINDS}.static": "Static",
     f"{_KINDS}.vector": "Vector",
-    "memfs.knowledge.orchestrator": "Context Orchestrator",
+    "memfs.knowledge.orchestrator": "Orchestrator",
     "memfs.importers.exporting": "Exported",
     "memfs.importers.importing": "Imported",
     "memfs.ops.sessions": "RecordedSession",

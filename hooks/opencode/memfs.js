@@ -11,7 +11,8 @@ const HOST = "{host}"
 const DEADLINE = 10_000 // ms; the hook itself ends in half of that
 const STOP_DEADLINE = 30_000
 const MOST_NEWS = 40_000 // characters; more than that, and the whole brief is asked for again
-const WRITERS = ["write", "edit", "multiedit", "patch", "apply_patch"]
+const TOOLS = ["write", "edit", "multiedit", "patch", "apply_patch", "read", "bash"]
+const READ = "read" // nothing is decided before it
 const SIDE = /^(You are a title generator|You are a context summarization agent)/ // no turn of a session
 
 function ask(event, session, cwd, more = {}) {
@@ -86,28 +87,33 @@ export const Memfs = async ({ client, directory }) => {
     const reply = await ask("SessionStart", session, directory, { source })
     if (contextOf(reply) || !told.has(session)) told.set(session, [contextOf(reply)])
     current = session
-    if (reply.systemMessage) {
-      const body = { title: "memfs", message: reply.systemMessage, variant: "info" }
-      client.tui.showToast({ body }).catch(() => {})
-    }
+    notify(reply)
+  }
+
+  function notify({ systemMessage }) {
+    if (!systemMessage) return
+    const body = { title: "memfs", message: systemMessage, variant: "info" }
+    client.tui.showToast({ body }).catch(() => {})
   }
 
   async function prompted(session, prompt) {
     await start(session)
     const reply = await ask("UserPromptSubmit", session, directory, { prompt })
     if (contextOf(reply)) told.get(session)?.push(contextOf(reply))
+    notify(reply)
   }
 
   async function ofTool(event, { tool, sessionID }, args) {
-    if (!WRITERS.includes(tool)) return {}
-    const { filePath, patchText } = args ?? {}
-    const more = { tool_name: tool, tool_input: { filePath, patchText } }
+    if (!TOOLS.includes(tool) || (tool === READ && event === "PreToolUse")) return {}
+    const { filePath, patchText, command } = args ?? {}
+    const more = { tool_name: tool, tool_input: { filePath, patchText, command } }
     return await ask(event, await rootOf(sessionID), directory, more)
   }
 
   async function stop(session) {
     if ((await rootOf(session)) !== session) return
     const reply = await ask("Stop", session, directory, { stop_hook_active: reviewed.has(session) })
+    notify(reply)
     if (reply.decision === "block" && reply.reason) {
       reviewed.add(session)
       const body = { parts: [{ type: "text", text: reply.reason, synthetic: true }] }

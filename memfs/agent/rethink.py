@@ -92,7 +92,8 @@ def command(
     if as_json:
         console.as_json(asdict(found))
     elif found.before == found.after:
-        tidy = "is tidy as it is" if model is not None else "has no duplicate lines"
+        alone = "has no duplicate lines; only a model finds more (llm in your configuration)"
+        tidy = "is tidy as it is" if model is not None else alone
         console.talk(f"'{found.label}' {tidy}")
     else:
         name = found.label

@@ -19,7 +19,7 @@ from memfs.files import atomic
 from memfs.hosts import OWN
 from memfs.ingest import transcripts
 from memfs.ipc import client
-from memfs.ops import review as session_review
+from memfs.ops import session_review
 from memfs.store import archive, blocks, clock, config, journal_query, proposals, recall, resources
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal, SessionReview, StoreDraft

@@ -36,8 +36,7 @@ from memfs.core.settings import Settings
 from memfs.core.tokens import estimate
 from memfs.files import child_process
 from memfs.hosts import OWN
-from memfs.ops import ingest, page
-from memfs.ops import review as session_review
+from memfs.ops import ingest, page, session_review
 from memfs.store import archive, blocks, config, lock, prompts, resources, sessions, spool
 from memfs.store.blocks import Place
 from memfs.tools import catalog, registry, tool_budget

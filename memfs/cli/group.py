@@ -14,7 +14,7 @@ from memfs import __version__
 from memfs.cli import console
 from memfs.cli.console import columns, fold
 from memfs.core import os_errors, parts
-from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal
+from memfs.core.errors import BUG, STOPPED, MemfsError, find_refusal, is_stop
 from memfs.files import account
 from memfs.store import resources
 
@@ -48,8 +48,31 @@ class CommandGroup(click.Group):
                 context.fail(f"there is no command '{args[0]}'; did you mean '{close[0]}'?")
         name, command, rest = super().resolve_command(context, args)
         if command is not None and not isinstance(command, click.Group):
+            if not any(each.name == _QUIET for each in command.params):
+                command.params.append(_make_quiet_option())
             rest = set_texts_apart(command, rest)
         return name, command, rest
+
+
+_QUIET = "said_quiet"  # the name of the option -q behind a command
+
+
+def _make_quiet_option() -> click.Option:
+    """Return the option -q of a command, which does what it does before it."""
+
+    def silence(_context: click.Context, _option: click.Parameter, quiet: bool) -> None:
+        if quiet:
+            console.set_quiet(True)
+
+    names = ["-q", "--quiet", _QUIET]
+    return click.Option(
+        names,
+        is_flag=True,
+        hidden=True,
+        expose_value=False,
+        callback=silence,
+        help="Print data and errors alone.",
+    )
 
 
 def set_texts_apart(command: click.Command, args: list[str]) -> list[str]:
@@ -106,11 +129,11 @@ GROUPS = {
     ),
     "sessions": (
         ("ingest", "read the transcripts of assistants"),
-        ("session handoff", "list, show, rate, forget; hand one over"),
-        ("review", "decide on proposals for the memory"),
+        ("session handoff", "list, rate, star, forget; hand one over"),
+        ("review", "decide on all that waits for you"),
     ),
     "share": (
-        ("sync", "write the memory into AGENTS.md and the like"),
+        ("sync", "update AGENTS.md and the like; sync machines"),
         ("team", "share sessions with your team, take them back"),
         ("export import", "write memory to one file; read it from files"),
     ),
@@ -290,12 +313,12 @@ def _run(command: click.Command, name: str) -> int:
         return error.code
     except click.ClickException as error:
         return _report_usage(error)
-    except (click.Abort, KeyboardInterrupt):
-        console.talk("stopped")
-        return STOPPED
     except (ClosedPipeError, BrokenPipeError):
         raise
-    except Exception as error:  # noqa: BLE001 - of the system, or a bug of ours: say which
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - of the system, or a bug of ours: say which
+        if isinstance(error, click.Abort) or is_stop(error):
+            console.talk("stopped")
+            return STOPPED
         return report_error(error)
     return console.exit_code() or (code if isinstance(code, int) else 0)
 
@@ -314,7 +337,7 @@ def _report_usage(error: click.ClickException) -> int:
     return error.exit_code
 
 
-def report_error(error: Exception) -> int:
+def report_error(error: BaseException) -> int:
     """Print what the system refused, or that there is a bug, and how to report it."""
     if os.environ.get("MEMFS_DEBUG"):
         import traceback  # for those who look for a bug

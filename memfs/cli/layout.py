@@ -6,17 +6,18 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import console
-from memfs.cli.console import columns, fold, fold_deep, is_coloured, style, width
+from memfs.cli.console import columns, fold_deep, is_coloured, style, width
+from memfs.core import formats
 from memfs.core.block import WARN_AT
 from memfs.core.escaping import defuse, flatten_text, make_plain
 from memfs.core.formats import format_time
 from memfs.core.injection_signs import reveal_hidden
+from memfs.store import clock
 
 if TYPE_CHECKING:
     from memfs.ops.sessions import SessionMessage
@@ -25,7 +26,8 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 BAR = 12  # cells
 _WIDEST = 100  # columns of running text
-_NARROWEST = 24  # cells of a column that is wrapped, if its words are as long
+_NARROWEST = 24  # cells of a column that is cut, if its words are as long
+_SHORT = 10  # cells of a column that is never narrower: numbers, ages, sizes
 _GAP = 2  # cells between columns
 _LEAST_CUT, _LEAST = 20, 4  # cells of a column that is cut; where others need the room
 
@@ -48,8 +50,8 @@ def table(
 ) -> str:
     """Align rows in columns, the first row a head; `right` names columns aligned right.
 
-    On a terminal the table fits: the column `cut` is cut to the room that is left, and others are
-    wrapped by words. Into a pipe every row is one whole line.
+    On a terminal the table fits: cells are cut, those of the column `cut` first. Into a pipe every
+    row is one whole line.
     """
     cells = [
         [cell if isinstance(cell, StyledText) else _flatten(cell) for cell in row] for row in rows
@@ -71,18 +73,13 @@ def table(
         gap = _fit(widths, words, columns(), cut)
     lines, between = [], " " * gap
     for number, row in enumerate(cells):
-        parts = [
-            [shorten(cell, widths[at])] if at == cut else _split_cell(cell, widths[at])
-            for at, cell in enumerate(row)
-        ]
-        for place in range(max(map(len, parts))):
-            padded = []
-            for at, part in enumerate(parts):
-                text = part[place] if place < len(part) else ""
-                space = " " * (widths[at] - width(text))
-                padded.append(space + text if at in right else text + space)
-            line = between.join(padded).rstrip()
-            lines.append(style(line, "bright_black") if number == 0 else line)
+        padded = []
+        for at, cell in enumerate(row):
+            text = cell if width(cell) <= widths[at] else shorten(cell, widths[at])
+            space = " " * (widths[at] - width(text))
+            padded.append(space + text if at in right else text + space)
+        line = between.join(padded).rstrip()
+        lines.append(style(line, "bright_black") if number == 0 else line)
     return "\n".join(lines)
 
 
@@ -95,29 +92,24 @@ def _measure(cells: list[list[str]]) -> int:
 def _fit(widths: list[int], words: list[int], room: int, cut: int | None) -> int:
     """Narrow columns until they fit into `room` cells: first `cut`, then the widest ones.
 
-    Return the cells between columns: one where there is no room for two.
-
-    `words` are the widths of the longest words: words of a usual length stay whole.
+    Return the cells between columns: one where there is no room for two. `words` are the widths of
+    the longest words. Those of a usual length are cut last, and what is short never.
     """
-    over = sum(widths) + _GAP * (len(widths) - 1) - room
-    if cut is not None and over > 0:
-        less = max(0, min(over, widths[cut] - _LEAST_CUT))
-        widths[cut] -= less
-        over -= less
-    least = [min(word, _NARROWEST) for word in words]
-    while over > 0:
-        others = [at for at in range(len(widths)) if at != cut and widths[at] > least[at]]
-        if not others and cut is not None:
-            widths[cut] = max(_LEAST, widths[cut] - over + len(widths) - 1)
-        if not others:
-            return 1
-        widths[max(others, key=lambda at: widths[at])] -= 1
-        over -= 1
-    return _GAP
-
-
-def _split_cell(cell: str, room: int) -> list[str]:
-    return [cell] if width(cell) <= room else fold(cell, room)
+    short = [min(cells, _SHORT) for cells in widths]
+    whole = [max(least, min(word, _NARROWEST)) for least, word in zip(short, words, strict=True)]
+    for gap, least, least_cut in ((_GAP, whole, _LEAST_CUT), (1, short, _LEAST)):
+        over = sum(widths) + gap * (len(widths) - 1) - room
+        if cut is not None:
+            less = max(0, min(over, widths[cut] - least_cut))
+            widths[cut] -= less
+            over -= less
+        others = [at for at in range(len(widths)) if at != cut]
+        while over > 0 and (wide := [at for at in others if widths[at] > least[at]]):
+            widths[max(wide, key=lambda at: widths[at])] -= 1
+            over -= 1
+        if over <= 0:
+            return gap
+    return 1
 
 
 def _flatten(text: str) -> str:
@@ -183,22 +175,7 @@ def format_duration(seconds: float) -> str:
 
 def format_age(at: str) -> str:
     """Return how long ago an ISO time was: `just now`, `5 min ago`, `3 h ago`, else the date."""
-    try:
-        moment = datetime.fromisoformat(at)
-    except ValueError:
-        return at or "-"
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    fixed = os.environ.get("MEMFS_NOW")
-    now = datetime.fromisoformat(fixed) if fixed else datetime.now(UTC)
-    seconds = (now - moment).total_seconds()
-    if 0 <= seconds < 60:
-        return "just now"
-    if 0 <= seconds < 3600:
-        return f"{seconds // 60:.0f} min ago"
-    if 0 <= seconds < 86400:
-        return f"{seconds // 3600:.0f} h ago"
-    return moment.astimezone().strftime("%Y-%m-%d")
+    return formats.format_age(at, clock.moment())
 
 
 def format_size(count: float) -> str:

@@ -23,7 +23,11 @@ def main() -> int:
         from memfs.cli import group  # with click, which hooks do without
 
         return group.run(group.group())
-    except KeyboardInterrupt:  # while it begins, or ends
+    except (KeyboardInterrupt, RuntimeError) as error:  # while it begins, or ends
+        from memfs.core.errors import is_stop  # where something is wrong
+
+        if not is_stop(error):
+            raise
         return 130
 
 
@@ -68,11 +72,11 @@ def _serve(folder: str) -> int:
 def _find_folder(words: list[str]) -> str:
     """Return the folder to serve by the words after `mcp`, as assistants start it.
 
-    Returns "" for other words, and if the folder is gone: the group reports that.
+    Returns "" for other words, and for a folder that is not there: the group reports that.
     """
     try:
         if words[:1] == ["--folder"] and len(words) == 2 and words[1][:1] not in ("", "-"):
-            return os.path.abspath(words[1])
+            return os.path.abspath(words[1]) if os.path.isdir(words[1]) else ""
         if not words and os.environ.get("PLUGIN_ROOT"):
             from memfs.hosts import caller  # where a plugin starts this
 

@@ -36,6 +36,14 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
     return found
 
 
+def tell_untrusted(place: Place) -> bool:
+    """Say that nothing of an untrusted store is given to assistants; tell whether it is one."""
+    if place.project is None or place.project.trusted:
+        return False
+    console.talk("! nothing of this project's memory is given to assistants yet: memfs trust")
+    return True
+
+
 def hides_content(place: Place) -> bool:
     """Tell whether nothing of the project's store is shown: it is not trusted, and nobody looks."""
     store = place.project

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -35,17 +34,16 @@ class PagerStream(io.TextIOWrapper):
 def open_pager() -> Iterator[None]:
     """Send stdout through a pager while the body runs.
 
-    There is none where stdout or stdin is no terminal, or the pager is `cat`, empty or missing.
+    There is none where stdout or stdin is no terminal, on a dumb one, and where the pager is `cat`,
+    empty or missing.
     """
-    words = shlex.split(os.environ.get("PAGER", "less"))
-    program = account.find_program(words[0]) if words and words[0] != "cat" else ""
-    if not program or not (sys.stdout.isatty() and sys.stdin.isatty()):
+    command = _find_pager() if sys.stdout.isatty() and sys.stdin.isatty() else []
+    if not command:
         yield
         return
     import subprocess  # 5 ms, for a terminal
 
     env = {"LESS": _LESS, "LESSCHARSET": "utf-8", **os.environ}
-    command = [program, *words[1:]]
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=env) as process:  # noqa: S603 - the user's
         before = sys.stdout
         before.flush()
@@ -59,6 +57,16 @@ def open_pager() -> Iterator[None]:
                 sys.stdout.close()
             sys.stdout = before
             _wait(process)
+
+
+def _find_pager() -> list[str]:
+    """Return the words that start the pager, [] for none."""
+    import shlex  # for a terminal
+
+    words = shlex.split(os.environ.get("PAGER", "less"))
+    is_none = not words or words[0] == "cat" or os.environ.get("TERM") == "dumb"
+    program = "" if is_none else account.find_program(words[0])
+    return [program, *words[1:]] if program else []
 
 
 def paged(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

@@ -47,11 +47,9 @@ def compose_brief(
     return brief_layout.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
-def with_rules(brief: str, rules: "Sequence[StandingRule]") -> str:
-    """Return a brief with the rules that no block says, as far as they fit."""
-    return brief + brief_layout.rules(
-        rules, min(RULES, brief_layout.BUDGET - brief_layout.units(brief))
-    )
+def format_rules(brief: str, rules: "Sequence[StandingRule]") -> str:
+    """Return the rules that no block says as text, as far as they fit behind a brief."""
+    return brief_layout.rules(rules, min(RULES, brief_layout.BUDGET - brief_layout.units(brief)))
 
 
 def unwritten_rules(place: Place, texts: "Iterable[str]") -> "list[StandingRule]":

@@ -1,11 +1,15 @@
 """The start of a session: the whole brief, and the notice for the person. Hot path."""
 
 from memfs import files
-from memfs.context import brief_contents
+from memfs.context import brief_contents, person_notices
 from memfs.core import brief_layout
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.store import host_sessions, store_paths, trust
 from memfs.store.blocks import Place, find_off_switch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memfs.store.standing_rules import StandingRule
 
 
 def compose_whole(
@@ -25,13 +29,52 @@ def compose_whole(
         from memfs.store import upstream_changes  # with git, which most starts need not ask
 
         notice = upstream_changes.notice(upstream_changes.review_changes(place, note=note))
+    found = compose_pieces(place, host=host, tools=tools, last=last)
+    if note:
+        line = person_notices.describe_start(place, found.texts, len(found.stated))
+        rules = brief_contents.offer_rules(place, found.stated)
+        told = (line, notice, rules, _offer_enforcing(place, found.texts))
+        notice = "\n".join(filter(None, told))
+    return found.brief + found.handed + found.rules, found.texts, notice
+
+
+class BriefPieces:
+    """The pieces of a whole brief: the blocks, what is told of the last session, and rules.
+
+    `texts` are those of the blocks, `stated` the rules that no block has, those that did not fit
+    among them.
+    """
+
+    __slots__ = ("brief", "handed", "rules", "stated", "texts")
+
+    def __init__(
+        self, brief: str, texts: dict[str, str], handed: str, stated: "list[StandingRule]"
+    ) -> None:
+        self.brief, self.texts, self.handed, self.stated = brief, texts, handed, stated
+        self.rules = brief_contents.format_rules(brief + handed, stated)
+
+
+def compose_pieces(place: Place, *, host: str, tools: bool, last: str = "") -> BriefPieces:
+    """Compose the whole brief of a place in its pieces (see `compose_whole`). Writes nothing."""
     handed = f"{brief_layout.HANDED}\n{last}" if last else ""
     room = brief_layout.BUDGET - brief_layout.units(handed)
     text, shown = brief_contents.compose_brief(place, tools=tools, budget=room, host=host)
-    rules = brief_contents.unwritten_rules(place, shown.values())
-    if note:
-        notice = "\n".join(filter(None, (notice, brief_contents.offer_rules(place, rules))))
-    return brief_contents.with_rules(text + handed, rules), shown, notice
+    stated = brief_contents.unwritten_rules(place, shown.values())
+    return BriefPieces(text, shown, handed, stated)
+
+
+def _offer_enforcing(place: Place, shown: dict[str, str]) -> str:
+    """Return the notice on blocks that are to be enforced and are not accepted, "" for none."""
+    if not any("\nenforce:" in raw for raw in shown.values()):
+        return ""
+    from memfs.store import enforced_rules  # most stores have none
+
+    labels = [flatten_text(key.partition(":")[2]) for key, _ in enforced_rules.list_pending(place)]
+    return (
+        f"memfs: not enforced until you accept it (memfs trust): {', '.join(labels)}"
+        if labels
+        else ""
+    )
 
 
 def complete_notice(place: Place | None, folder: str, notice: str) -> str:

@@ -1,6 +1,6 @@
 """The block: one markdown file that is kept in context. Hot path."""
 
-from memfs.core import frontmatter
+from memfs.core import frontmatter, rule_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +10,8 @@ DEFAULT_LIMIT = 5000
 WARN_AT = 0.8
 _MOST = 10**15  # a larger number is a mistake, and cannot always be written
 _FOREIGN = ("\udcfe", "\udcff")  # the first byte of a byte order mark that is not UTF-8's
-MANAGED = ("version", "updated_at", "updated_by", "paged_out")
+OUTDATED = ("version", "updated_at", "updated_by")  # earlier versions of memfs wrote them
+MANAGED = (*OUTDATED, "paged_out")
 
 
 class Block:
@@ -85,7 +86,7 @@ class Block:
 
     @property
     def version(self) -> int:
-        """The version the file names; 0 if it names none."""
+        """The version that a file of an earlier memfs names; 0 if it names none."""
         return self._get_integer("version", 0, minimum=0)
 
     @property
@@ -115,9 +116,9 @@ class Block:
         return tokens.estimate(self.value)
 
     @property
-    def paged_out(self) -> int:
-        """The number of parts that were paged out."""
-        return self._get_integer("paged_out", 0, minimum=0)
+    def paged_out(self) -> bool:
+        """Whether parts of it were paged out. Earlier versions of memfs wrote their number."""
+        return bool(self.meta.get("paged_out"))
 
     @property
     def description(self) -> str:
@@ -130,7 +131,15 @@ class Block:
 
     @property
     def pinned(self) -> bool:
-        return self.meta.get("pinned") is not False
+        """Whether all of it is in the brief: what is about some files comes with these."""
+        return self.meta.get("pinned") is not False and not (
+            "paths" in self.meta and self.scope.paths
+        )
+
+    @property
+    def scope(self) -> rule_scope.RuleScope:
+        """The files and commands that it is about."""
+        return rule_scope.RuleScope(self.meta)
 
     @property
     def tags(self) -> list[str]:

@@ -115,6 +115,14 @@ class StoppedError(KeyboardInterrupt):
     """The user asked to stop. Raised where nothing is half-done: what is done can be kept."""
 
 
+def is_stop(error: BaseException) -> bool:
+    """Tell whether the user stopped the program, also where Python made another error of it.
+
+    Before 3.12, one in the middle of making a class becomes a `RuntimeError`.
+    """
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
+
+
 _PASSING = (5, 6, 7)  # SQLite: busy, locked, out of memory
 # What the system refuses: room, writing, rights, a broken disk, more open files.
 REFUSALS = (

@@ -6,8 +6,8 @@ PROMPT = "prompt"
 STOP = "stop"  # the assistant finished its turn
 COMPACT = "compact"  # the host is about to compact its context, or did
 END = "end"
-WRITE = "write"  # the host's own tool is about to write a file
-WRITTEN = "written"  # it did
+BEFORE = "before"  # a tool of the host is about to read or write files, or to run a command
+AFTER = "after"  # it did
 OTHER = "other"
 REVIEW = "[memfs review]"  # the prefix of a prompt that asks for a review of the session
 
@@ -19,15 +19,18 @@ class Event:
     said last in it, where the host tells ("" for one that does not).
 
     `call` is the id of the tool's call, or of the subagent, where the host tells.
-    `files` are those that a tool of the host writes; `tools`: the host offers ours (MCP). `local`
-    is the local folder of the store that serves it, once that is found. `late`: the service was
-    asked for the reply, and did not answer in time.
+    `files` are those that a tool of the host writes, `opened` those that it reads or writes, and
+    `command` is the shell line that it runs. `agent` is the id of the subagent whose call it is.
+    `tools`: the host offers ours (MCP). `local` is the local folder of the store that serves it,
+    once that is found. `late`: the service was asked for the reply, and did not answer in time.
     """
 
     __slots__ = (
         "again",
+        "agent",
         "answer",
         "call",
+        "command",
         "cwd",
         "files",
         "host",
@@ -35,6 +38,7 @@ class Event:
         "late",
         "local",
         "name",
+        "opened",
         "prompt",
         "session",
         "source",
@@ -62,25 +66,33 @@ class Event:
         self.transcript = transcript
         self.source = source
         self.prompt = prompt
-        self.files = files
+        self.files = self.opened = files
         self.tools = False
         self.again = self.late = False
-        self.answer = self.call = ""
+        self.agent = self.answer = self.call = self.command = ""
         self.local = ""
 
 
 class Reply:
     """The answer to a host: `context` for the model, `notice` for the person in front of it.
 
-    `refusal` is the reason why the model may not do what it is about to do. `more` asks it to go
-    on at the end of its turn. The tags with which hosts frame text are escaped in all of them.
+    `refusal` is the reason why the model may not do what it is about to do, or with `asks` why the
+    person is to be asked. `more` asks it to go on at the end of its turn. The tags with which hosts
+    frame text are escaped in all of them.
     """
 
-    __slots__ = ("context", "more", "notice", "refusal")
+    __slots__ = ("asks", "context", "more", "notice", "refusal")
 
     def __init__(
-        self, context: str = "", notice: str = "", refusal: str = "", more: str = ""
+        self,
+        context: str = "",
+        notice: str = "",
+        refusal: str = "",
+        more: str = "",
+        *,
+        asks: bool = False,
     ) -> None:
+        self.asks = asks
         self.more = _defuse_text(more)
         self.context = _defuse_text(context)
         self.notice = _defuse_text(notice)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def parse(at: str) -> datetime | None:
@@ -27,6 +27,27 @@ def format_time(at: str | float) -> str:
     """Return a time, or seconds since 1970, as 2026-05-03 14:05 CEST; another text as it is."""
     moment = _place(at)
     return moment.strftime("%Y-%m-%d %H:%M %Z") if moment else str(at)
+
+
+def format_age(at: str, now: datetime, days: int = 1) -> str:
+    """Return how long ago an ISO time was: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
+
+    From `days` days on it is the day itself; another text is as it is, "" is "-".
+    """
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return at or "-"
+    age = now - (moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    if not timedelta(minutes=-1) <= age < timedelta(days=days):
+        return format_day(moment.timestamp())
+    age = max(age, timedelta())  # clocks differ a little
+    if age.days:
+        return f"{format_count(age.days, 'day')} ago"
+    if age.seconds < 60:
+        return "just now"
+    unit, seconds = ("min", 60) if age.seconds < 3600 else ("h", 3600)
+    return f"{age.seconds // seconds} {unit} ago"
 
 
 def _place(at: str | float) -> datetime | None:

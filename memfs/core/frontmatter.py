@@ -188,9 +188,27 @@ def _parse_quoted(text: str, quote: str) -> str:
 
 def _parse_flow(text: str) -> list[object]:
     inner = text[1:-1].strip(" ")
-    if text[-1] != "]" or any(mark in inner for mark in "[]{}#"):
+    if text[-1] != "]" or any(mark in inner for mark in "[]#"):
         raise _UncertainError
-    return [_parse_scalar(item.strip(" ")) for item in inner.split(",")] if inner else []
+    items = [item.strip(" ") for item in _split_items(inner)] if inner else []
+    if any(item[:1] not in ("'", '"') and ("{" in item or "}" in item) for item in items):
+        raise _UncertainError
+    return [_parse_scalar(item) for item in items]
+
+
+def _split_items(inner: str) -> list[str]:
+    """Split at commas that are not in quotes."""
+    found, quote = [""], ""
+    for character in inner:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"" and not found[-1].strip(" "):
+            quote = character
+        if character == "," and not quote:
+            found.append("")
+        else:
+            found[-1] += character
+    return found
 
 
 def _parse_number(text: str) -> int | float | None:

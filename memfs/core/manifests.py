@@ -24,7 +24,7 @@ _RECIPE = re.compile(r"^@?([A-Za-z][\w\-]*)(?: [^:\n]*)?:(?!=)", re.MULTILINE)
 _NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,2}")
 _LONGEST = 200  # letters of a range
 _REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.\-]*)\s*(?:\[[^\]]*\])?\s*([^;#]*)")
-_PINNED = {
+PINNED = {
     ".nvmrc": "node",
     ".node-version": "node",
     ".python-version": "python",
@@ -50,14 +50,17 @@ def read_manifest(name: str, text: str) -> Manifest | None:
         return _read_package(text)
     if name == "pyproject.toml":
         return _read_pyproject(text)
+    if name == "Cargo.toml":
+        match = re.search(r'^rust-version\s*=\s*"(\d+\.\d+(?:\.\d+)?)"', text, re.MULTILINE)
+        return Manifest({}, {"rust": f">={match[1]}"} if match else {})
     if name in ("Makefile", "makefile", "GNUmakefile"):
         targets = {word for match in _TARGET.findall(text) for word in match.split()}
         return Manifest(dict.fromkeys(targets, ""))
     if name in ("justfile", "Justfile", ".justfile"):
         return Manifest(dict.fromkeys(_RECIPE.findall(text), ""))
-    if name in _PINNED:
+    if name in PINNED:
         number = _NUMBER.search(text)
-        return Manifest({}, {_PINNED[name]: number[0]} if number else {})
+        return Manifest({}, {PINNED[name]: number[0]} if number else {})
     if name == ".tool-versions":
         pairs = (line.split()[:2] for line in text.splitlines() if len(line.split()) > 1)
         return Manifest(

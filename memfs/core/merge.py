@@ -6,9 +6,6 @@ values. Texts are whole files decoded with `surrogateescape`.
 
 from __future__ import annotations
 
-import math
-from datetime import UTC, datetime
-
 from memfs.core import front_matter_lines, frontmatter, merge_lines, yaml_edit
 
 _BOM = frontmatter.BOM
@@ -18,8 +15,8 @@ _START, _BASE, _MIDDLE, _END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
 def merge(base: str | None, ours: str, theirs: str) -> str:
     """Merge three versions of a block file; `base` None or "": both sides added it.
 
-    Where only one side changed something the result is that side, bytes and version. Otherwise it
-    has the line ends of ours and a version of its own, and whatever either side wrote is in it.
+    Where only one side changed something the result is that side, to the byte. Otherwise it has the
+    line ends of ours, and whatever either side wrote is in it.
     """
     base = base or ""
     if ours == base:
@@ -29,10 +26,11 @@ def merge(base: str | None, ours: str, theirs: str) -> str:
     eol = frontmatter.line_end(ours if "\n" in ours else theirs)
     if merge_lines.is_same(ours, base):
         return merge_lines.set_eol(theirs, eol)
-    texts = base, _resolve_head(ours), _resolve_head(theirs)
+    sides = base, _resolve_head(ours), _resolve_head(theirs)
+    texts = [yaml_edit.drop_outdated(side) for side in sides]
     before, mine, other = map(_split, texts)
     head, left_over = merge_heads(before[0], mine[0], other[0], eol)
-    left, right = (_strip_head(before[0], *parts) for parts in (mine, other))
+    left, right = (_strip_head(_split(base)[0], *parts) for parts in (mine, other))
     body = merge_lines.merge_texts(before[1], left, right, eol)
     body = _append_missing(body, left_over, eol)
     if head and body and not head.endswith("\n"):
@@ -143,9 +141,6 @@ def _split_lines(text: str) -> list[str]:
 
 
 _LONGEST_HEAD = 20_000  # characters: it is read several times
-_MOST_VERSION = 10**15
-_BY_NEWEST = ("updated_at", "updated_by")
-_BY_RULE_ALONE = ("version:", "updated_at:", "updated_by:")
 
 
 class _Side:
@@ -165,27 +160,22 @@ def merge_heads(base: str, ours: str, theirs: str, eol: str) -> tuple[str, list[
     """Merge three heads without byte order marks, key by key: (the head, lines for the body).
 
     A key that one side changed is taken as that side wrote it, comments and all; where both changed
-    it lists are united and of other values the one of the side with the newer `updated_at` is taken
-    (`version` decides if that is the same, then ours). A key that one side removed and the other
-    changed stays. Lines that find no place in the result (of a head that is no YAML, for one)
+    it lists are united, and of other values ours is taken. A key that one side removed and the
+    other changed stays. Lines that find no place in the result (of a head that is no YAML, for one)
     belong into the body.
     """
     theirs = merge_lines.set_eol(theirs, eol)
     old, left, right = _Side(base), _Side(ours), _Side(theirs)
-    written = _merge_managed(left.values, right.values)
     if not ours or not theirs:
-        return _set(ours or theirs, written, eol), []
+        return ours or theirs, []
     if not left.readable or not right.readable:
-        return _merge_unread(old, left, right, written, eol)
+        return _merge_unread(old, left, right, eol)
     if merge_lines.is_same(ours, base):
-        return _set(theirs, written, eol), []
+        return theirs, []
     if merge_lines.is_same(theirs, base) or merge_lines.is_same(ours, theirs):
-        return _set(ours, written, eol), []
-    made = _merge_by_rule(old, left, right, written, eol)
-    if made:
-        return made, []
-    head = _set(ours, written, eol)
-    return head, _list_lost_lines(base, theirs, head)
+        return ours, []
+    made = _merge_by_rule(old, left, right, eol)
+    return (made, []) if made else (ours, _list_lost_lines(base, theirs, ours))
 
 
 def is_mergeable(head: str) -> bool:
@@ -193,14 +183,12 @@ def is_mergeable(head: str) -> bool:
     return _Side(head).readable
 
 
-def _merge_unread(
-    old: _Side, left: _Side, right: _Side, written: dict[str, object], eol: str
-) -> tuple[str, list[str]]:
+def _merge_unread(old: _Side, left: _Side, right: _Side, eol: str) -> tuple[str, list[str]]:
     """Merge where a head is no YAML: the readable one is the result; of two broken ones, all."""
     ours, theirs = left.head, right.head
     if left.readable or right.readable:
         kept, lost = (ours, theirs) if left.readable else (theirs, ours)
-        return _set(kept, written, eol), _list_lost_lines(old.head, lost, kept)
+        return kept, _list_lost_lines(old.head, lost, kept)
     before, mine, other = (frontmatter.strip_fences(each.head) for each in (old, left, right))
     made = _put_between(ours, merge_lines.merge_texts(before, mine, other, eol))
     return (made, []) if made else (ours, merge_lines.list_added_lines(ours, theirs))
@@ -216,60 +204,30 @@ def _put_between(head: str, inner: str) -> str:
 def _list_lost_lines(base: str, head: str, made: str) -> list[str]:
     """Return the lines that a side added to its head and that the merged head does not hold."""
     lines = merge_lines.list_added_lines(base, frontmatter.strip_fences(head))
-    decided = tuple(key for key in _BY_RULE_ALONE if f"\n{key}" in made)
-    lines = [line for line in lines if not line.startswith(decided)]
+    lines = [line for line in lines if not yaml_edit.is_outdated(line)]
     return merge_lines.list_added_lines(made, "\n".join(lines))
 
 
-def _merge_managed(ours: dict[str, object], theirs: dict[str, object]) -> dict[str, object]:
-    """Return `version`, `updated_at` and `updated_by` of the merge."""
-    first, second = (theirs, ours) if _rank(theirs) > _rank(ours) else (ours, theirs)
-    values = {key: first.get(key, second.get(key)) for key in _BY_NEWEST}
-    found = {key: value for key, value in values.items() if _is_writable(value)}
-    version = max(_get_version(ours), _get_version(theirs))
-    return found | ({"version": version + 1} if version >= 0 else {})
-
-
-def _get_version(meta: dict[str, object]) -> int:
-    found = meta.get("version")
-    return found if type(found) is int and 0 <= found < _MOST_VERSION else -1
-
-
-def _rank(meta: dict[str, object]) -> tuple[float, int]:
-    """Order two sides by age: when they were written, then by version."""
-    try:
-        at = datetime.fromisoformat(str(meta.get("updated_at", "")).strip())
-        seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        seconds = -math.inf
-    return seconds, _get_version(meta)
-
-
-def _merge_by_rule(
-    old: _Side, left: _Side, right: _Side, written: dict[str, object], eol: str
-) -> str:
+def _merge_by_rule(old: _Side, left: _Side, right: _Side, eol: str) -> str:
     """Merge two heads key by key. "": it did not come out as the rules want it."""
     if any(list(side.texts) != list(side.values) for side in (left, right)):
         return ""
     texts: dict[str, str] = {}
     values: dict[str, object] = {}
-    newer = _rank(right.values) > _rank(left.values)
     try:
         for key in left.texts | right.texts:
-            text, value = _choose(key, old, left, right, newer, eol)
+            text, value = _choose(key, old, left, right, eol)
             if text:
                 texts[key], values[key] = text, value
     except ValueError:
         return ""
     made = _put_between(left.head, _join(old, left, right, texts))
-    values |= written
-    made = _set(made, {key: each for key, each in values.items() if _is_writable(each)}, eol)
+    writable = {key: each for key, each in values.items() if _is_writable(each)}
+    made = yaml_edit.write(made, writable, eol) if made else ""
     return made if made and yaml_edit.is_equal(_Side(made).values, values) else ""
 
 
-def _choose(
-    key: str, old: _Side, left: _Side, right: _Side, newer: bool, eol: str
-) -> tuple[str, object]:
+def _choose(key: str, old: _Side, left: _Side, right: _Side, eol: str) -> tuple[str, object]:
     """Return the lines of one key in the result ("": none), and the value that it is to have."""
     before, mine, other = (side.texts.get(key, "") for side in (old, left, right))
     was, value, its = (side.values.get(key) for side in (old, left, right))
@@ -285,7 +243,7 @@ def _choose(
         if not valid:
             raise ValueError(key)
         return _unite(mine, was, value, its, eol)
-    if not newer and not (before and equal(value, was)):
+    if not (before and equal(value, was)):
         return mine, value
     return mine if "#" in mine and valid and _is_writable(its) else other, its
 
@@ -329,10 +287,6 @@ def _join(old: _Side, left: _Side, right: _Side, texts: dict[str, str]) -> str:
     return "".join(
         known.pop(name, "") if name[:1] == "=" else known.get(name, "") for name in merged
     )
-
-
-def _set(head: str, changes: dict[str, object], eol: str) -> str:
-    return yaml_edit.write(head, changes, eol) if head else head
 
 
 def _is_writable(value: object) -> bool:

@@ -100,7 +100,10 @@ class Transcript(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Passage:
-    """One archived item: archival memory. `importance` is 1 to 10."""
+    """One archived item: archival memory. `importance` is 1 to 10.
+
+    `review_after` and `expires_at` are as they stand in its file (see `store.review_dates`).
+    """
 
     id: str
     text: str
@@ -108,6 +111,8 @@ class Passage:
     importance: int = 5
     tags: tuple[str, ...] = ()
     source: str = ""
+    review_after: str = ""
+    expires_at: str = ""
 
     def __repr__(self) -> str:
         return f"<Passage {self.id}: {_shorten(self.text)}>"
@@ -179,6 +184,7 @@ class Fact:
     counts. `over` are words it speaks against. `by` is the fact that superseded it; `revision`
     counts the changes of its status. `personal`: it is about the user, and not for the project.
     `extractor` is what found it: `RULES`, or the name of a model; "" if that is unknown.
+    `review_after` and `expires_at` are dates (see `store.review_dates`).
     """
 
     id: str
@@ -198,6 +204,8 @@ class Fact:
     personal: bool = False
     revision: int = 0
     extractor: str = ""
+    review_after: str = ""
+    expires_at: str = ""
 
     def __repr__(self) -> str:
         head = f"{self.id[:8]} {self.category} {self.confidence:.2f} {self.status}"

@@ -89,6 +89,19 @@ SETTINGS = (
         _AUTO,
     ),
     Setting(
+        "hooks.files",
+        "auto",
+        "What a file that is read or edited brings: `rules` (blocks with matching `paths`), `auto` "
+        "(also text of past sessions) or `off`.",
+        "auto, rules or off",
+    ),
+    Setting(
+        "hooks.notices",
+        ["start", "recall", "edit"],
+        "Notices on your screen: the size of the memory (`start`), what a prompt brought "
+        "(`recall`), what was saved (`edit`); `[]` for none. Only in your own configuration.",
+    ),
+    Setting(
         "service.mode",
         "auto",
         "Whether the service starts when it is needed; only in your own configuration.",
@@ -125,10 +138,7 @@ SETTINGS = (
         "off, edit or session",
     ),
     Setting(
-        "git.history",
-        "auto",
-        "Whether the project's commits are searched, and recalled at a prompt.",
-        _AUTO,
+        "git.history", "auto", "Whether searches and prompts use the project's commits.", _AUTO
     ),
     Setting(
         "git.protected",
@@ -159,11 +169,7 @@ SETTINGS = (
         "Tokens of it that are reserved for tool calls, an eighth at most.",
     ),
     Setting("context.message_history_limit", 0, "Messages in its queue; 0: as many as fit."),
-    Setting(
-        "paging.warn_threshold",
-        0.7,
-        "The share of the queue in use at which the model gets a warning.",
-    ),
+    Setting("paging.warn_threshold", 0.7, "Warn the model from this share of the queue in use on."),
     Setting(
         "paging.page_out_threshold",
         0.9,
@@ -330,8 +336,12 @@ def of_project(layer: dict[str, object]) -> dict[str, object]:
             del kept["mode"]
         found["review"] = kept
     hooks = layer.get("hooks")
-    if isinstance(hooks, dict) and hooks.get("team") == "auto":  # prompts are the user's
-        found["hooks"] = {key: value for key, value in hooks.items() if key != "team"}
+    if isinstance(hooks, dict):  # prompts are the user's, and so is what the user is told
+        found["hooks"] = {
+            key: value
+            for key, value in hooks.items()
+            if key != "notices" and (key, value) != ("team", "auto")
+        }
     kinds = layer.get("memory_blocks")
     if isinstance(kinds, dict):  # nor may it name installed plugins
         found["memory_blocks"] = {

@@ -1,8 +1,8 @@
 """Token counts without a tokenizer.
 
 A text is cut about where OpenAI's o200k does it, and each kind of piece costs what it cost on
-average in 537 real files (memory files and transcripts, 4.5 million tokens). Fitted on one half of
-them and held against the other: 1 % off in total, 13 % for a single file at the 95th percentile.
+average in one half of 537 real files (memory files and transcripts, 4.5 million tokens).
+docs/contributing/benchmarks.md says how far it is off for the other half.
 """
 
 from __future__ import annotations

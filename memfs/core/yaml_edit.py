@@ -17,8 +17,10 @@ from ruamel.yaml.nodes import CollectionNode, MappingNode, Node
 from ruamel.yaml.tokens import AliasToken
 
 from memfs.core import frontmatter
+from memfs.core.block import OUTDATED
 from memfs.core.errors import UNREADABLE
 
+_OUTDATED_LINES = tuple(f"{key}:" for key in OUTDATED)
 _PLAIN_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _ALIAS = re.compile(r"\s*(\*[^\s,}]+)")
@@ -74,6 +76,8 @@ def write(head: str, changes: Mapping[str, object], eol: str) -> str:
     """
     new = {key: value for key, value in changes.items() if value is not None}
     if not frontmatter.has_fences(head):
+        if not new:
+            return head
         lines = [f"{key}: {scalar(value)}{eol}" for key, value in new.items()]
         return f"{head}---{eol}{''.join(lines)}---{eol}"
     text = frontmatter.strip_fences(head)
@@ -100,14 +104,20 @@ def write(head: str, changes: Mapping[str, object], eol: str) -> str:
     return done if held else head
 
 
-def set_keys(text: str, version: int, at: str, by: str, *, eol: str = "", **more: object) -> str:
-    """Return a block's text, or its head alone, with the keys set that memfs manages.
+def is_outdated(line: str) -> bool:
+    """Tell whether a line of front matter sets a key that the journal knows better."""
+    return line.startswith(_OUTDATED_LINES)
 
-    `more` are others of them, `eol` is the line end of the file, where the text may not show it.
-    """
+
+def drop_outdated(text: str) -> str:
+    """Return a block's text, or its head alone, without the keys that the journal knows better."""
     head, body = frontmatter.split(text)
-    managed = {**more, "version": version, "updated_at": at, "updated_by": by}
-    return write(head, managed, eol or frontmatter.line_end(text)) + body
+    if not any(key in head for key in OUTDATED):
+        return text
+    lines = frontmatter.strip_fences(head).splitlines()
+    if not body.startswith("---") and all(map(is_outdated, lines)):
+        return head[: head.startswith(frontmatter.BOM)] + body  # they were all that it had
+    return write(head, dict.fromkeys(OUTDATED), frontmatter.line_end(text)) + body
 
 
 def write_entry(

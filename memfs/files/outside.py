@@ -3,6 +3,7 @@
 Regular files alone are opened, and no open blocks: a FIFO or a device reads as nothing.
 """
 
+import errno
 import os
 
 from memfs import files
@@ -31,7 +32,7 @@ def open_file(path: str) -> int:
     try:
         handle = os.open(path, _READING)
     except OSError as error:
-        if error.errno == files.NO_READER:
+        if error.errno in (files.NO_READER, errno.ELOOP):
             raise files.NotAFileError(path) from None
         raise
     if os.fstat(handle).st_mode & files.KIND != files.FILE:
@@ -47,6 +48,15 @@ def status(path: str) -> os.stat_result | None:
     except OSError:
         return None
     return found if found.st_mode & files.KIND == files.FILE else None
+
+
+def leads_nowhere(path: str) -> bool:
+    """Tell whether a path is a link that leads to itself."""
+    try:
+        os.stat(path)
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def list_names(folder: str) -> list[str]:

@@ -35,7 +35,7 @@ IMPORTED = (
 CHATS = ("chatgpt", "claude-ai")  # of a web site: their sessions belong to no project
 HOOK = "memfs_hook.py"  # the script of our hook commands
 HOOK_COMMAND = "memfs hook "  # the start of those that name nothing of this machine
-HOOK_TOOL = "memory_hook"  # the tool of our MCP server that a prompt hook can call instead
+HOOK_TOOL = "memory_hook"  # the tool of our server that hooks of earlier versions call
 PLUGIN = "memfs@"  # the start of our plugin's name in hosts' lists of enabled plugins
 
 

@@ -11,6 +11,7 @@ from typing import Protocol, TypeAlias
 
 from memfs.core.events import Event, Reply
 from memfs.core.records import Identity, Transcript
+from memfs.hosts.payload import ToolNames
 
 BEFORE = 256 << 10
 Entries: TypeAlias = "str | dict[str, object]"  # a shipped file below `hooks/`, or made here
@@ -43,30 +44,39 @@ class Reader(Protocol):
 class Host(Protocol):
     """One assistant.
 
-    `WINDOW` is the context of its usual model, in tokens.
+    `WINDOW` is the context of its usual model, in tokens. `READS` are groups of instruction files,
+    by their names in `marked_section.TARGETS`: of each group it sends one with our section. `ADDS`
+    are the tokens of its own texts and tools in a request where our server is. `IS_SILENT`: it
+    sends neither the brief nor the definitions of tools.
     `COMMAND` (on PATH) and `HOME` (in the home folder) show that it is installed. `RESTARTS`: it
     tells of a session start after it compacted its context. `IGNORES`: it ignores a whole settings
     file for one of these, named as by `jsonc_edit.list_extras`. `PLUGIN_VERB` is the word of its
-    `plugin` command that takes one from a marketplace ("": it has none). `CALLS_TOOLS` is the
-    version from which its prompt hooks can call a tool of a server that runs already ("": none).
+    `plugin` command that takes one from a marketplace ("": it has none).
     `VARIABLES` are what it sets for programs that it starts, the session's id (`…_SESSION_ID`) or
     only a mark, `FOLDERS` those by which its user moves its folders. `IS_IMITATED`: other
-    assistants run the hooks in its settings, too. `TESTED` says how it was, where the host tests do
+    assistants run the hooks in its settings, too. `TOOLS` names its own tools, `TELLS` is the event
+    of a tool at which context reaches the model (before it or after), and `ASKS`: a hook before a
+    tool can have the person asked. `TESTED` says how it was, where the host tests do
     not run it. One of `hosts.BORROWERS` has a name, events and replies alone.
     """
 
     NAME: str
     TITLE: str
     WINDOW: int
+    READS: tuple[tuple[str, ...], ...]
+    ADDS: int
+    IS_SILENT: bool
     COMMAND: str
     HOME: str
     PLUGIN_VERB: str
     RESTARTS: bool
     IGNORES: tuple[str, ...]
-    CALLS_TOOLS: str
     VARIABLES: tuple[str, ...]
     FOLDERS: tuple[str, ...]
     IS_IMITATED: bool
+    TOOLS: ToolNames
+    TELLS: str
+    ASKS: bool
     TESTED: str
 
     def parse_event(self, payload: dict[str, object]) -> Event | None:

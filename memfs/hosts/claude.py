@@ -11,24 +11,27 @@ if TYPE_CHECKING:
 NAME = "claude"
 TITLE = "Claude Code"
 WINDOW = 200_000
+READS = (("claude",),)
+ADDS = 0
+IS_SILENT = False
 COMMAND = "claude"
 HOME = ".claude"
 PLUGIN_VERB = "install"
 RESTARTS = True  # a session start comes after each compaction
 IGNORES = ("a comment", "a trailing comma")
-CALLS_TOOLS = "2.1.328"  # the oldest that was tried
 VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDECODE")
 FOLDERS = ("CLAUDE_CONFIG_DIR",)
 IS_IMITATED = True
+TELLS, ASKS = events.BEFORE, True
 TESTED = ""
 
 _KINDS = {**payloads.CLAUDE_KINDS, "SubagentStart": events.AGENT}
-_WRITERS = ("Write", "Edit", "MultiEdit", "NotebookEdit")  # the tools that write files
+TOOLS = payloads.ToolNames(("Write", "Edit", "MultiEdit", "NotebookEdit"), ("Read",), ("Bash",))
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    return payloads.event(NAME, _KINDS, _WRITERS, payload)
+    return payloads.event(NAME, _KINDS, TOOLS, payload)
 
 
 def format_reply(event: Event, reply: Reply) -> str:
@@ -52,7 +55,7 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
 
     folder = find_named_folder("CLAUDE_CONFIG_DIR")
     account = f"{folder or home}/.claude.json"
-    names = ("hooks", "prompt", "allow", "line", "memory_off")
+    names = ("hooks", "allow", "line", "memory_off")
     inside = tuple([f"claude/{name}.json" for name in names])
     if scope == "user":
         path = f"{folder or f'{home}/.claude'}/settings.json"
@@ -62,6 +65,5 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
         here = (*inside, "claude/memory_here.json")
         return [(path, here), (account, ("claude/tools_here.json",))]
     path = f"{top}/.claude/settings.json"
-    # It is for all who work on the project, with whatever version: prompts run commands.
     shared = ("claude/hooks.json", "claude/allow.json", "claude/line.json", "claude/approve.json")
     return [(path, shared), (f"{top}/.mcp.json", ("claude/tools.json",))]

@@ -18,7 +18,7 @@ import msgspec
 
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files.account import find_named_folder
-from memfs.hosts import transcript_files
+from memfs.hosts import HOOK, HOOK_COMMAND, transcript_files
 from memfs.hosts.jsonl import (
     JsonLines,
     call,
@@ -65,6 +65,8 @@ _COMMAND_TAGS = ("<command-name>", "<command-message>", "<command-args>", "<comm
 _BOOKKEEPING = ("attachment", "system", "queue-operation", "mode", "permission-mode")
 _QUEUE, _ATTACHMENT, _SESSION = b'"queue-operation"', b'"attachment"', b'"sessionId"'
 _USER = b'"user"'
+_FAILED_HOOK = b'"attachment":{"type":"hook_'
+_SERVER = "'memfs'"  # in the error of a hook that calls a tool: "MCP server 'memfs' not connected"
 _TASK = ('{"task_id"', "<task-notification>")  # messages of a background task
 _COMPACTION = "acompact"  # the agent that writes a summary: it is told all that was said
 _PROGRAMS = ("task-notification", "peer")  # who wrote a line in the user's name
@@ -94,6 +96,18 @@ class _Line(msgspec.Struct, gc=False, rename="camel"):
 
 
 _LINES = JsonLines(_Line)
+
+
+def find_failed_hooks(lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+    """Yield the event and the error of each hook of ours that a transcript records as failed."""
+    for line in _LINES.first(line for line in lines if _FAILED_HOOK in line):
+        found = line.attachment if isinstance(line.attachment, dict) else {}
+        command, error = text_of(found.get("command")), text_of(found.get("stderr"))
+        ours = HOOK in command or HOOK_COMMAND in command or (not command and _SERVER in error)
+        if ours and found.get("type") == "hook_non_blocking_error":
+            yield text_of(found.get("hookEvent")), error
+        elif ours and found.get("timedOut") is True:
+            yield text_of(found.get("hookEvent")), f"stopped after {found.get('durationMs')} ms"
 
 
 def identify(lines: Iterable[bytes], path: str) -> Identity | None:

@@ -11,24 +11,27 @@ if TYPE_CHECKING:
 NAME = "codex"
 TITLE = "Codex"
 WINDOW = 272_000
+READS = (("agents",),)
+ADDS = 410
+IS_SILENT = False
 COMMAND = "codex"
 HOME = ".codex"
 PLUGIN_VERB = "add"
 RESTARTS = True
 IGNORES = ("a byte order mark", "a comment", "a trailing comma")
-CALLS_TOOLS = "0.169.0"  # the oldest that was tried
 VARIABLES = ("CODEX_SESSION_ID",)
 FOLDERS = ("CODEX_HOME",)
 IS_IMITATED = True
+TELLS, ASKS = events.BEFORE, False
 TESTED = ""
 
 _KINDS = {**payloads.CLAUDE_KINDS, "SubagentStart": events.AGENT}
-_WRITERS = ("apply_patch",)
+TOOLS = payloads.ToolNames(("apply_patch",), (), ("Bash",))  # it reads files in its shell
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    return payloads.event(NAME, _KINDS, _WRITERS, payload)
+    return payloads.event(NAME, _KINDS, TOOLS, payload)
 
 
 def format_reply(event: Event, reply: Reply) -> str:
@@ -45,9 +48,8 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
         folder = f"{top}/.codex"
     elif scope != "user":
         return []
-    # Those of a project are for all who work on it, with whatever version.
-    hooks = ("codex/hooks.json", "codex/prompt.json") if scope == "user" else ("codex/hooks.json",)
-    return [(f"{folder}/hooks.json", hooks), (f"{folder}/config.toml", ("codex/tools.toml",))]
+    hooks = f"{folder}/hooks.json", ("codex/hooks.json",)
+    return [hooks, (f"{folder}/config.toml", ("codex/tools.toml",))]
 
 
 def list_plugin_settings(home: str, top: str) -> "list[str]":

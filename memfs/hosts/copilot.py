@@ -14,23 +14,29 @@ if TYPE_CHECKING:
 NAME = "copilot"
 TITLE = "Copilot CLI"
 WINDOW = 128_000
+READS = (("agents",), ("claude",), ("gemini",), ("copilot",))
+ADDS = 0
+IS_SILENT = False
 COMMAND = "copilot"
 HOME = ".copilot"
 PLUGIN_VERB = "install"
 RESTARTS = False
 IGNORES = ("a byte order mark", "a comment", "a trailing comma")
-CALLS_TOOLS = ""
 VARIABLES = ("COPILOT_AGENT_SESSION_ID",)
 FOLDERS = ("COPILOT_HOME",)
 IS_IMITATED = True
+TELLS, ASKS = events.BEFORE, True
 TESTED = ""
 
-_WRITERS = ("create", "edit", "apply_patch")
+# Hooks that are named as Claude Code names them are sent its names of tools, too.
+TOOLS = payloads.ToolNames(
+    ("create", "edit", "apply_patch", "Write", "Edit"), ("view", "Read"), ("bash", "Bash")
+)
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    found = payloads.event(NAME, payloads.CLAUDE_KINDS, _WRITERS, payload)
+    found = payloads.event(NAME, payloads.CLAUDE_KINDS, TOOLS, payload)
     if found and found.kind == events.END and not found.transcript:  # it names it at a stop alone,
         folder = f"{_find_home(os.path.expanduser('~'))}/session-state"  # and writes it after that
         found.transcript = f"{folder}/{os.path.basename(found.session)}/events.jsonl"
@@ -46,8 +52,9 @@ def _find_home(home: str) -> str:
 def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply: its keys stand at the top, unlike with Claude Code."""
     made: dict[str, object] = {}
-    if reply.refusal and event.kind == events.WRITE:
-        made = {"permissionDecision": "deny", "permissionDecisionReason": reply.refusal}
+    if reply.refusal and event.kind == events.BEFORE:
+        decision = "ask" if reply.asks else "deny"
+        made = {"permissionDecision": decision, "permissionDecisionReason": reply.refusal}
     elif event.kind == events.STOP:
         return payloads.format_stop(reply)
     elif event.kind in payloads.WITH_CONTEXT:

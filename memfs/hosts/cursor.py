@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 NAME = "cursor"
 TITLE = "Cursor"
 WINDOW = 200_000
+READS = (("agents",), ("cursor",))
+ADDS = 0
+IS_SILENT = False
 COMMAND = "cursor"
 HOME = ".cursor"
 PLUGIN_VERB = ""  # its command takes no plugins
 RESTARTS = False
 IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
 VARIABLES = ("CURSOR_AGENT",)
 FOLDERS: tuple[str, ...] = ()
 IS_IMITATED = True
+TELLS, ASKS = events.AFTER, False
 TESTED = "not run: from its documentation, cursor.com/docs/hooks"
 
 _KINDS = {
@@ -36,11 +39,13 @@ _KINDS = {
     "stop": events.STOP,
     "preCompact": events.COMPACT,
     "sessionEnd": events.END,
-    "preToolUse": events.WRITE,
-    "postToolUse": events.WRITTEN,
+    "preToolUse": events.BEFORE,
+    "postToolUse": events.AFTER,
 }
-_WRITERS = ("Write", "StrReplace", "Edit")
-_DELETE = "Delete"  # there is nothing to look at afterwards
+_WRITERS, _READERS, _SHELLS = ("Write", "StrReplace", "Edit"), ("Read",), ("Shell",)
+TOOLS = payloads.ToolNames(_WRITERS, _READERS, _SHELLS)
+# After one that deletes there is nothing to look at.
+_BEFORE = payloads.ToolNames((*_WRITERS, "Delete"), _READERS, _SHELLS)
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
@@ -54,8 +59,8 @@ def parse_event(payload: dict[str, object]) -> Event | None:
         "cwd": folder or os.environ.get("CURSOR_PROJECT_DIR") or payload.get("cwd"),
         "source": "startup" if name == "sessionStart" else "",  # that is of new conversations alone
     }
-    writers = (*_WRITERS, _DELETE) if name == "preToolUse" else _WRITERS
-    found = payloads.event(NAME, _KINDS, writers, common)
+    tools = _BEFORE if name == "preToolUse" else TOOLS
+    found = payloads.event(NAME, _KINDS, tools, common)
     if found and found.kind in (events.STOP, events.COMPACT, events.END) and not found.transcript:
         found.transcript = find_named_folder("CURSOR_TRANSCRIPT_PATH") or _find_transcript(found)
     return found
@@ -64,7 +69,7 @@ def parse_event(payload: dict[str, object]) -> Event | None:
 def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply, whose keys stand at the top."""
     made: dict[str, object] = {}
-    if reply.refusal and event.kind == events.WRITE:
+    if reply.refusal and event.kind == events.BEFORE:
         made = {"permission": "deny", "user_message": reply.refusal, "agent_message": reply.refusal}
     elif event.kind == events.STOP:
         made = {"followup_message": reply.more} if reply.more else {}

@@ -6,6 +6,7 @@ run. Its hooks are like those of Claude Code, whose settings it runs as well.
 
 import os
 
+from memfs.core import events
 from memfs.core.events import Event, Reply
 from memfs.hosts import payload as payloads
 
@@ -16,18 +17,21 @@ if TYPE_CHECKING:
 NAME = "devin"
 TITLE = "Devin CLI"
 WINDOW = 200_000
+READS = (("agents",),)
+ADDS = 0
+IS_SILENT = False
 COMMAND = "devin"
 HOME = ".config/devin"
 PLUGIN_VERB = ""
 RESTARTS = False
 IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
 VARIABLES = ("DEVIN_PROJECT_DIR",)
 FOLDERS: tuple[str, ...] = ()
 IS_IMITATED = False
+TELLS, ASKS = events.AFTER, False
 TESTED = "not run: from its documentation, docs.devin.ai/cli/extensibility/hooks"
 
-_WRITERS = ("edit", "write")
+TOOLS = payloads.ToolNames(("edit", "write"), ("read",), ("exec",))
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
@@ -37,7 +41,7 @@ def parse_event(payload: dict[str, object]) -> Event | None:
     """
     folder = payload.get("cwd") or os.environ.get("DEVIN_PROJECT_DIR")
     found = {**payload, "cwd": folder, "transcript_path": ""}
-    return payloads.event(NAME, payloads.CLAUDE_KINDS, _WRITERS, found)
+    return payloads.event(NAME, payloads.CLAUDE_KINDS, TOOLS, found)
 
 
 def format_reply(event: Event, reply: Reply) -> str:
@@ -54,7 +58,7 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
     config = find_named_folder("XDG_CONFIG_HOME") or f"{home}/.config"
     path = names.get(scope, f"{config}/devin/config.json")
     kinds = {name: kind for name, kind in payloads.CLAUDE_KINDS.items() if name != "PreCompact"}
-    return [(path, (entries.make_hooks(kinds, _WRITERS), entries.make_tools()))]
+    return [(path, (entries.make_hooks(kinds, TOOLS, TELLS), entries.make_tools()))]
 
 
 def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host

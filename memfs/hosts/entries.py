@@ -5,26 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from memfs.core import events
+from memfs.hosts.payload import TOOL_EVENTS, ToolNames
 from memfs.hosts.settings_merge import SERVER, Json
 
 _SLOW = (events.STOP, events.COMPACT)  # they read the transcript
 _SECONDS, _SLOW_SECONDS = 10, 30
 
 
-def make_hooks(kinds: dict[str, str], writers: Iterable[str]) -> Json:
+def make_hooks(kinds: dict[str, str], tools: ToolNames, tells: str) -> Json:
     """Return hooks in groups, as Claude Code has them, for events by the host's names.
 
-    Those of tools run for `writers` alone. Timeouts are in seconds.
+    `tells` is the event of a tool at which the model is told something. Timeouts are in seconds.
     """
     groups: Json = {}
     for name, kind in kinds.items():
         timeout = _SLOW_SECONDS if kind in _SLOW else _SECONDS
         hook = {"type": "command", "command": "{hook}", "timeout": timeout}
-        is_tool = kind in (events.WRITE, events.WRITTEN)
-        groups[name] = [{**({"matcher": "|".join(writers)} if is_tool else {}), "hooks": [hook]}]
+        wired = tools.list_wired(kind, tells) if kind in TOOL_EVENTS else ()
+        groups[name] = [{**({"matcher": "|".join(wired)} if wired else {}), "hooks": [hook]}]
     return {"hooks": groups}
 
 

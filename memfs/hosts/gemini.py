@@ -13,15 +13,18 @@ if TYPE_CHECKING:
 NAME = "gemini"
 TITLE = "Gemini CLI"
 WINDOW = 1_048_576
+READS = (("gemini",),)
+ADDS = 640
+IS_SILENT = False
 COMMAND = "gemini"
 HOME = ".gemini"
 PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = False
 IGNORES = ("a byte order mark", "a trailing comma")  # it does not even start
-CALLS_TOOLS = ""
 VARIABLES = ("GEMINI_CLI",)
 FOLDERS = ("GEMINI_CLI_HOME",)
 IS_IMITATED = True
+TELLS, ASKS = events.AFTER, True
 TESTED = ""
 
 _KINDS = {
@@ -29,17 +32,19 @@ _KINDS = {
     "BeforeAgent": events.PROMPT,
     "AfterAgent": events.STOP,
     "SessionEnd": events.END,
-    "BeforeTool": events.WRITE,
-    "AfterTool": events.WRITTEN,
+    "BeforeTool": events.BEFORE,
+    "AfterTool": events.AFTER,
     "PreCompress": events.COMPACT,
 }
 _REPLACED = b'{"$set":{"messages":'  # a line of the transcript that replaces the context
-_WRITERS = ("write_file", "replace", "edit")
+TOOLS = payloads.ToolNames(
+    ("write_file", "replace", "edit"), ("read_file", "read_many_files"), ("run_shell_command",)
+)
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    found = payloads.event(NAME, _KINDS, _WRITERS, payload)
+    found = payloads.event(NAME, _KINDS, TOOLS, payload)
     if found and "</hook_context>" in found.prompt:  # a session start's context is before it
         found.prompt = found.prompt.rpartition("</hook_context>")[2].strip()
     if found and found.kind == events.STOP and _is_compressed(found.transcript):
@@ -65,8 +70,9 @@ def _is_compressed(transcript: str) -> bool:
 
 def format_reply(event: Event, reply: Reply) -> str:
     """Return the JSON of a reply; plain text would be shown to the person."""
-    if reply.refusal and event.kind == events.WRITE:
-        return json.dumps({"decision": "deny", "reason": reply.refusal}) + "\n"
+    if reply.refusal and event.kind == events.BEFORE:
+        decision = "ask" if reply.asks else "deny"
+        return json.dumps({"decision": decision, "reason": reply.refusal}) + "\n"
     return payloads.format_nested(event, reply)
 
 

@@ -15,24 +15,29 @@ if TYPE_CHECKING:
 NAME = "grok"
 TITLE = "Grok Build"
 WINDOW = 256_000
+READS = (("agents",), ("claude",))
+ADDS = 140
+IS_SILENT = True
 COMMAND = "grok"
 HOME = ".grok"
 PLUGIN_VERB = ""
 RESTARTS = False
 IGNORES: tuple[str, ...] = ("a byte order mark", "a comment", "a trailing comma")
-CALLS_TOOLS = ""
 VARIABLES = ("GROK_SESSION_ID", "GROK_AGENT")
 FOLDERS = ("GROK_HOME",)
 IS_IMITATED = False
+TELLS, ASKS = events.BEFORE, True
 TESTED = ""
 
-_WRITERS = ("write", "search_replace")
+TOOLS = payloads.ToolNames(
+    ("write", "search_replace"), ("read_file",), ("run_terminal_command", "run_terminal_cmd")
+)
 _SILENT = (events.START, events.PROMPT)  # what is said there is lost: it must not count as said
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or tells nothing."""
-    found = payloads.event(NAME, payloads.CLAUDE_KINDS, _WRITERS, payload)
+    found = payloads.event(NAME, payloads.CLAUDE_KINDS, TOOLS, payload)
     if found is None or found.kind in _SILENT:
         return None
     found.again = payload.get("stopHookActive") is True
@@ -55,7 +60,7 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
     folder = find_named_folder("GROK_HOME") or f"{home}/.grok"
     folder = f"{top}/.grok" if scope == "project" else folder
     kinds = {name: kind for name, kind in payloads.CLAUDE_KINDS.items() if kind not in _SILENT}
-    hooks = entries.make_hooks(kinds, _WRITERS)
+    hooks = entries.make_hooks(kinds, TOOLS, TELLS)
     return [
         (f"{folder}/hooks/memfs.json", (hooks,)),
         (f"{folder}/config.toml", ("grok/tools.toml",)),

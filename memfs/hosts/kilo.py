@@ -4,6 +4,7 @@ It is a fork of opencode, and runs the same plugin (tried by hand with 7.7.9). I
 read: an index of its database is one that a reader of foreign files may not trust.
 """
 
+from memfs.core import events
 from memfs.core.events import Event
 from memfs.hosts import opencode
 from memfs.hosts import payload as payloads
@@ -15,21 +16,24 @@ if TYPE_CHECKING:
 NAME = "kilo"
 TITLE = "Kilo"
 WINDOW = 200_000
+READS = (("agents", "claude"),)
+ADDS = 320
+IS_SILENT = False
 COMMAND = "kilo"
 HOME = ".config/kilo"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
 RESTARTS = True
 IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
 VARIABLES = ("KILO",)
 FOLDERS: tuple[str, ...] = ()
 IS_IMITATED = False
+TELLS, ASKS = events.AFTER, False
 TESTED = "by hand, 7.7.9 (kilo.ai/docs)"
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn the payload of our plugin into an event; None for one that is not for us."""
-    return payloads.event(NAME, payloads.CLAUDE_KINDS, opencode.WRITERS, payload)
+    return payloads.event(NAME, payloads.CLAUDE_KINDS, opencode.TOOLS, payload)
 
 
 def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":

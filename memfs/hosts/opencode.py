@@ -17,23 +17,28 @@ if TYPE_CHECKING:
 NAME = "opencode"
 TITLE = "opencode"
 WINDOW = 200_000
+READS = (("agents", "claude"),)
+ADDS = 320
+IS_SILENT = False
 COMMAND = "opencode"
 HOME = ".config/opencode"
 PLUGIN_VERB = ""  # its plugins are files, and ours is written like its settings
 RESTARTS = True
 IGNORES: tuple[str, ...] = ()
-CALLS_TOOLS = ""
 VARIABLES = ("OPENCODE",)
 FOLDERS = ("OPENCODE_DB",)
 IS_IMITATED = True
+TELLS, ASKS = events.AFTER, False
 TESTED = ""
 
-WRITERS = ("write", "edit", "multiedit", "patch", "apply_patch")
+TOOLS = payloads.ToolNames(
+    ("write", "edit", "multiedit", "patch", "apply_patch"), ("read",), ("bash",)
+)
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn the payload of our plugin into an event; None for one that is not for us."""
-    found = payloads.event(NAME, payloads.CLAUDE_KINDS, WRITERS, payload)
+    found = payloads.event(NAME, payloads.CLAUDE_KINDS, TOOLS, payload)
     if found and found.kind in (events.STOP, events.END) and not found.transcript:
         bases = list_databases(os.path.expanduser("~"))
         found.transcript = next((path for path in bases if os.path.exists(path)), "")

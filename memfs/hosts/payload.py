@@ -6,8 +6,8 @@ import os
 from memfs.core import events
 from memfs.core.events import Event, Reply
 
-_PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
-_SEVERAL = ("files", "replacements")  # lists of paths, or of what has one
+_PATHS = ("file_path", "path", "notebook_path", "filePath", "absolute_path", "target_file")
+_SEVERAL = ("files", "replacements", "paths", "include")  # lists of paths, or of what has one
 _GROK = {"workspaceRoot", "hookEventName", "hook_event_name"}  # each key in two spellings
 _VSCODE = "/GitHub.copilot-chat/"  # in the path of each transcript of VS Code
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
@@ -18,11 +18,29 @@ CLAUDE_KINDS = {
     "Stop": events.STOP,
     "PreCompact": events.COMPACT,
     "SessionEnd": events.END,
-    "PreToolUse": events.WRITE,
-    "PostToolUse": events.WRITTEN,
+    "PreToolUse": events.BEFORE,
+    "PostToolUse": events.AFTER,
 }
-# Events whose reply may have context for the model.
-WITH_CONTEXT = (events.START, events.AGENT, events.PROMPT, events.WRITTEN)
+TOOL_EVENTS = (events.BEFORE, events.AFTER)
+# Events whose reply may have context for the model; `BEFORE` alone where the host `TELLS` there.
+WITH_CONTEXT = (events.START, events.AGENT, events.PROMPT, *TOOL_EVENTS)
+
+
+class ToolNames:
+    """The names of a host's own tools: those that write files, read them, and run commands."""
+
+    __slots__ = ("readers", "shells", "writers")
+
+    def __init__(
+        self, writers: tuple[str, ...], readers: tuple[str, ...], shells: tuple[str, ...]
+    ) -> None:
+        self.writers, self.readers, self.shells = writers, readers, shells
+
+    def list_wired(self, kind: str, tells: str) -> tuple[str, ...]:
+        """List the tools for which a hook of a kind runs, where a host tells at an event."""
+        if kind == tells:
+            return (*self.writers, *self.readers, *self.shells)
+        return (*self.writers, *self.shells) if kind == events.BEFORE else self.writers
 
 
 def get_text(payload: dict[str, object], key: str) -> str:
@@ -55,21 +73,28 @@ def detect_host(payload: dict[str, object]) -> str:
 
 
 def event(
-    host: str, kinds: dict[str, str], writers: tuple[str, ...], payload: dict[str, object]
+    host: str, kinds: dict[str, str], tools: ToolNames, payload: dict[str, object]
 ) -> Event | None:
     """Turn a payload of the common shape into an event; None for one that is not for us.
 
-    `kinds` are our words for the host's events, `writers` the names of its tools that write files.
+    `kinds` are our words for the host's events, `tools` the names of its tools.
     """
     name = get_text(payload, "hook_event_name")
     kind = kinds.get(name, events.OTHER)
     session = get_text(payload, "session_id")
-    files: tuple[str, ...] = ()
-    writes = kind in (events.WRITE, events.WRITTEN)
-    if writes and get_text(payload, "tool_name") in writers:
-        files = list_written(payload.get("tool_input"))
-    if kind == events.OTHER or not session or (writes and not files):
+    if kind == events.OTHER or not session:
         return None
+    files: tuple[str, ...] = ()
+    opened, command = files, ""
+    if kind in TOOL_EVENTS:
+        tool, given = get_text(payload, "tool_name"), payload.get("tool_input")
+        if tool in tools.shells:
+            command = get_text(given, "command") if isinstance(given, dict) else ""
+        elif tool in tools.readers or tool in tools.writers:
+            opened = list_files(given)
+            files = opened if tool in tools.writers else ()
+        if not (opened or command):
+            return None
     found = Event(
         host,
         kind,
@@ -81,7 +106,9 @@ def event(
         get_text(payload, "prompt"),
         files,
     )
-    found.call = get_text(payload, "tool_use_id") or get_text(payload, "agent_id")
+    found.opened, found.command = opened, command
+    found.agent = get_text(payload, "agent_id")
+    found.call = get_text(payload, "tool_use_id") or found.agent
     found.again = payload.get("stop_hook_active") is True
     found.answer = get_text(payload, "last_assistant_message")
     return found
@@ -93,10 +120,10 @@ def format_nested(event: Event, reply: Reply) -> str:
     Codex refuses every key that it does not know.
     """
     made: dict[str, object] = {}
-    if reply.refusal and event.kind == events.WRITE:
+    if reply.refusal and event.kind == events.BEFORE:
         made["hookSpecificOutput"] = {
             "hookEventName": event.name,
-            "permissionDecision": "deny",
+            "permissionDecision": "ask" if reply.asks else "deny",
             "permissionDecisionReason": reply.refusal,
         }
         return json.dumps(made) + "\n"
@@ -120,8 +147,8 @@ def format_stop(reply: Reply) -> str:
     return json.dumps(made) + "\n" if made else ""
 
 
-def list_written(tool_input: object) -> tuple[str, ...]:
-    """Return the files that a tool writes, by its input."""
+def list_files(tool_input: object) -> tuple[str, ...]:
+    """Return the files that a tool reads or writes, by its input."""
     if not isinstance(tool_input, dict):
         return ()
     for key in _PATHS:
@@ -132,7 +159,7 @@ def list_written(tool_input: object) -> tuple[str, ...]:
             return tuple(
                 path
                 for each in several
-                for path in ((each,) if isinstance(each, str) else list_written(each))
+                for path in ((each,) if isinstance(each, str) else list_files(each))
             )
     patches = [get_text(tool_input, key) for key in ("command", "input", "patch", "patchText")]
     return tuple(

@@ -14,23 +14,28 @@ if TYPE_CHECKING:
 NAME = "qwen"
 TITLE = "Qwen Code"
 WINDOW = 262_144
+READS = (("agents",),)
+ADDS = 0
+IS_SILENT = False
 COMMAND = "qwen"
 HOME = ".qwen"
 PLUGIN_VERB = ""  # it has extensions instead
 RESTARTS = True
 IGNORES = ("a trailing comma",)
-CALLS_TOOLS = ""
 VARIABLES = ("QWEN_CODE_SESSION_ID", "QWEN_CODE")
 FOLDERS = ("QWEN_HOME",)
 IS_IMITATED = False
+TELLS, ASKS = events.AFTER, True  # before a tool, what is told is lost
 TESTED = "with each change, but for a compaction"
 
-_WRITERS = ("write_file", "edit", "notebook_edit")
+TOOLS = payloads.ToolNames(
+    ("write_file", "edit", "notebook_edit"), ("read_file",), ("run_shell_command",)
+)
 
 
 def parse_event(payload: dict[str, object]) -> Event | None:
     """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    found = payloads.event(NAME, payloads.CLAUDE_KINDS, _WRITERS, payload)
+    found = payloads.event(NAME, payloads.CLAUDE_KINDS, TOOLS, payload)
     if found and found.kind == events.PROMPT and not found.prompt:  # a tool answered
         return None
     return found
@@ -49,7 +54,7 @@ def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, .
     if scope == "local":
         return []
     folder = find_named_folder("QWEN_HOME") or f"{home}/.qwen"
-    hooks = entries.make_hooks(payloads.CLAUDE_KINDS, _WRITERS)
+    hooks = entries.make_hooks(payloads.CLAUDE_KINDS, TOOLS, TELLS)
     tools = entries.make_tools(trust=True, alwaysLoadTools=True)
     folder = f"{top}/.qwen" if scope == "project" else folder
     return [(f"{folder}/settings.json", (hooks, tools))]

@@ -65,7 +65,7 @@ def list_server_files(
     return [
         each
         for each in _read_files(host, home, top, read)
-        if f'"{settings_merge.SERVER}"' in each.text
+        if settings_merge.SERVER in each.text
         and settings_merge.servers(
             parse(each.text, each.path), find_project_key(top) if top else None
         )
@@ -173,16 +173,6 @@ def ask_versions(known: Iterable[Host]) -> dict[str, str]:
 
     with ThreadPoolExecutor(max(len(programs), 1)) as threads:
         return dict(zip(programs, threads.map(_ask_program, programs.values()), strict=True))
-
-
-def calls_tools(host: Host) -> bool:
-    """Return whether prompt hooks of the installed version can call tools."""
-    found = ask_versions([host])[host.NAME] if host.CALLS_TOOLS else ""
-    return bool(found) and _parse_numbers(found) >= _parse_numbers(host.CALLS_TOOLS)
-
-
-def _parse_numbers(version: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d{1,9}", version.partition("-")[0])]
 
 
 def _ask_program(program: str | None) -> str:

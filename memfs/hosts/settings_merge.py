@@ -68,7 +68,7 @@ def commands(settings: Json) -> list[str]:
 
 
 def calls_tool(settings: Json) -> bool:
-    """Return whether a hook of ours calls a tool, so that no process is started."""
+    """Return whether a hook calls a tool of our server, as prompts of earlier versions do."""
     return any(map(_is_call, _list_hooks(settings)))
 
 

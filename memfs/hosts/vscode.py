@@ -16,11 +16,16 @@ from memfs.hosts import payload as payloads
 
 NAME = "vscode"
 IS_IMITATED = False
+TELLS, ASKS = events.BEFORE, True
 
 _KINDS = {**payloads.CLAUDE_KINDS, "SubagentStart": events.AGENT}
-_WRITERS = (
-    *("create_file", "replace_string_in_file", "multi_replace_string_in_file"),
-    *("insert_edit_into_file", "edit_notebook_file", "apply_patch", "createFile", "editFiles"),
+TOOLS = payloads.ToolNames(
+    (
+        *("create_file", "replace_string_in_file", "multi_replace_string_in_file"),
+        *("insert_edit_into_file", "edit_notebook_file", "apply_patch", "createFile", "editFiles"),
+    ),
+    ("read_file", "readFile"),
+    ("run_in_terminal", "runTerminalCommand", "runCommands"),
 )
 
 
@@ -31,7 +36,7 @@ def parse_event(payload: dict[str, object]) -> Event | None:
         "hook_event_name": payload.get("hookEventName") or payload.get("hook_event_name"),
         "session_id": payload.get("sessionId") or payload.get("session_id"),
     }
-    return payloads.event(copilot.NAME, _KINDS, _WRITERS, common)
+    return payloads.event(copilot.NAME, _KINDS, TOOLS, common)
 
 
 def format_reply(event: Event, reply: Reply) -> str:

@@ -9,7 +9,6 @@ from memfs.core import changes as compare
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.privacy import storable
-from memfs.core.records import Origin
 from memfs.importers import merge as merge_module
 from memfs.importers.merge import ImportItem
 from memfs.search import doc_json
@@ -54,12 +53,9 @@ class BlockImport:
                 out.append(self._plan_block(label, data))
         return out
 
-    def make_change(self, change: Change, origin: Origin) -> Change:
-        """Return a change with the managed keys set."""
-        head, _ = frontmatter.split(change.after or "")
-        at = str(self._parse(change.label, "", head).meta.get("updated_at") or "")
-        when = at if _is_future(at) else clock.now()
-        text = yaml_edit.set_keys(change.after or "", change.version, when, origin.actor)
+    def make_change(self, change: Change) -> Change:
+        """Return a change without the keys that earlier versions of memfs wrote."""
+        text = yaml_edit.drop_outdated(change.after or "")
         return Change(
             change.tier, change.label, change.path, change.before, text, OP, change.version
         )
@@ -111,9 +107,6 @@ class BlockImport:
         if ours is None:
             return self._unpin_if_full(label, path, other)
         mine = self._parse(label, path, ours)
-        if _is_future(str(other.meta.get("updated_at") or "")):  # the newest wins
-            head = yaml_edit.write(other.head, {"updated_at": clock.now()}, "\n")
-            theirs = head + other.body
         if mine.problem:
             return f"cannot import '{label}': its front matter here cannot be read ({mine.problem})"
         base = ours if self._is_untouched(label, ours) else self._find_imported(label, other)

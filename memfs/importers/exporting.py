@@ -210,6 +210,7 @@ def _collect_members(
         kept = [each.path for each in trees.walk(f"{store.local}/recall")]
         recall_files = sorted(path for path in kept if path.endswith((recall.SUFFIX, recall.ASIDE)))
         recall_files += [*chunk_log.list_segments(store), f"{store.local}/{session_outcomes.FILE}"]
+        recall_files += [each.path for each in trees.walk(f"{store.local}/{facts.FOLDER}")]
         listed += [(path, f"local{path.removeprefix(store.local)}") for path in recall_files]
     members: dict[str, bytes] = {}
     left_out = []
@@ -252,7 +253,7 @@ def _count_members(members: dict[str, bytes]) -> dict[str, int]:
     return {
         "blocks": count("blocks/", blocks.SUFFIX),
         "passages": count("archive/", archive.SUFFIX),
-        "facts": lines("facts/"),
+        "facts": lines("facts/") + lines("local/facts/"),
         "static": count("static/", ".md"),
         "sessions": count("local/recall/", recall.SUFFIX),
         "windows": lines(f"local/{chunk_log.FOLDER}/"),

@@ -401,7 +401,7 @@ def _import_members(
             for item in items:
                 merge.write(store, item)
             merge.remove_outdated(store, outdated)
-            changes = [merging.make_change(change, origin) for change in merging.changes]
+            changes = [merging.make_change(change) for change in merging.changes]
             entries = store_writer.commit(changes, origin) if changes else []
             if entries:
                 noted = _note_import(store, items, entries, origin, ident)

@@ -329,6 +329,7 @@ _PLANNERS: Mapping[tuple[str, str], _Planner] = {  # by folder and suffix
     ("local/recall/", recall.SUFFIX): _plan_sessions,
     ("local/recall/", recall.ASIDE): _plan_sessions,
     (f"local/{chunk_log.FOLDER}/", chunk_log.SUFFIX): partial(_plan_local, "windows"),
+    ("local/facts/", ".jsonl"): partial(_plan_local, "facts"),
     ("local/", session_outcomes.FILE): partial(_plan_local, "outcomes"),
 }
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from memfs.core import frontmatter, headings
 from memfs.core.errors import MemfsError
 from memfs.core.privacy import public
+from memfs.core.rule_scope import RuleScope
 from memfs.files import outside
 from memfs.hosts import marked_section
 from memfs.hosts.marked_section import MARKS
@@ -210,10 +211,11 @@ def _make_block(source: ForeignFile, text: _Text, limit: int, *, pin: bool) -> d
     if len(text.body) > limit:
         return {}
     head = {
-        "description": _describe(source, text),
+        "description": _summarize(source, text),
         "limit": limit,
         "read_only": False,
         "pinned": pin,
+        "paths": _list_paths(text) or None,
         "tags": text_files.list_tags(text.meta, text.kind) or None,
         "source": source.kept,
     }
@@ -252,20 +254,31 @@ def _make_passages(source: ForeignFile, text: _Text) -> dict[str, bytes]:
 
 
 def _describe(source: ForeignFile, text: _Text) -> str:
+    """Describe a passage: its text and which files it is for."""
+    applies, summary = _format_scope(text), _summarize(source, text)
+    return f"{summary} (for {applies})" if applies else summary
+
+
+def _summarize(source: ForeignFile, text: _Text) -> str:
     """Describe a text by its front matter, its first heading, or its first sentence."""
     summary = str(text.meta.get("description") or text.meta.get("name") or "")
     if not summary:
         title = headings.find_heading(text.body)
         plain = title.lower() in ("", os.path.basename(source.path).lower(), "memory")
         summary = _find_sentence(text.body) if plain else _MARKUP.sub("", title)
-    applies = _format_scope(text)
-    return " ".join(f"{summary} (for {applies})".split()) if applies else " ".join(summary.split())
+    return " ".join(summary.split())
 
 
 def _format_scope(text: _Text) -> str:
+    return ", ".join(_list_paths(text))
+
+
+def _list_paths(text: _Text) -> list[str]:
+    """Return the globs of the files that a text is for; none for one that is for all."""
     value = next((text.meta[key] for key in _FOR if text.meta.get(key)), "")
-    found = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return "" if found in _EVERYTHING else found
+    found = RuleScope({"paths": value if isinstance(value, list) else str(value)}).paths
+    everything = text.meta.get("alwaysApply") is True or any(each in _EVERYTHING for each in found)
+    return [] if everything else found
 
 
 def _find_sentence(body: str) -> str:

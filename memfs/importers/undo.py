@@ -187,7 +187,8 @@ class _Undoing:
         else:
             recall.remove_session(path)
             self.removed["session"] += 1
-            session_outcomes.remove_traces(self._place, store, said[0].host, said[0].session)
+            names = {(said[0].host, said[0].session)}
+            session_outcomes.remove_traces(self._place, store, names)
         return True
 
 

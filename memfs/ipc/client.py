@@ -262,55 +262,6 @@ def ask(
         return None
 
 
-class PersistentClient:
-    """A connection to the service that stays open between questions. For one thread.
-
-    Each answer has `wait` seconds.
-    """
-
-    def __init__(self, kind: str, wait: float = QUICK) -> None:
-        self._kind, self._wait = kind, wait
-        self._connection: Connection | None = None
-        self._heads: dict[tuple[str, ...], bytes] = {}  # of questions, by their words
-
-    def ask(
-        self, words: list[str], body: bytes, deliver: "Callable[[bytes], object]"
-    ) -> bytes | None:
-        """Return the answer, once delivered; None if there is no service or it leaves the work.
-
-        Raises `OSError` if none comes in time.
-        """
-        if self._connection is not None:
-            try:
-                return self._exchange(words, body, deliver)
-            except GoneError:
-                pass  # another one may be there by now
-        return self._exchange(words, body, deliver)
-
-    def close(self) -> None:
-        connection, self._connection = self._connection, None
-        self._heads = {}
-        if connection is not None:
-            connection.close()
-
-    def _exchange(
-        self, words: list[str], body: bytes, deliver: "Callable[[bytes], object]"
-    ) -> bytes | None:
-        try:
-            if self._connection is None:
-                self._connection = connect(self._wait)
-                if self._connection is None:
-                    return None
-            head = self._heads.get(tuple(words))
-            if head is None:
-                head = self._heads[tuple(words)] = format_question(self._kind, words, b"")
-            self._connection.allow(self._wait)
-            return exchange_frames(self._connection, head + body, deliver)
-        except BaseException:  # a late answer must not be read as that to the next question
-            self.close()
-            raise
-
-
 def is_listening() -> bool:
     """Tell whether a service listens, or has listened, where no other user can."""
     return _is_private_socket(_encode_address())

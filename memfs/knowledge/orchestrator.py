@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import msgspec
 
 from memfs.context import assemble as assembling
 from memfs.context import window_budget
-from memfs.context.assemble import Compression, Piece
+from memfs.context.pieces import Compression, Context, Found, Piece
 from memfs.core import os_errors
 from memfs.core.errors import StoreError, UsageError, find_refusal, is_panic
 from memfs.core.privacy import storable
@@ -18,7 +18,7 @@ from memfs.knowledge.facts import fact_store
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.base import BaseKind
-from memfs.knowledge.kinds.protocol import Content, Found, Kind, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Content, Kind, Query, Relevant, State
 from memfs.recall.open_store import OpenStore
 from memfs.store import archive, clock, config
 from memfs.store.blocks import Place
@@ -30,31 +30,6 @@ _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 _QUOTE = 80  # characters from which on a text within the task is a part of it, no answer to it
 _UNKNOWN = 0.1  # the priority of a kind without a configured one
 _RENAMED = {"recency": "since", "prefer_recency": "prefer_recent", "similarity": "threshold"}
-
-
-@dataclass(frozen=True)
-class Context:
-    """One context: its text, and what is in it, by kind.
-
-    `tokens` are those of the text, `left_out` counts the items without room, `compressed` the
-    shortened ones. `steps` usually come next, `summaries` are by kind, `problems` are errors of
-    kinds. `sure` is False where nothing in it is clearly about the task.
-    """
-
-    text: str
-    tokens: int
-    found: Mapping[str, tuple[Found, ...]]
-    left_out: int
-    compressed: int
-    steps: tuple[str, ...] = ()
-    summaries: Mapping[str, str] | None = None
-    problems: tuple[str, ...] = ()
-    pieces: tuple[Piece, ...] = ()
-    sure: bool = True
-
-    def __repr__(self) -> str:
-        counts = f"{len(self.pieces)} pieces, {self.left_out} left out"
-        return f"<Context of {self.tokens:,} tokens: {counts}>"
 
 
 class Orchestrator:

@@ -9,11 +9,6 @@ if TYPE_CHECKING:
     from memfs.core.block import Block
     from memfs.tools.tool_context import ToolContext
 
-INSTRUCTIONS = (
-    "memfs is the memory of this project and its user: blocks that are always in context, an "
-    "archive of passages, and a record of past sessions. Save what will matter in a later session, "
-    "search before you say that you do not remember, and never store secrets."
-)
 _PROMPTS: tuple[tuple[str, str, str, tuple[tuple[str, str, bool], ...]], ...] = (
     ("memory-review", "Review memory", "Look over this session and save what was missed.", ()),
     (

@@ -1,9 +1,9 @@
 """The MCP server: maps requests of the protocol to tool calls, blocks, and prompts. Hot path.
 
-A thread reads. It answers pings, and hooks if the service does at once, and queues the rest; the
-main thread answers that in its order, another thread the hooks. Two generations of the protocol are
-served: after a handshake (until 2025-11-25), and without one, where each request names its version
-(since 2026-07-28).
+A thread reads. It answers pings, and queues the rest; the main thread answers that in its order,
+another thread the hooks, which settings of earlier versions have call a tool. Two generations of
+the protocol are served: after a handshake (until 2025-11-25), and without one, where each request
+names its version (since 2026-07-28).
 """
 
 import _queue
@@ -15,11 +15,10 @@ from memfs import hosts
 from memfs.core.errors import MemfsError, NotFoundError
 from memfs.files import account
 from memfs.ipc import client
-from memfs.ipc.client import PersistentClient
 from memfs.mcp import messages, resources, stdio
 from memfs.mcp.messages import INVALID_PARAMS, Message, ProtocolError
 from memfs.store import blocks
-from memfs.tools import registry
+from memfs.tools import catalog, registry
 from memfs.tools.registry import ToolOffer
 from memfs.tools.tool_context import ToolContext
 
@@ -46,7 +45,7 @@ _ABILITIES: dict[str, object] = {
         "resources": {"listChanged": True, "subscribe": True},
         "tools": {"listChanged": False},
     },
-    "instructions": resources.INSTRUCTIONS,
+    "instructions": catalog.INSTRUCTIONS,
 }
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _LIST_CHANGED, _UPDATED = "notifications/resources/list_changed", "notifications/resources/updated"
@@ -75,7 +74,6 @@ class _Server:
         self._subscribed: set[str] = set()  # after a handshake: resources/subscribe
         self._streams: dict[Ident, Result] = {}  # without: what subscriptions/listen asked for
         self._seen: dict[str, str] = {}
-        self._service = PersistentClient("hook")  # for the thread that reads
         self._queue: _queue.SimpleQueue[Message | None] = _queue.SimpleQueue()
         self._hooks: _queue.SimpleQueue[Message | None] = _queue.SimpleQueue()
         self._wire = stdio.StdioStreams()
@@ -132,7 +130,7 @@ class _Server:
                 self._cancel(message.params.get("requestId"))
         elif message.method == "ping" and not _is_stateless(message):
             self._wire.write(_format_answer(message, {}))
-        elif not self._answer_hook(message):
+        else:
             self._open[message.id] = message
             if _is_hook(message):
                 self._hooks.put(message)
@@ -145,17 +143,6 @@ class _Server:
                 message.cancelled = True  # first: what opens its stream meanwhile sees that
             self._open.pop(ident, None)
             self._streams.pop(ident, None)
-
-    def _answer_hook(self, message: Message) -> bool:
-        """Answer a hook call, if the service answers at once; return whether it did."""
-        given = message.params.get("arguments")
-        if not _is_hook(message):
-            return False
-
-        def deliver(answer: bytes) -> None:
-            self._wire.write(self._format(message, _format_text(stdio.decode_answer(answer))))
-
-        return isinstance(given, dict) and stdio.answer_at_once(self._service, given, deliver)
 
     # The main thread.
 

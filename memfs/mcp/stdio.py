@@ -4,31 +4,16 @@ import os
 
 from memfs import hosts
 from memfs.ipc import client
-from memfs.ipc.client import QUICK, HookCall, PersistentClient
+from memfs.ipc.client import QUICK, HookCall
 from memfs.mcp import messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 TOOL = hosts.HOOK_TOOL
 HOST = "host"  # the argument that says which host's hook it is
 QUIET = "{}"  # no output: for an empty text Claude Code tells its model that a hook succeeded
-
-
-def answer_at_once(
-    client: PersistentClient,
-    arguments: "Mapping[str, object]",
-    deliver: "Callable[[bytes], object]",
-) -> bool:
-    """Deliver the service's answer to a hook (JSON); False if it is slow, or leaves the work."""
-    host = arguments.get(HOST, "")
-    if not isinstance(host, str):
-        return False
-    try:
-        return client.ask(["0", host, "mcp"], messages.encode(arguments), deliver) is not None
-    except Exception:  # noqa: BLE001 - the caller then answers it, and reports errors
-        return False
 
 
 def answer_hook(arguments: "Mapping[str, object]") -> str:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from memfs.recall.answers import PromptRecall
+    from memfs.recall.gone_files import GoneFiles
     from memfs.search.engine import Engine
     from memfs.search.prompt_bm25 import PromptHit
+    from memfs.store.standing_rules import StandingRule
 
     class TeamAsker(Protocol):
         """Asks a team's server in the background while this process searches."""
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 _BEGINNINGS = ("startup", "new")  # start sources of a session that has no brief yet
 RECALL_AUTO = 5  # most sessions and hits for one prompt
 _AUTO = "auto"
+_OUTDATED = "# Files that memory above names, and that are gone or moved since"
 _RECALL_BUDGET = 3000  # UTF-16 units
 # Why a prompt is searched for by words alone.
 _LATE = "the service did not answer within 0.1 seconds"
@@ -102,6 +105,7 @@ def start(place: Place, *, host: str = "", tools: bool = False, last: str = "") 
     what it is told of the last session.
     """
     text, shown, notice = _compose(place, host, tools=tools, note=True, last=last)
+    sessions.forget_given(place.home, place.session)
     sessions.save(place.home, place.session, ShownState(shown, []))
     return Reply(text, notice)
 
@@ -203,11 +207,13 @@ def updates_since(
     *,
     tools: bool,
     unserved: str = LOADING,
+    gone: "GoneFiles | None" = None,
 ) -> tuple[Reply, BriefUpdate]:
     """Return the updates for a session that was `shown` something, and the state to record.
 
     Writes nothing. `engines` are the open indexes (see `prompts.recall`); without any `unserved`
-    says why. `team` asks the team, where the project has joined one; None: it is not asked.
+    says why. `team` asks the team, where the project has joined one; None: it is not asked. `gone`
+    are the files of which recalled texts say that they are gone.
     """
     texts = blocks.read_texts(place)
     # A block that cannot be read now counts as unchanged.
@@ -219,10 +225,15 @@ def updates_since(
     if result is not None and not engines:
         result.by_words = unserved
     recalled = result.found if result else []
+    outdated: list[str] = []
+    if gone is not None and result is not None:
+        gone.annotate(place, recalled)
+        outdated = gone.list_outdated(place.session, now, lambda: _list_rules(place, now))
+        outdated = [line for line in outdated if line not in shown.hits]
     notice = sessions.peek_notice(place.home, place.session)
-    if now == shown.blocks and not recalled and not notice:
+    if now == shown.blocks and not recalled and not outdated and not notice:
         return Reply(), BriefUpdate(None, result)
-    from memfs.context import brief_contents
+    from memfs.context import brief_contents, person_notices
 
     # One that is kept redacted and has changed is shown whole: what changed in it is not known.
     unknown = {key for key in shown.numbers if key in texts and key not in same}
@@ -230,10 +241,19 @@ def updates_since(
     new = brief_contents.format_updates(
         now, before, recalled, _RECALL_BUDGET, place=place, tools=tools
     )
-    new = "\n".join(part for part in (new, notice) if part)
-    hits = shown.hits + [ident for hit in recalled for ident in hit.ids]
+    old = "".join([f"{_OUTDATED}\n", *(f"- {line}\n" for line in outdated)]) if outdated else ""
+    new = "\n".join(part for part in (new, old, notice) if part)
+    hits = shown.hits + [ident for hit in recalled for ident in hit.ids] + outdated
     numbers = {key: number for key, number in shown.numbers.items() if key in same}
-    return Reply(new), BriefUpdate(ShownState(now, hits, numbers), result)
+    line = person_notices.describe_recall(place, recalled)
+    return Reply(new, line), BriefUpdate(ShownState(now, hits, numbers), result)
+
+
+def _list_rules(place: Place, texts: "dict[str, str]") -> "Sequence[StandingRule]":
+    """Return the rules that a beginning session is told."""
+    from memfs.context import brief_contents  # once in a session
+
+    return brief_contents.unwritten_rules(place, texts.values())
 
 
 def forget_shown(event: Event) -> None:

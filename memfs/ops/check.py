@@ -6,22 +6,24 @@ import os
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from memfs import files
 from memfs.core import frontmatter, manifests
 from memfs.core.anchors import find_anchors
+from memfs.core.body_edits import Replace
 from memfs.core.errors import NotFoundError, UsageError
-from memfs.core.formats import format_day
+from memfs.core.records import Fact
 from memfs.knowledge import stale_anchors
 from memfs.knowledge.stale_anchors import StaleAnchor
-from memfs.store import archive, blocks, clock, commits, facts, git, static
+from memfs.store import archive, blocks, commits, facts, git, review_dates, static
 from memfs.store.blocks import Place
 from memfs.store.project_files import ProjectFiles
 
-_DATES = ("review_after", "expires_at")
+_SHORT = 7  # digits of a commit
+DATED = ("due", "unreadable")  # the states of dates
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,11 @@ class CheckFinding:
     """One thing in the memory that is no longer true, or is to be looked at again.
 
     `path` is the file, from the top of the working tree on, and `line` counts from 1. `state` is
-    gone, moved, contradicted or due, `kind` what is named: file, function, script, tool, variable,
-    version, or date. `said` is what stands there, `now` what holds instead ("" for nothing),
-    `source` the file that says so. `commit`, `at` (UTC, ISO 8601) and `subject` are of the commit
-    that changed it. `mend` is the command that mends it, "" where a person has to find the words.
+    gone, moved, contradicted, or of a date due or unreadable; `kind` is what is named: file,
+    function, script, tool, variable, version, or date. `said` is what stands there, `now` what
+    holds instead ("" for nothing), `source` the file that says so. `commit`, `at` (UTC, ISO 8601)
+    and `subject` are of the commit that changed it. `mend` is the command that mends it, "" where a
+    person has to find the words.
     """
 
     path: str
@@ -47,6 +50,29 @@ class CheckFinding:
     at: str = ""
     subject: str = ""
     mend: str = ""
+
+    def explain(self) -> str:
+        """Say what holds instead and since when, "" where that is not known."""
+        words = []
+        if self.state == "moved":
+            words.append(f"now {self.now}")
+        elif self.state == "contradicted":
+            words.append(f"{self.source} says {self.now}")
+        elif self.state == "unreadable":
+            words.append("it is no date; write it as 2026-12-31")
+        elif self.state == "gone" and self.source not in (self.said, f"{self.said}/"):
+            words.append(f"it was in {self.source}")
+        if self.commit:
+            subject = f' "{self.subject}"' if self.subject else ""
+            words.append(f"since {self.at[:10]}, commit {self.commit[:_SHORT]}{subject}")
+        return "; ".join(words)
+
+    def make_edit(self) -> Replace | None:
+        """Return the edit that mends it, None where a person has to find the words."""
+        if not self.mend:
+            return None
+        words = shlex.split(self.mend)
+        return Replace(words[2], words[4], words[5], every=len(words) > 6)
 
 
 @dataclass(frozen=True)
@@ -69,7 +95,24 @@ class _MemoryText(NamedTuple):
     text: str
     head: str = ""
     label: str = ""
-    ident: str = ""  # of a fact: it has no line of its own
+    fact: Fact | None = None  # it has no line of its own
+
+    def find_due(self) -> Iterator[CheckFinding]:
+        """Yield its dates that are past, and those that are none."""
+        lines = self.head.split("\n")
+        dates: Mapping[str, object] = vars(self.fact) if self.fact else {}
+        if any(key in self.head for key in review_dates.KEYS):
+            dates = blocks.front_matter(self.head)
+        for key, value, day in review_dates.find_due(dates):
+            line = next((at for at, each in enumerate(lines, 1) if each.startswith(key)), 1)
+            state, said = "due" if day else "unreadable", f"{key}: {day or value}"
+            line = 0 if self.fact else line
+            yield CheckFinding(self.path, line, self.name, state, "date", said)
+
+    @property
+    def name(self) -> str:
+        """The label of a block, or the id of a fact."""
+        return self.fact.id if self.fact else self.label
 
 
 def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
@@ -93,7 +136,7 @@ def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
     found: list[CheckFinding] = []
     for each, listed in zip(texts, stale, strict=True):
         found += (_describe(each, one) for one in listed)
-        found += _find_due(each)
+        found += each.find_due()
     if base:
         found = list(_filter_caused(project, found, base))
     return CheckReport(tuple(found), len(texts), sum(map(len, named)), project.is_shallow)
@@ -124,7 +167,7 @@ def _read_store(place: Place, project: ProjectFiles) -> Iterator[_MemoryText]:
         if fact.holds and not fact.personal:
             name = f"{fact.at[:7] or 'undated'}.jsonl"
             path = _shorten(project, f"{store.root}/facts/{name}")
-            yield _MemoryText(path, fact.statement, ident=fact.id)
+            yield _MemoryText(path, fact.statement, fact=fact)
 
 
 def _split(path: str, raw: str, label: str = "") -> _MemoryText:
@@ -147,8 +190,8 @@ def _describe(text: _MemoryText, stale: StaleAnchor) -> CheckFinding:
         mend = f"memfs edit {shlex.quote(text.label)} --replace {words}{every}"
     return CheckFinding(
         text.path,
-        0 if text.ident else text.head.count("\n") + anchor.line,
-        text.label or text.ident,
+        0 if text.fact else text.head.count("\n") + anchor.line,
+        text.name,
         stale.state,
         anchor.kind,
         anchor.text,
@@ -175,20 +218,6 @@ def _rewrite(stale: StaleAnchor) -> str:
     if anchor.kind == "tool":  # another one has other commands
         return ""
     return anchor.text.replace(anchor.name, now)
-
-
-def _find_due(text: _MemoryText) -> Iterator[CheckFinding]:
-    """Yield the dates of a text's front matter that are past."""
-    if not text.head:
-        return
-    lines = text.head.split("\n")
-    meta = blocks.front_matter(text.head)
-    today = format_day(clock.seconds())
-    for key in _DATES:
-        day = str(meta.get(key) or "")[:10]
-        if len(day) == 10 and day < today:
-            line = next((at for at, each in enumerate(lines, 1) if each.startswith(key)), 1)
-            yield CheckFinding(text.path, line, text.label, "due", "date", f"{key}: {day}")
 
 
 def _filter_caused(

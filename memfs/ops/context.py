@@ -2,29 +2,62 @@
 
 from __future__ import annotations
 
-from memfs.context.assemble import Compression
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from memfs.context.pieces import Compression, Context
 from memfs.core.errors import UsageError
-from memfs.knowledge import orchestrator
-from memfs.knowledge.kinds.protocol import Query, State
-from memfs.knowledge.orchestrator import Context, Orchestrator
-from memfs.recall.open_store import OpenStore
+from memfs.ipc import service_query
+from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.knowledge.kinds.protocol import Query
+    from memfs.knowledge.orchestrator import Orchestrator
+    from memfs.recall.open_store import OpenStore
 
 # Most items to consider of each kind of memory.
 _MOST = {"vector": 150, "facts": 15, "static": 10, "graph": 3}
 
 
+def find_context(
+    place: Place,
+    task: str,
+    limit: int,
+    compression: Compression | None,
+    open_store: Callable[[], OpenStore],
+) -> Context:
+    """Return the context of the user's service; without one, this process opens the store."""
+    told = service_query.ask("context", place, [task, limit, compression], Context)
+    return told or for_task(open_store(), task, limit, compression)
+
+
+def answer(
+    store: OpenStore, session: str, task: str, limit: int, compression: Compression | None
+) -> Context:
+    """Answer the query of another process (see `service_query`). Raises `MemfsError`."""
+    return for_task(store, task, limit, compression, session)
+
+
 def for_task(
-    index: OpenStore, task: str, limit: int = 0, compression: Compression | None = None
+    index: OpenStore,
+    task: str,
+    limit: int = 0,
+    compression: Compression | None = None,
+    session: str = "",
 ) -> Context:
     """Compose context for a task from the configured kinds, at most `limit` tokens.
 
-    0: the configured limit. Raises `MemfsError` for an empty task, or too small a limit.
+    0: the configured limit. `session` is the running one, "" for that of the place. Raises
+    `MemfsError` for an empty task, or too small a limit.
     """
     if not task.strip():
         raise UsageError("which task?", 'memfs recall "fix the flaky test"')
+    from memfs.knowledge import orchestrator  # with all kinds of memory
+    from memfs.knowledge.kinds.protocol import State  # likewise
+
     memory = orchestrator.for_session(index)
     return memory.context(
-        State(task=task, session=index.place.session),
+        State(task=task, session=session or index.place.session),
         _build_queries(memory),
         limit=limit,
         compression=compression,
@@ -33,5 +66,7 @@ def for_task(
 
 def _build_queries(memory: Orchestrator) -> dict[str, Query]:
     """Return the query for each kind of memory, with its limit of items."""
+    from memfs.knowledge.kinds.protocol import Query  # as above
+
     kinds = memory.kinds.values()
     return {kind.id: Query(limit=_MOST[kind.type]) for kind in kinds if kind.type in _MOST}

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, repeat
 
 from memfs import files
-from memfs.core import body_edits, front_matter_lines, frontmatter, yaml_edit
+from memfs.context import person_notices
+from memfs.core import body_edits, frontmatter, yaml_edit
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT, Block
 from memfs.core.block_states import ContradictedLine, find_contradicted
@@ -17,7 +18,7 @@ from memfs.core.body_edits import BodyEdit, Create, Delete, Describe, Edit, Reje
 from memfs.core.errors import Remedy, StoreError
 from memfs.core.privacy import public
 from memfs.core.records import JournalEntry, Origin
-from memfs.store import blocks, clock, config, writer
+from memfs.store import blocks, config, writer
 from memfs.store.blocks import Place
 from memfs.store.journal_query import RENAME
 from memfs.store.writer import Change, Writer
@@ -89,10 +90,12 @@ def run(
         too_large = session.check_size()
         if too_large:
             return too_large
-        changes = session.build_changes(origin)
+        changes = session.build_changes()
         entries = session.commit(changes, origin)
     if not entries:
         return Unchanged(requested[0].label if requested else "")
+    if origin.actor == "agent":
+        person_notices.queue_edits(place, origin.session, entries)
     note = instruction_sections.finish_edit(place, changes, origin)
     return Edited(
         tuple(entries), note, tuple(chain.from_iterable(map(_list_contradicted, changes)))
@@ -175,11 +178,10 @@ class _Session:
                 )
         return None
 
-    def build_changes(self, origin: Origin) -> list[Change]:
+    def build_changes(self) -> list[Change]:
         """Return the changes to write: one for each draft that differs."""
-        at = clock.now()
         drafts = [draft for draft in self._drafts.values() if draft.text != draft.before]
-        return [self._make_change(draft, origin, at) for draft in drafts]
+        return [self._make_change(draft) for draft in drafts]
 
     def commit(self, changes: list[Change], origin: Origin) -> list[JournalEntry]:
         """Write the changes, to all stores or to none."""
@@ -190,15 +192,19 @@ class _Session:
                 parts.append((store_writer, own))
         return writer.commit(parts, origin) if parts else []
 
-    def _make_change(self, draft: _Draft, origin: Origin, at: str) -> Change:
-        """Set the managed keys, and count the version."""
-        version = draft.version + 1
-        text = draft.text
-        # Front matter without a fence would only end up below a second one.
-        if text is not None and not front_matter_lines.find_missing_fence(draft.before or ""):
-            text = yaml_edit.set_keys(text, version, at, origin.actor)
+    @staticmethod
+    def _make_change(draft: _Draft) -> Change:
+        """Count the version, and drop the keys that earlier versions of memfs wrote."""
+        text = None if draft.text is None else yaml_edit.drop_outdated(draft.text)
         return Change(
-            draft.tier, draft.label, draft.path, draft.before, text, draft.op, version, draft.reason
+            draft.tier,
+            draft.label,
+            draft.path,
+            draft.before,
+            text,
+            draft.op,
+            draft.version + 1,
+            draft.reason,
         )
 
     def _find_draft(self, text: str) -> _Draft | Rejected:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memfs import files, hosts
 from memfs.core import settings
 from memfs.core.errors import UNREADABLE, NotFoundError, UsageError
 from memfs.core.records import STATUSES, SUPERSEDED, Fact, Message
 from memfs.files import atomic
-from memfs.ingest import transcripts
 from memfs.knowledge.facts import fact_store, prose
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.knowledge.kinds import registry
 from memfs.knowledge.kinds.facts import Facts
-from memfs.recall.index_sources import Stage
-from memfs.store import archive, blocks, config, recall
+from memfs.store import archive, blocks, config, lock, recall
+from memfs.store import facts as stored
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
+
+if TYPE_CHECKING:
+    from memfs.recall.index_sources import Stage
 
 _STATE = "facts.json"  # in the local folder: how far each recall file was read
 
@@ -81,6 +84,8 @@ def extract(
     returns the callback for progress. Threshold, categories, deduplication and capacity are those
     of the configured kind. Raises `UsageError` if its configuration is invalid.
     """
+    from memfs.ingest import transcripts  # with what indexes, which a list needs not
+
     find = find or prose.extract_facts
     kind, problems = registry.load_kind(place, "facts")
     if not isinstance(kind, Facts):
@@ -217,6 +222,19 @@ def decide(place: Place, ident: str, status: str) -> Fact:
             f"there is no fact {ident}, or several begin so", "memfs facts lists them, with ids"
         )
     return found
+
+
+def forget(place: Place, idents: Collection[str]) -> int:
+    """Remove facts with all their revisions, by their whole ids; return how many there were.
+
+    A message that is read again may state one again: a rejected one does not come back.
+    """
+    with lock.hold_locks(place.stores(), lock.KINDS):
+        return sum(
+            stored.remove_facts(path, lambda fact: fact.id in idents)
+            for store in place.stores()
+            for path in stored.sources(store)
+        )
 
 
 def source(place: Place, fact: Fact) -> str:

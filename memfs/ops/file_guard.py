@@ -33,11 +33,8 @@ class GuardedFile:
         self.tier = self.label = ""
 
 
-def find(event: Event) -> list[GuardedFile]:
-    """Return the files of an event that are in a store of its folder."""
-    place = blocks.find_answering(event)
-    if place is None:
-        return []
+def find(place: "Place", event: Event) -> list[GuardedFile]:
+    """Return the files that an event writes in a store of its place."""
     found = [_find(place, event.cwd, file) for file in event.files if "\0" not in file]
     return [each for each in found if each is not None]
 
@@ -146,12 +143,18 @@ def _find_secrets(file: GuardedFile, text: str) -> list[str]:
 
 def _adopt(file: GuardedFile, event: "Event | None") -> None:
     """Journal a block as it is: by the host's session, or for None by an unknown author."""
+    from memfs.context import person_notices
     from memfs.core.records import Origin
-    from memfs.store import writer
+    from memfs.store import journal, writer
 
     origin = Origin("agent", event.host, event.session, "written as a file") if event else None
     with writer.writing(file.store, file.place) as store_writer:
+        before = store_writer.get_head(file.tier, file.label)
         store_writer.adopt(file.tier, file.label, file.path, origin)
+        head = store_writer.get_head(file.tier, file.label)
+    if event and head and (before is None or head.offset != before.offset):
+        entry = journal.entry_at(file.store, head.offset)
+        person_notices.queue_edits(file.place, event.session, [entry] if entry else [])
 
 
 def _renew_sections(file: GuardedFile) -> list[str]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.core.escaping import make_plain
-from memfs.knowledge.kinds import registry
-from memfs.knowledge.kinds.graph import Graph
-from memfs.knowledge.session_graph.queries import find_steps
+from memfs.ipc import service_query
 from memfs.knowledge.session_graph.turns import FAILED, WORKED, Flow, GraphEdge, Pattern, Step
 from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.knowledge.kinds.graph import Graph
+    from memfs.recall.open_store import OpenStore
+
+Answer = TypeVar("Answer")
 
 _WIDTH, _ROW, _TOP, _LEFT = 960, 92, 56, 150
 _BOX = 560
@@ -54,7 +58,45 @@ class SimilarTurns:
 
 def load_overview(place: Place) -> Overview:
     """Return the overview of all sessions."""
-    graph = _load_graph(place)
+    return _query(place, Overview, "overview")
+
+
+def draw_graph(place: Place, name: str) -> GraphDrawing:
+    """Return the turns of a session (by a prefix of its id), else of a topic.
+
+    Raises `NotFoundError`.
+    """
+    return _query(place, GraphDrawing, "drawing", name)
+
+
+def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
+    """Return the turns most similar to a text."""
+    return _query(place, SimilarTurns, "similar", text, limit)
+
+
+def find_paths(place: Place, node: str, depth: int) -> list[GraphEdge]:
+    """Return the edges that lead from a node on: `topic:NAME`, `message:ID`.
+
+    The configured `max_depth` limits `depth`.
+    """
+    return _query(place, list[GraphEdge], "paths", node, depth)
+
+
+def answer(store: OpenStore, _session: str, name: str, *words: Any) -> object:
+    """Answer the query of another process (see `service_query`). Raises `MemfsError`."""
+    return _QUERIES[name](_load_graph(store.place), *words)
+
+
+def _query(place: Place, form: type[Answer], name: str, *words: object) -> Answer:
+    """Return the answer of the user's service; without one, this process opens the graph."""
+    told = service_query.ask("graph", place, [name, *words], form)
+    if told is None:
+        found: Answer = _QUERIES[name](_load_graph(place), *words)
+        return found
+    return told
+
+
+def _load_overview(graph: Graph) -> Overview:
     flows = graph.flows()
     patterns = flows.patterns() if graph.patterns else []
     return Overview(
@@ -65,12 +107,7 @@ def load_overview(place: Place) -> Overview:
     )
 
 
-def draw_graph(place: Place, name: str) -> GraphDrawing:
-    """Return the turns of a session (by a prefix of its id), else of a topic.
-
-    Raises `NotFoundError`.
-    """
-    graph = _load_graph(place)
+def _draw_graph(graph: Graph, name: str) -> GraphDrawing:
     flows = graph.flows()
     named = flows.sessions(name)
     found = flows.session(named[0]) if named else []
@@ -86,9 +123,9 @@ def draw_graph(place: Place, name: str) -> GraphDrawing:
     return GraphDrawing(title, tuple(_hide_outcome(graph, flow) for flow in found), topics)
 
 
-def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
-    """Return the turns most similar to a text."""
-    graph = _load_graph(place)
+def _find_similar(graph: Graph, text: str, limit: int) -> SimilarTurns:
+    from memfs.knowledge.session_graph.queries import find_steps  # with numpy
+
     flows = graph.flows()
     like = flows.find_similar(text, max(limit, _LIKE))
     found = tuple(
@@ -98,22 +135,26 @@ def find_similar(place: Place, text: str, limit: int) -> SimilarTurns:
     return SimilarTurns(found, tuple(find_steps(like, ())))
 
 
-def find_paths(place: Place, node: str, depth: int) -> list[GraphEdge]:
-    """Return the edges that lead from a node on: `topic:NAME`, `message:ID`.
-
-    The configured `max_depth` limits `depth`.
-    """
-    graph = _load_graph(place)
-    return graph.flows().paths(node, min(depth, graph.max_depth))
+_QUERIES: dict[str, Callable[..., Any]] = {
+    "overview": _load_overview,
+    "drawing": _draw_graph,
+    "similar": _find_similar,
+    "paths": lambda graph, node, depth: graph.flows().paths(node, min(depth, graph.max_depth)),
+}
 
 
 def set_outcome(place: Place, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
     """Record the outcome of a session, or of one turn. Raises `NotFoundError`."""
+    from memfs.knowledge.kinds.graph import Graph  # with the engine
+
     Graph(place).outcome(session, worked=worked, why=why, turn=turn)
 
 
 def _load_graph(place: Place) -> Graph:
     """Return the configured graph. Raises `UsageError` if its configuration is invalid."""
+    from memfs.knowledge.kinds import registry  # with the engine
+    from memfs.knowledge.kinds.graph import Graph  # likewise
+
     graph, _ = registry.load_kind(place, "graph")
     if not isinstance(graph, Graph):
         raise UsageError("the kind of the graph is another's", "memfs doctor names the kinds")
@@ -172,5 +213,7 @@ def _render_box(flow: Flow, y: int, topics: Sequence[str]) -> list[str]:
 
 
 def _escape(text: str, most: int) -> str:
+    from html import escape  # of a drawing alone
+
     flat = " ".join(make_plain(text).split())
     return escape(flat if len(flat) <= most else flat[: most - 1] + "\u2026")

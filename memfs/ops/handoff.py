@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs.core.errors import StoreError
-from memfs.ops import ingest
-from memfs.recall.index_sources import Stage
 from memfs.store import clock, config, handoff
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
+
+if TYPE_CHECKING:
+    from memfs.recall.index_sources import Stage
 
 
 class LastSession(NamedTuple):
@@ -53,12 +54,14 @@ def find(place: Place) -> LastSession | None:
     else:
         state = "waiting" if told or clock.seconds() <= found.until else "old"
     receiver = told if state == "told" else ""
-    return LastSession(found.session, found.host, found.at, found.text, state, receiver)
+    return LastSession(found.session, found.host, found.at, found.get_text(), state, receiver)
 
 
 def hand_over(place: Place, home: str, stage: Stage) -> LastSession | None:
     """Read what is new of the project's sessions, and have the next one be told of the last."""
     _require_project(place)
+    from memfs.ops import ingest  # with the engine
+
     ingest.run(place, ingest.plan(place, [], home), stage)
     return _mark(place, handoff.ASKED)
 

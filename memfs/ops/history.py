@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from memfs.core import changes
 from memfs.core.block import Block
+from memfs.core.formats import parse
 from memfs.core.records import JournalEntry
 from memfs.store import block_history, blocks
 from memfs.store.blocks import Place
@@ -33,9 +34,16 @@ class BlameLine:
     source: JournalEntry | None
 
 
-def log(place: Place, label: str = "", limit: int = 0) -> list[JournalEntry]:
-    """Return the entries of the journal and git, newest first, of one block or of all tiers."""
-    return block_history.read(place, label, limit)
+def log(place: Place, label: str = "", limit: int = 0, since: int = 0) -> list[JournalEntry]:
+    """Return the entries of the journal and git, newest first, of one block or of all tiers.
+
+    `since` is the time of the first one in seconds since 1970, 0 for all.
+    """
+    if not since:
+        return block_history.read(place, label, limit)
+    moments = ((parse(entry.at), entry) for entry in block_history.read(place, label))
+    found = [entry for at, entry in moments if at and at.timestamp() >= since]
+    return found[:limit] if limit else found
 
 
 def blame(place: Place, label: str) -> list[BlameLine]:

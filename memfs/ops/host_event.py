@@ -10,7 +10,7 @@ import os
 from memfs import hosts
 from memfs.core import events
 from memfs.core.events import Event, Reply
-from memfs.hosts.payload import detect_host
+from memfs.hosts.payload import TOOL_EVENTS, detect_host
 from memfs.ipc.client import HookCall, is_inside
 from memfs.ops import brief
 from memfs.store import sessions, store_paths
@@ -51,7 +51,7 @@ def run(
 def _answer(
     host: "Host", event: Event, write: "Callable[[bytes], object]", clock: "Callable[[int], object]"
 ) -> None:
-    text = host.format_reply(event, _dispatch(event, clock))
+    text = host.format_reply(event, _dispatch(host, event, clock))
     if text:
         try:
             write(text.encode("utf-8", "replace"))
@@ -97,12 +97,12 @@ def recognise_event(words: "list[str]", payload: dict[str, object]) -> "tuple[Ho
     return host, event
 
 
-def _dispatch(event: Event, clock: "Callable[[int], object]") -> Reply:
+def _dispatch(host: "Host", event: Event, clock: "Callable[[int], object]") -> Reply:
     """Handle an event by its kind, and return the reply to the host."""
     if event.kind in (events.START, events.AGENT, events.PROMPT):
         return brief.run(event)
-    if event.kind in (events.WRITE, events.WRITTEN):
-        return _check_files(event)
+    if event.kind in TOOL_EVENTS:
+        return _answer_tool(host, event)
     if event.kind == events.END:
         from memfs.ops import session_end
 
@@ -119,9 +119,9 @@ def _dispatch(event: Event, clock: "Callable[[int], object]") -> Reply:
 
         ingest.ingest_event(event)
         if event.kind == events.STOP:
-            from memfs.ops import review
+            from memfs.ops import session_review
 
-            return review.finish_turn(event)
+            return session_review.finish_turn(event)
         from memfs.ops import page
 
         page.page_out_scratch(event)
@@ -130,9 +130,9 @@ def _dispatch(event: Event, clock: "Callable[[int], object]") -> Reply:
 
 def _start_review(event: Event) -> None:
     """Start the review of a session that ended by the configured model, if one is due."""
-    from memfs.ops import review
+    from memfs.ops import session_review
 
-    store = review.finish_session(event)
+    store = session_review.finish_session(event)
     if store:
         from memfs.files import child_process
 
@@ -142,20 +142,35 @@ def _start_review(event: Event) -> None:
         )
 
 
-def _check_files(event: Event) -> Reply:
-    """Check the files of our stores that a tool of the host writes."""
-    from memfs.ops import file_guard
+def _answer_tool(host: "Host", event: Event) -> Reply:
+    """Check the files of our stores that a tool writes, and bring what is about its file."""
+    from memfs.ops import file_guard, tool_rules
+    from memfs.store import blocks
 
-    found = file_guard.find(event)
-    if not found:
+    place = blocks.find_answering(event)
+    if place is None:
         return Reply()
-    _add_site()
-    if event.kind == events.WRITE:
-        replies = [file_guard.check_write(each) for each in found]
-        return next((reply for reply in replies if reply.refusal), Reply())
-    texts = [file_guard.after(each, event).context for each in found]
-    text = "\n".join(text for text in texts if text)
-    return Reply() if text and brief.is_repeated(found[0].place, event, text) else Reply(text)
+    texts = []
+    if written := file_guard.find(place, event):
+        _add_site()
+        if event.kind == events.BEFORE:
+            for reply in map(file_guard.check_write, written):
+                if reply.refusal:
+                    return reply
+        else:
+            texts = [file_guard.after(each, event).context for each in written]
+    answered = tool_rules.answer(place, event, host)
+    if answered.reply.refusal:
+        return answered.reply
+    text = "\n".join(filter(None, (*texts, answered.reply.context)))
+    if text and brief.is_repeated(place, event, text):
+        return Reply()
+    if text:
+        try:
+            tool_rules.note_given(place, answered)
+        except OSError:  # a full or read-only disk: it is told again
+            return Reply(text)
+    return Reply(text)
 
 
 def _is_wired(name: str, folder: str) -> bool:

@@ -153,12 +153,7 @@ def ingest_everything(home: str, stage: Stage, done: MachineIngest | None = None
     A store that cannot be written does not stop the others.
     """
     done = MachineIngest() if done is None else done
-    paths = _list_transcripts(home, "")
-    done.total.files = len(paths)
-    found, others = transcript_files.identify_files(paths, stage("looking", len(paths)))
-    for path, reason in others:
-        done.total.skip(path, reason)
-    batches, done.left = routing.divide(found)
+    batches, done.left = plan_everything(home, stage, done.total)
     tick = stage(
         "reading", sum(transcript_files.measure_size(list(batch.sessions)) for batch in batches)
     )
@@ -172,6 +167,22 @@ def ingest_everything(home: str, stage: Stage, done: MachineIngest | None = None
     for place in places:
         index_sources.sync(place, embed=True, stage=_filter_stage("embedding", tick))
     return done
+
+
+def plan_everything(
+    home: str, stage: Stage = lambda *_: lambda _: None, tally: Tally | None = None
+) -> tuple[list[StoreBatch], list[UnroutedSession]]:
+    """Return the transcripts of this machine by store, and the sessions that have none.
+
+    `tally` counts the files, and those that are no transcripts.
+    """
+    paths = _list_transcripts(home, "")
+    found, others = transcript_files.identify_files(paths, stage("looking", len(paths)))
+    if tally is not None:
+        tally.files = len(paths)
+        for path, reason in others:
+            tally.skip(path, reason)
+    return routing.divide(found)
 
 
 def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object], total: Tally) -> StoreIngest:

@@ -17,7 +17,6 @@ from memfs.hosts import settings
 from memfs.store import (
     blocks,
     clean_texts,
-    clock,
     config,
     git,
     incoming_changes,
@@ -158,8 +157,7 @@ def _make_store(
 
 
 def _render_block(place: Place, tier: str, label: str) -> str:
-    """Return a default block with the managed keys set. Raises `UsageError` for unfit content."""
-    managed = f"version: 1\nupdated_at: {clock.now()}\nupdated_by: system\n"
+    """Return the text of a default block. Raises `UsageError` for unfit content."""
     configured = config.load(place)
     content = configured.get_default_content(label)
     limit, cap = configured.get_limit(label), configured.get_token_cap(label) or None
@@ -168,7 +166,7 @@ def _render_block(place: Place, tier: str, label: str) -> str:
     )
     if content and wrong:
         raise UsageError(f"blocks.{label}.default_content: {wrong.message}", wrong.hint)
-    return resources.render(configured, label, managed)
+    return resources.render(configured, label)
 
 
 def _write_missing(path: str, text: str, created: list[str], *, private: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core import settings
 from memfs.core.errors import LockedError, StoreError, UsageError
-from memfs.recall import index_sources, model_config
+from memfs.recall import model_config
 from memfs.recall.model_config import Coverage
 from memfs.search import active_model, model_files
 from memfs.store import config, config_file, lock
@@ -56,6 +56,8 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
         return ModelChange(model.name, path, f"{active.model.said} says {active.model.name}", "")
     if active.off:
         return ModelChange(model.name, path, "", "removed" if _drop_vectors(place) else "")
+    from memfs.recall import index_sources  # the engine
+
     try:
         made = index_sources.rebuild_vectors(place, stage("embedding", _count_missing(place)))
     except LockedError:  # the other process rereads the configured model

@@ -19,7 +19,7 @@ from memfs.core.block import Block
 from memfs.core.errors import NotFoundError, RejectedError, Remedy
 from memfs.core.events import Event
 from memfs.core.records import JournalEntry, Origin, Passage
-from memfs.store import archive, blocks, clock, commit_writer, config, journal_query, writer
+from memfs.store import archive, blocks, commit_writer, config, journal_query, writer
 from memfs.store.blocks import Place
 from memfs.store.writer import Change, Writer
 from memfs.sync import instruction_sections
@@ -47,7 +47,6 @@ class PagedIn:
     """A block with its paged-out parts restored. `shortened`: some only as a summary."""
 
     label: str
-    parts: int
     shortened: bool
     note: str = ""
 
@@ -86,7 +85,7 @@ def page_out(
             return planned
         discarded = sum(each.fate == "discard" for each in gone)
         why = f"{len(ids)} archived, {discarded} discarded"
-        change = opened.write_body(OUT, body, len(gone) + block.paged_out, origin, why)
+        change = opened.write_body(OUT, body, origin, why, paged_out=True)
     store = place.store(block.tier)
     notes = [commit_writer.commit_passage(place, store, where, origin) for _, where in archived]
     notes.append(instruction_sections.finish_edit(place, [change], origin))
@@ -134,12 +133,12 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
         if not whole:
             body = _add_summary(block, body)
         why = f"{len(entries)} page-outs" + ("" if whole else _SHORTENED)
-        change = opened.write_body(IN, body, 0 if whole else block.paged_out, origin, why)
+        change = opened.write_body(IN, body, origin, why, paged_out=not whole)
     note = ""
     if whole:
         note = _unarchive(place, tier, name, body, origin)
     notes = [note, instruction_sections.finish_edit(place, [change], origin)]
-    return PagedIn(name, block.paged_out, not whole, "; ".join(filter(None, notes)))
+    return PagedIn(name, not whole, "; ".join(filter(None, notes)))
 
 
 @dataclass(frozen=True)
@@ -151,16 +150,15 @@ class _LockedBlock:
     _before: str | None
     _writer: Writer
 
-    def write_body(self, op: str, body: str, out: int, origin: Origin, why: str) -> Change:
-        """Write a new body with `out` parts paged out, and return the change."""
+    def write_body(
+        self, op: str, body: str, origin: Origin, why: str, *, paged_out: bool
+    ) -> Change:
+        """Write a new body, of which parts are paged out or not, and return the change."""
         block, version = self.block, self.version + 1
-        head = yaml_edit.set_keys(  # on the head alone: the body may begin like front matter
-            block.head,
-            version,
-            clock.now(),
-            origin.actor,
-            eol=frontmatter.line_end(block.raw),
-            paged_out=out or None,
+        head = yaml_edit.write(  # on the head alone: the body may begin like front matter
+            yaml_edit.drop_outdated(block.head),
+            {"paged_out": paged_out or None},
+            frontmatter.line_end(block.raw),
         )
         change = Change(
             block.tier, block.label, block.path, self._before, head + body, op, version, why

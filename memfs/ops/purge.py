@@ -24,7 +24,6 @@ from memfs.recall.index_sources import Stage
 from memfs.secrets import redact
 from memfs.store import (
     blocks,
-    clock,
     commit_writer,
     commits,
     git,
@@ -33,6 +32,7 @@ from memfs.store import (
     journal,
     lock,
     recall,
+    remote_store,
     writer,
 )
 from memfs.store.blocks import Place
@@ -114,16 +114,19 @@ def find(place: Place, home: str, stage: Stage = _silent) -> SecretScan:
     committed: list[CommittedSecret] = []
     unread: list[str] = []
     found = _find_all(place, unread, stage)
-    for store in place.stores():
-        if not _scan_history(store, committed):
-            unread.append(f"the git history of {store.root}")
+    folders = [store.root for store in place.stores()]
+    if place.user and remote_store.load_state(place.user):
+        folders.append(remote_store.get_folder(place.user))
+    for folder in folders:
+        if not _scan_history(folder, committed):
+            unread.append(f"the git history of {folder}")
     top = place.home.top
-    folders = {
+    transcripts = {
         os.path.dirname(path)
         for n in hosts.READERS
         for path in hosts.reader(n).list_transcripts(home, top)
     }
-    return SecretScan(tuple(found), tuple(committed), tuple(unread), tuple(sorted(folders)))
+    return SecretScan(tuple(found), tuple(committed), tuple(unread), tuple(sorted(transcripts)))
 
 
 def run(place: Place) -> Purged:
@@ -202,7 +205,7 @@ def _redact_blocks(store: Store, place: Place) -> None:
             except StoreError:  # too large for an edit: its file is rewritten afterwards
                 continue
             if text is not None and redact(text) != text:
-                after = redact(yaml_edit.set_keys(redact(text), version + 1, clock.now(), "user"))
+                after = redact(yaml_edit.drop_outdated(redact(text)))
                 changes.append(Change(tier, label, path, text, after, OP, version + 1))
         if changes:
             store_writer.commit(changes, _BY)
@@ -246,12 +249,12 @@ def _find_in_file(each: StoreFile) -> list[file_redaction.FileSecret]:
     return file_redaction.find(files.decode(logs.read_whole(each.path) or b""), each.form)
 
 
-def _scan_history(store: Store, found: list[CommittedSecret]) -> bool:
-    """Scan the git history of a store, newest first; return whether all of it was scanned."""
-    if git.top_level(store.root) is None:
+def _scan_history(folder: str, found: list[CommittedSecret]) -> bool:
+    """Scan the git history of a folder, newest first; return whether all of it was scanned."""
+    if git.top_level(folder) is None:
         return True
     try:
-        listed = commits.list_everywhere(store.root, ".")
+        listed = commits.list_everywhere(folder, ".")
     except (TimeoutError, LookupError):
         return False
     deadline = time.monotonic() + _PATIENCE
@@ -261,12 +264,10 @@ def _scan_history(store: Store, found: list[CommittedSecret]) -> bool:
     for at in range(0, min(len(blobs), _MOST_VERSIONS), _AT_ONCE):
         if time.monotonic() > deadline:
             break
-        for blob, text in commits.read_blobs(store.root, blobs[at : at + _AT_ONCE]).items():
+        for blob, text in commits.read_blobs(folder, blobs[at : at + _AT_ONCE]).items():
             lines = text.startswith("{") and text.endswith("\n")
             known[blob] = file_redaction.find(text, "lines" if lines else "text")
     for each in places:
         kinds = dict.fromkeys((leak.type, leak.masked) for leak in known.get(each.blob, []))
-        found += [
-            CommittedSecret(each.id, git.prefix(store.root) + each.path, *kind) for kind in kinds
-        ]
+        found += [CommittedSecret(each.id, git.prefix(folder) + each.path, *kind) for kind in kinds]
     return len(known) == len(blobs)

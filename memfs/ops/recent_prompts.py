@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from zlib import crc32
 
 from memfs import files
+from memfs.core import tokens
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.store import dismissals, lock, prompt_log, recall
 from memfs.store.blocks import Place
@@ -52,6 +53,11 @@ class RecentPrompt:
     floor: float
     nearest: str
     by_words: str
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of what it was given, estimated."""
+        return tokens.estimate(self.text) if self.text else 0
 
     @property
     def lack(self) -> float:

@@ -10,7 +10,7 @@ from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.merge import merge
 from memfs.core.records import JournalEntry, Origin
-from memfs.store import archive, blocks, clock, proposals, writer
+from memfs.store import archive, blocks, proposals, writer
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal, ProposedChange
 from memfs.store.writer import Change
@@ -45,7 +45,7 @@ def accept(place: Place, ident: str, origin: Origin) -> AcceptedProposal:
         parts: dict[str, list[Change]] = {root: [] for root in writers}
         for each in found.changes:
             root = place.store(each.tier).root
-            change = _build_change(place, writers[root], each, origin)
+            change = _build_change(place, writers[root], each)
             if change is not None:
                 parts[root].append(change)
         writes = [(writers[root], changes) for root, changes in parts.items() if changes]
@@ -74,9 +74,7 @@ def _find_proposal(place: Place, ident: str) -> Proposal:
     raise NotFoundError(what, "memfs review lists them, with their ids")
 
 
-def _build_change(
-    place: Place, store_writer: writer.Writer, each: ProposedChange, origin: Origin
-) -> Change | None:
+def _build_change(place: Place, store_writer: writer.Writer, each: ProposedChange) -> Change | None:
     located = blocks.resolve_label(place, labels.qualify(each.tier, each.label))
     path = located[2] if located else blocks.path_of(place, each.tier, each.label)
     known = located or store_writer.get_head(each.tier, each.label)
@@ -89,7 +87,7 @@ def _build_change(
     else:
         text = merge(each.before, now, each.after)
     if text is not None:
-        text = yaml_edit.set_keys(text, version + 1, clock.now(), origin.actor)
+        text = yaml_edit.drop_outdated(text)
         _check_rules(each, now, text)
     if text == now or (text is not None and now is not None and _is_same(text, now)):
         return None
@@ -101,12 +99,12 @@ def _check_changeable(each: ProposedChange, now: str | None) -> None:
     if each.before is not None and now is None and each.after is not None:
         raise RejectedError(
             f"'{each.label}' was deleted or renamed since",
-            "bring it back (memfs undo), or drop the proposal: memfs review reject",
+            "bring it back (memfs undo), or drop the proposal: memfs review dismiss",
         )
     if each.before is None and now is not None:
         raise RejectedError(
             f"there is a block '{each.label}' of your own by now",
-            "rename yours first, or drop the proposal: memfs review reject",
+            "rename yours first, or drop the proposal: memfs review dismiss",
         )
     block = blocks.make(each.tier, each.label, "", now or "")
     if block.problem or block.codec:

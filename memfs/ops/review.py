@@ -1,144 +1,339 @@
-"""Request the review of a session, after enough prompts, and again when as many came since.
+"""The one list of things to decide: what sessions propose for the memory, and what is wrong in it.
 
-By a notice at the next prompt (`nudge`), by one more turn of the host's own model (`inline`), or
-by the configured model when the session ends (`background`, see `agent.review`). `is_wanted`
-says whether a stop hook has to wait for it.
+What it lists is found by other operations, and decided by them.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from zlib import crc32
+
 from memfs import files
-from memfs.context import page_scores
 from memfs.core import label as labels
 from memfs.core.block import WARN_AT
-from memfs.core.escaping import flatten_text
-from memfs.core.events import REVIEW, Event, Reply
-from memfs.files import atomic
-from memfs.store import blocks, clock, config, journal_query, recall, resources, sessions
+from memfs.core.block_states import find_contradictions
+from memfs.core.errors import MemfsError, NotFoundError, RejectedError
+from memfs.core.formats import format_count, format_day
+from memfs.core.records import ACCEPTED, ACTIVE, REJECTED, Fact
+from memfs.core.settings import HOLD
+from memfs.files import trees
+from memfs.ops import standing_rules as stated
+from memfs.store import (
+    blocks,
+    clean_texts,
+    config,
+    facts,
+    review_dates,
+    standing_rules,
+    store_paths,
+)
 from memfs.store.blocks import Place
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.core.block import Block
-    from memfs.core.settings import Settings
+    from memfs.core.body_edits import Edit
+    from memfs.core.records import JournalEntry, Origin
+    from memfs.store.file_cache import FileCache
+    from memfs.store.standing_rules import StandingRule
 
-NUDGE, INLINE, BACKGROUND = "nudge", "inline", "background"
-_MARK = "reviewed"  # file in the folder of a session: the number of prompts at its last review
-_SINCE = "reviewed-since"  # likewise: when an inline review began
-_PRESSED = "pressed"  # likewise: the notice of nearly full blocks was queued
+INCOMING, PROPOSAL, RULE, FACT = "incoming", "proposal", "rule", "fact"
+_DATED = 2000  # passages of a store, in which dates are looked for: more take a second
+CONTRADICTION, STALE, DUE, FULL = "contradiction", "stale", "due", "full"
+SECRET, COPY = "secret", "copy"
+NOUNS = {
+    INCOMING: "incoming change",
+    PROPOSAL: "proposal",
+    RULE: "rule",
+    FACT: "fact",
+    CONTRADICTION: "contradiction",
+    STALE: "stale name",
+    DUE: "past date",
+    FULL: "full block",
+    SECRET: "secret",
+    COPY: "conflicted copy",
+}
 
 
-def is_wanted(place: Place) -> bool:
-    """Return whether the end of a turn may request a review or warn of full blocks."""
-    review = config.load(place).get("review.mode") in (NUDGE, INLINE)
-    if review or sessions.is_marked(place.home, place.session, _SINCE):
-        return True
-    return not sessions.is_marked(place.home, place.session, _PRESSED) and bool(_list_full(place))
+@dataclass(frozen=True)
+class ReviewItem:
+    """One thing to decide.
 
-
-def finish_turn(event: Event, *, at_end: bool = False) -> Reply:
-    """Reply to the end of a turn; an `inline` review makes the host go on.
-
-    `at_end`: it is the session's last one.
+    `id` stays while the thing is as it is. `what` is its text, `why` says why it is listed, `label`
+    names the block that it is about or for ("" for none). `accept` says what accepting it does, ""
+    where a person has to do it: then `hint` says how. `at` is UTC in ISO 8601, "" if unknown;
+    `host`, `session` and `message` name the source. `source` is the proposal or fact that it is
+    about, or the edit that accepts it.
     """
-    place = blocks.find_answering(event)
-    if place is None or not place.session:
-        return Reply()
-    notice, more = _record_result(place, event.host), ""
-    settings = config.load(place)
-    mode = settings.get("review.mode")
-    asks = mode == INLINE if at_end else mode in (NUDGE, INLINE)
-    if asks and not event.again and is_due(place, event.host, settings, at_end=at_end):
-        text = resources.read_text("templates", "prompts", f"{mode}.md").strip()
-        if mode == INLINE:
-            since = f"{place.home.session(place.session)}/{_SINCE}"
-            atomic.write(since, clock.now(), private=True, durable=False)
-            more = f"{REVIEW} {text}"
-        else:
-            sessions.queue_notice(place.home, place.session, text)
-    _queue_pressure_notice(place)
-    return Reply(notice=notice, more=more)
+
+    id: str
+    kind: str
+    what: str
+    why: str
+    label: str = ""
+    accept: str = ""
+    hint: str = ""
+    at: str = ""
+    host: str = ""
+    session: str = ""
+    message: str = ""
+    source: object = field(default=None, repr=False, compare=False)
 
 
-def finish_session(event: Event) -> str:
-    """Return the folder of an ended session that may be due for a background review, else ""."""
-    place = blocks.find_answering(event)
-    if place is None or not place.session:
-        return ""
-    return place.home.top if config.load(place).get("review.mode") == BACKGROUND else ""
+@dataclass(frozen=True)
+class AcceptedItem:
+    """What accepting did: the edits, the number of new passages, and what else is to be said."""
+
+    entries: tuple[JournalEntry, ...]
+    passages: int = 0
+    note: str = ""
 
 
-def is_due(place: Place, host: str, settings: "Settings", *, at_end: bool = False) -> bool:
-    """Return whether a session is due for a review, and then mark it as reviewed.
+def list_items(
+    place: Place, *, deep: bool = True, cache: FileCache[dict[str, Fact]] | None = None
+) -> list[ReviewItem]:
+    """List what is to be decided, what came from others first.
 
-    After the first one as many prompts have to come as there were, or any at its end.
+    Of a store that is not trusted nothing else is listed. Without `deep` the project is not looked
+    at for what it contradicts, which takes git some time.
     """
-    least = max(1, settings.number("review.min_messages"))
-    count = prompts(place, host)
-    text = files.read(f"{place.home.session(place.session)}/{_MARK}")
-    reviewed = 0 if text is None else int(text) if text.isdigit() else least
-    if count < least or count <= reviewed or (count < 2 * reviewed and not at_end):
-        return False
-    first = sessions.mark_once(place.home, place.session, _MARK)
-    mark_reviewed(place, host)
-    return first or reviewed > 0
+    found = list(_list_incoming(place))
+    if place.project is None or place.project.trusted:
+        found += (*_list_proposed(place, cache), *_list_faults(place), *_list_due(place))
+        found += _list_stale(place) if deep else ()
+    by_id: dict[str, ReviewItem] = {}
+    for item in found:  # the id of a fact is as its file says, and may be that of another item
+        by_id.setdefault(item.id, item)
+    dismissed = standing_rules.read_refused(place.home)
+    return [item for item in by_id.values() if item.id not in dismissed]
 
 
-def mark_reviewed(place: Place, host: str) -> None:
-    """Note that a session is reviewed as far as it is in recall."""
-    sessions.mark_once(place.home, place.session, _MARK)  # makes its folder
-    path = f"{place.home.session(place.session)}/{_MARK}"
-    atomic.write(path, f"{prompts(place, host)}", private=True, durable=False)
+def find_items(place: Place, idents: Sequence[str]) -> list[ReviewItem]:
+    """Return the items whose ids begin so, each once. Raises `NotFoundError` if one has none."""
+    items, found = {item.id: item for item in list_items(place)}, {}
+    for ident in idents:
+        begin = [each for each in items if ident and each.startswith(ident)]
+        known = [ident] if ident in items else begin
+        if len(known) != 1:
+            what = f"{len(begin)} things to decide begin with" if begin else "nothing to decide has"
+            hint = "memfs review list shows them, with ids"
+            raise NotFoundError(f"{what} the id '{ident}'", hint)
+        found[known[0]] = items[known[0]]
+    return list(found.values())
 
 
-def prompts(place: Place, host: str) -> int:
-    """Count the messages of the user in a session, as far as they are in recall."""
-    path = recall.get_path(place.home, host, place.session)
-    if not files.is_file(path):
-        return 0
-    return sum(message.role == "user" and not message.side for message in recall.messages(path))
+def accept(place: Place, item: ReviewItem, origin: Origin, text: str = "") -> AcceptedItem:
+    """Accept an item; with `text`, a rule or fact in other words.
+
+    Raises `RejectedError` where a person has to do it, or a rule of its block forbids it.
+    """
+    if not item.accept:
+        raise RejectedError(f"{item.id} cannot be accepted: it takes words of yours", item.hint)
+    origin = origin._replace(reason=_explain_edit(item))
+    if item.kind == PROPOSAL:
+        from memfs.ops import reflect  # with YAML and what edits, which a list needs not
+
+        done = reflect.accept(place, item.id, origin)
+        return AcceptedItem(done.entries, done.passages, done.note)
+    changes = [_make_edit(item, text)] if item.label else []
+    entries, note = _apply(place, changes, origin) if changes else ((), "")
+    if isinstance(item.source, Fact):
+        from memfs.ops import facts as op  # likewise
+
+        op.decide(place, item.id, ACCEPTED)
+    return AcceptedItem(entries, note=note)
 
 
-def _record_result(place: Place, host: str) -> str:
-    """Put an inline review that ran on file; return the message of what it saved, "" for none."""
-    path = f"{place.home.session(place.session)}/{_SINCE}"
-    since = files.read(path)
-    if since is None:
-        return ""
-    files.remove(path)
-    entries = [
-        e for e in journal_query.list_entries(place) if e.session == place.session and e.at >= since
-    ]
-    from memfs.store.proposals import SessionReview, write_review  # only where a review ran
+def dismiss(place: Place, item: ReviewItem) -> None:
+    """Take an item off the list: it does not come back while it is as it is.
 
-    saved = tuple((entry.label, entry.op, entry.version) for entry in entries)
-    count = prompts(place, host)
-    found = SessionReview(place.session, host, since, host, count, saved, told=True)
-    write_review(place.home, found)
-    what = found.render().partition(" saved ")[2]
-    return flatten_text(f"memfs: the review of this session saved {what}")
+    A fact is rejected by that, and a proposal dropped. Raises `RejectedError` for changes of
+    others, which only `memfs trust` decides on.
+    """
+    if item.kind == INCOMING:
+        raise RejectedError("what others changed is not dismissed", item.hint)
+    if item.kind == PROPOSAL:
+        from memfs.ops import reflect  # likewise
 
+        reflect.reject(place, item.id)
+    elif isinstance(item.source, Fact):
+        from memfs.ops import facts as op  # likewise
 
-def _list_full(place: Place) -> "list[Block]":
-    """List the pinned blocks that are nearly full and can be edited by their label."""
-    return [
-        block
-        for block in blocks.load(place)
-        if block.pinned
-        and not block.read_only
-        and block.fill >= WARN_AT
-        and not labels.problem(block.label)
-    ]
+        op.decide(place, item.id, REJECTED)
+    else:
+        standing_rules.refuse(place.home, item.id)
 
 
-def _queue_pressure_notice(place: Place) -> None:
-    """Queue a notice of nearly full blocks and their spare parts, once in a session."""
-    full = _list_full(place)
-    if not full or not sessions.mark_once(place.home, place.session, _PRESSED):
+def _apply(
+    place: Place, changes: list[Edit], origin: Origin
+) -> tuple[tuple[JournalEntry, ...], str]:
+    from memfs.core.body_edits import Rejected  # likewise
+    from memfs.ops import edit  # likewise
+
+    done = edit.run(place, changes, origin)
+    if isinstance(done, Rejected):
+        raise RejectedError(done.message, done.hint)
+    return ((), "") if isinstance(done, edit.Unchanged) else (done.entries, done.note)
+
+
+def _explain_edit(item: ReviewItem) -> str:
+    """Return the reason that stands in the history."""
+    stated_at = f"stated on {item.at[:10]}" if item.at else "stated in a past session"
+    return {RULE: stated_at, FACT: "a stated fact", PROPOSAL: "reflect"}.get(item.kind, item.why)
+
+
+def _make_edit(item: ReviewItem, text: str) -> Edit:
+    from memfs.core.body_edits import Append, Describe, Replace  # likewise
+
+    if isinstance(item.source, (Describe, Replace)):
+        return item.source
+    words = text or item.what
+    return Append(item.label, f"- {words}" if item.kind == RULE else words)
+
+
+def _make_id(*parts: str) -> str:
+    return f"{crc32(chr(10).join(parts).encode('utf-8', 'replace')):08x}"
+
+
+def _list_incoming(place: Place) -> Iterator[ReviewItem]:
+    """Yield what others wrote and assistants are not given: a whole store, or changes held back."""
+    store, hint = place.project, "a person decides, in a terminal: memfs trust"
+    if store is not None and not store.trusted:
+        why = "came with the project; assistants are given nothing of it yet"
+        yield ReviewItem(_make_id(INCOMING, store.root), INCOMING, store.root, why, hint=hint)
         return
-    lines = []
-    for block in full:
-        parts = page_scores.name_spare_parts(place, block)
-        more = f"; could go first: {'; '.join(parts)}" if parts else ""
-        size = f"{block.chars:,} of {block.limit:,} characters{block.size_in_tokens}"
-        lines.append(flatten_text(f"- {block.label} holds {size}{more}"))
-    text = "\n".join(["# Memory pressure: consolidate these blocks, or archive details", *lines])
-    sessions.queue_notice(place.home, place.session, text)
+    if config.load(place).get("trust.pulled") != HOLD:
+        return
+    from memfs.store import upstream_changes  # with git
+
+    pulled = upstream_changes.review_changes(place, note=False).pulled
+    if pulled:  # no name of theirs: an assistant may read the list
+        ident = _make_id(INCOMING, *(f"{each.name} {each.after}" for each in pulled))
+        what = format_count(len(pulled), "file")
+        yield ReviewItem(ident, INCOMING, what, "changed by others; held back", hint=hint)
+
+
+def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]] | None) -> Iterator[ReviewItem]:
+    yield from _list_proposals(place)
+    rules = stated.list_pending(place)
+    for rule in rules:
+        label = stated.label(rule)
+        why = "you stated it, and no block has it" if rule.certain else "perhaps a rule"
+        yield ReviewItem(
+            rule.id, RULE, rule.text, why, label, f"take it into {label}", at=rule.at,
+            host=rule.host, session=rule.session, message=rule.message, source=rule,
+        )  # fmt: skip
+    yield from _list_facts(place, rules, cache)
+
+
+def _list_proposals(place: Place) -> Iterator[ReviewItem]:
+    if not files.is_folder(f"{place.home.local}/drafts"):
+        return
+    from memfs.store import proposals  # with what edits
+
+    for each in proposals.list_pending(place.home):
+        names = [labels.qualify(change.tier, change.label) for change in each.changes]
+        names += [format_count(len(each.passages), "passage")] if each.passages else []
+        why = f"proposed by {each.model} of {format_count(len(each.sessions), 'session')}"
+        yield ReviewItem(
+            each.id, PROPOSAL, f"changes {', '.join(names)}", why, accept="take it", at=each.at,
+            source=each,
+        )  # fmt: skip
+
+
+def _list_facts(
+    place: Place, rules: list[StandingRule], cache: FileCache[dict[str, Fact]] | None
+) -> Iterator[ReviewItem]:
+    every = [each for store in place.stores() for each in facts.load_facts(store, cache).values()]
+    if not every:
+        return
+    from memfs.knowledge.facts import fact_store  # with the patterns of facts
+    from memfs.ops import facts as op  # likewise
+
+    for fact, old in fact_store.list_disputed(every):
+        why = f"contradicts “{old.statement}”, which you accepted on"
+        yield _make_fact_item(fact, CONTRADICTION, f"{why} {format_day(old.at)}", "", "replace it")
+    disputed = {fact.id for fact, _ in fact_store.list_disputed(every)}
+    for offer in op.list_offers(place, every):
+        fact = offer.fact
+        is_stated = len(standing_rules.unwritten(rules, [fact.statement])) < len(rules)
+        if fact.status == ACTIVE and fact.id not in disputed and not is_stated:
+            why = f"{fact.category} found in a session, and no block has it"
+            yield _make_fact_item(fact, FACT, why, offer.label, f"take it into {offer.label}")
+
+
+def _make_fact_item(fact: Fact, kind: str, why: str, label: str, accept: str) -> ReviewItem:
+    return ReviewItem(
+        fact.id, kind, fact.statement, why, label, accept, at=fact.at, host=fact.host,
+        session=fact.session, message=fact.message, source=fact,
+    )  # fmt: skip
+
+
+def _list_faults(place: Place) -> Iterator[ReviewItem]:
+    """Yield what is wrong with blocks: lines that disagree, little room, secrets, copies."""
+    for block in blocks.load(place):
+        is_plain = block.tier == labels.PROJECT
+        name = block.label if is_plain else labels.qualify(block.tier, block.label)
+        change = f"memfs edit {name}"
+        lines = block.value.split("\n")
+        for each in find_contradictions(block.value):
+            pair = f"{lines[each.first - 1].strip()}\n{lines[each.second - 1].strip()}"
+            yield ReviewItem(
+                _make_id(CONTRADICTION, name, each.one, each.other), CONTRADICTION, pair,
+                f"lines {each.first} and {each.second} give two values for one thing", name,
+                hint=f"keep the one that holds: {change}",
+            )  # fmt: skip
+        if block.fill >= WARN_AT and block.tier != labels.SESSION:
+            size = f"{block.chars:,} of {block.limit:,} characters"
+            hint = f"shorten it: {change}, or move parts into the archive: memfs page out {name}"
+            yield ReviewItem(_make_id(FULL, name), FULL, size, "nearly full", name, hint=hint)
+
+        if clean_texts.redact_texts({name: block.raw})[name] != block.raw:
+            hint = "memfs doctor --secrets shows it, --purge removes it everywhere"
+            why = "holds what looks like a secret"
+            yield ReviewItem(_make_id(SECRET, name), SECRET, name, why, name, hint=hint)
+    for tier, store in place.list_lasting_tiers():
+        for file in trees.walk(store_paths.block_folder(store, tier)):
+            if labels.is_conflicted_copy(file.name.rpartition("/")[2]):
+                yield ReviewItem(
+                    _make_id(COPY, file.path), COPY, file.path, "left by a sync tool's conflict",
+                    hint="take over into the block what is missing there, and delete the copy",
+                )  # fmt: skip
+
+
+def _list_due(place: Place) -> Iterator[ReviewItem]:
+    """Yield what is past its date, and dates that are none."""
+    for each in review_dates.list_due(place, _DATED):
+        from memfs.core.body_edits import Describe  # hardly any text has a date
+
+        name = each.name if each.tier == labels.PROJECT else labels.qualify(each.tier, each.name)
+        label = name if each.kind == "block" else ""
+        ident = _make_id(DUE, each.tier, each.kind, each.name, each.key, each.value)
+        why = "the date is past" if each.day else "it is no date; write it as 2026-12-31"
+        said, undate = f"{each.key}: {each.day or each.value}", Describe(label, {each.key: None})
+        yield ReviewItem(
+            ident, DUE, said, f"{each.kind} {each.name}: {why}", label,
+            "keep it, without the date" if label else "", f"edit {each.path}" if each.path else "",
+            source=undate if label else None,
+        )  # fmt: skip
+
+
+def _list_stale(place: Place) -> Iterator[ReviewItem]:
+    """Yield what the memory says of the project and is no longer so."""
+    from memfs.ops import check  # with git
+
+    try:
+        found = check.run(place).findings if place.project and place.project.trusted else ()
+    except (MemfsError, TimeoutError):  # no repository, or git takes too long
+        return
+    for each in found:
+        if each.state in check.DATED:
+            continue
+        where = f"{each.path}:{each.line}" if each.line else each.path
+        ident = _make_id(each.path, each.label, each.state, each.kind, each.said, each.now)
+        label = each.label if each.path.endswith(blocks.SUFFIX) else ""
+        hint = f"memfs edit {label}" if label else f"edit {each.path}"
+        parts = (f"{where}: the {each.kind} is {each.state}", each.explain())
+        mend, take = each.make_edit(), "mend it" if each.mend else ""
+        why = ", ".join(filter(None, parts))
+        yield ReviewItem(ident, STALE, each.said, why, label, take, hint, source=mend)

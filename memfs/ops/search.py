@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, get_args
@@ -12,7 +11,7 @@ from memfs import hosts
 from memfs.core.errors import UsageError
 from memfs.core.hits import Hit, SessionHit
 from memfs.core.records import KINDS
-from memfs.ipc import client
+from memfs.ipc import service_query
 from memfs.search.request import Filter, HitPage, Mode, SearchAnswer, SearchRequest
 from memfs.store.blocks import Place
 
@@ -27,7 +26,10 @@ _ALLOWED = {
 _TEXTS = ("sessions", "projects", "branches", "tags", "any_tags", "speakers", "but_sessions")
 MOST = 10_000  # hits on a page, and pages
 _FAR = 1 << 40  # seconds; a larger time is a mistake
-_WAIT = 3.0  # seconds for the service, which may index first
+_FORMS: dict[str, Any] = {  # of the answers of the service: note; hits, total, sure
+    "hits": tuple[str, tuple[list[Hit], int, bool]],
+    "sessions": tuple[str, tuple[list[SessionHit], int, bool]],
+}
 
 
 def run(
@@ -39,34 +41,36 @@ def run(
     cannot be used (`store.note` says so). Raises `MemfsError` for a mode that is turned off, and
     `UsageError` for a malformed request. The user's service searches, if it runs.
     """
-    return _run(store, "hits", build_request(store.place, query, mode, only, limit, page))
+    return _run(store, "hits", build_request(query, mode, only, limit, page))
 
 
 def search_sessions(
     store: OpenStore, query: str, *, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> HitPage[SessionHit]:
     """Return one page (from 1) of the most relevant sessions, with their best turns."""
-    return _run(store, "sessions", build_request(store.place, query, mode, only, limit, page))
+    return _run(store, "sessions", build_request(query, mode, only, limit, page))
 
 
 def _run(store: OpenStore, kind: str, request: SearchRequest) -> HitPage[Any]:
-    found = find(kind, request, lambda: store)
+    found = find(store.place, kind, request, lambda: store)
     store.note = found.note
     return found.page
 
 
 def find(
-    kind: str, request: SearchRequest, open_store: Callable[[], OpenStore]
+    place: Place, kind: str, request: SearchRequest, open_store: Callable[[], OpenStore]
 ) -> SearchAnswer[Any]:
     """Return the answer of the user's service; without one, this process opens the store."""
-    found = _ask_service(kind, request)
-    if found is None:
-        store = open_store()
-        from memfs.recall import place_search  # the engine, where no service answers
+    fields = request._replace(only=asdict(request.only))  # type: ignore[arg-type]
+    told = service_query.ask("search", place, [kind, fields], _FORMS[kind])
+    if told is not None:
+        note, page = told
+        return SearchAnswer(note, HitPage(*page))
+    store = open_store()
+    from memfs.recall import place_search  # the engine, where no service answers
 
-        page = place_search.find(store, kind, request)
-        found = SearchAnswer(store.note, page)
-    return found
+    page = place_search.find(store, kind, request)
+    return SearchAnswer(store.note, page)
 
 
 def list_by_date(store: OpenStore, *, only: Filter, limit: int, page: int) -> HitPage[Hit]:
@@ -77,33 +81,25 @@ def list_by_date(store: OpenStore, *, only: Filter, limit: int, page: int) -> Hi
     return place_search.list_by_date(store, only=only, limit=limit, page=page)
 
 
-def answer(store: OpenStore, kind: str, request: SearchRequest) -> bytes:
-    """Search in a store that is open, and encode the answer of the service. Raises `MemfsError`."""
+def answer(store: OpenStore, _session: str, kind: str, fields: list[object]) -> object:
+    """Answer a search of another process (see `service_query`). Raises `MemfsError`."""
     import msgspec  # 10 ms, which who asks the service need not wait for
 
     from memfs.recall import place_search  # the engine
 
-    page = place_search.find(store, kind, request)
-    return msgspec.json.encode(SearchAnswer(store.note, page))
-
-
-def read_request(data: bytes) -> SearchRequest:
-    """Decode a request to the service. Raises `ValueError` if it is malformed."""
-    import msgspec  # as above
-
-    return msgspec.json.decode(data, type=SearchRequest)
+    page = place_search.find(store, kind, msgspec.convert(fields, SearchRequest))
+    return SearchAnswer(store.note, page)
 
 
 def build_request(
-    place: Place, query: str, mode: Mode | None, only: Filter, limit: int, page: int
+    query: str, mode: Mode | None, only: Filter, limit: int, page: int
 ) -> SearchRequest:
     """Return a checked request. Raises `UsageError`, with what is allowed."""
     if not isinstance(query, str) or not query.strip():
         empty = "empty" if isinstance(query, str) else f"{query!r}, expected a text"
         raise UsageError(f"the query is {empty}", "say what to look for")
     _check_request(mode, only, limit, page)
-    user = place.user.root if place.user else ""
-    return SearchRequest(place.home.root, user, query, mode, only, limit, page)
+    return SearchRequest(query, mode, only, limit, page)
 
 
 def _check_request(mode: Mode | None, only: Filter, limit: int, page: int) -> None:
@@ -146,31 +142,6 @@ def _check_number(name: str, given: object, least: int, most: int) -> None:
 
 def _list_words(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def _ask_service(kind: str, request: SearchRequest) -> SearchAnswer[Any] | None:
-    """Return the answer of the service; None if this process is to search itself."""
-    if not client.is_listening():
-        return None
-    asked = json.dumps(request._replace(only=asdict(request.only)), ensure_ascii=False)  # type: ignore[arg-type]
-    body = asked.encode("utf-8", "replace")  # no lone surrogates
-    data = client.ask("search", [kind], body, _WAIT, long_lived=True)
-    if not data:
-        return None
-    make = _make_session_hit if kind == "sessions" else _make_hit
-    try:
-        note, (hits, total, sure) = json.loads(data)
-        return SearchAnswer(note, HitPage([make(each) for each in hits], total, sure))
-    except (ValueError, TypeError, KeyError):  # it is no answer: search here
-        return None
-
-
-def _make_hit(fields: Mapping[str, Any]) -> Hit:
-    return Hit(**{**fields, "why": tuple(fields["why"]), "tags": tuple(fields["tags"])})
-
-
-def _make_session_hit(fields: Mapping[str, Any]) -> SessionHit:
-    return SessionHit(**{**fields, "hits": tuple(map(_make_hit, fields["hits"]))})
 
 
 def parse_day(text: str, *, end: bool) -> int:

@@ -1,12 +1,12 @@
 """End a session: queue its transcript for ingest, and commit its memory if configured."""
 
 from memfs import files
-from memfs.core import frontmatter, yaml_edit
 from memfs.core import label as labels
+from memfs.core import yaml_edit
 from memfs.core.errors import StoreError
 from memfs.core.events import Event
 from memfs.core.records import Origin
-from memfs.store import blocks, clock, commit_writer, config, spool, writer
+from memfs.store import blocks, commit_writer, config, spool, writer
 from memfs.store.blocks import Place
 from memfs.store.writer import Change
 
@@ -39,13 +39,7 @@ def _clear_blocks(place: Place, event: Event) -> None:
             text, version = store_writer.adopt_current(labels.SESSION, str(label), path)
             block = blocks.make(labels.SESSION, str(label), path, text or "")
             if block.value and not block.read_only and not block.problem:
-                head = yaml_edit.set_keys(
-                    block.head,
-                    version + 1,
-                    clock.now(),
-                    "system",
-                    eol=frontmatter.line_end(block.raw),
-                )
+                head = yaml_edit.drop_outdated(block.head)
                 change = Change(labels.SESSION, str(label), path, text, head, "clear", version + 1)
                 store_writer.commit(
                     [change], Origin("system", event.host, event.session, "session ended")

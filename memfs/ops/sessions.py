@@ -1,19 +1,23 @@
-"""Sessions: list those in recall, read one, forget one."""
+"""Sessions: list those in recall, read one, star or rename some, forget some."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memfs import files, hosts
+from memfs.core import formats
 from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageError
 from memfs.core.records import Message, Origin
 from memfs.core.snippet import snippet
-from memfs.files import trees
+from memfs.core.titles import make_title
+from memfs.files import logs, signatures
 from memfs.store import inventory, lock, recall, session_outcomes, spool, store_paths
 from memfs.store.blocks import Place
-from memfs.store.store_paths import Store
+from memfs.store.file_cache import FileCache
+from memfs.store.session_outcomes import SessionMark
 
 _SIDE = ".agent-"  # in the file names of subagents' chains
 _NAMED = 3  # sessions that an error names
@@ -25,6 +29,7 @@ class RecordedSession:
 
     `started` and `ended` are the times of its first and last message: ISO 8601 in UTC, "" where
     the assistant did not record them. `outcome` is what a person said of it: worked, failed or "".
+    `title` is what a person called it, else the first sentence of the prompt.
     """
 
     id: str
@@ -36,6 +41,8 @@ class RecordedSession:
     prompt: str
     bytes: int = 0
     outcome: str = ""
+    title: str = ""
+    starred: bool = False
 
     def __repr__(self) -> str:
         text = snippet(self.prompt, (), 60)
@@ -50,38 +57,92 @@ class SessionMessage:
     message: Message
 
 
-def list_sessions(place: Place, limit: int = 0, host: str = "") -> list[RecordedSession]:
+@dataclass(frozen=True)
+class SessionFilter:
+    """Conditions that sessions have to meet, all of them; one that is left out is met by each.
+
+    `text` stands in the title or in a message, in any case; `project` in the path of the project.
+    `since` and `until` are seconds since 1970, between which the last message was said.
+    """
+
+    text: str = ""
+    since: int | None = None
+    until: int | None = None
+    host: str = ""
+    project: str = ""
+    outcome: str = ""
+    starred: bool = False
+
+    def accepts(self, session: RecordedSession, path: str) -> bool:
+        """Tell whether a session, whose file is at `path`, meets the conditions."""
+        return (
+            self.host in ("", session.host)
+            and self.outcome in ("", session.outcome)
+            and self.starred <= session.starred
+            and self.project.casefold() in session.project.casefold()
+            and self._has_time(session.ended)
+            and self._has_text(session, path)
+        )
+
+    def _has_time(self, at: str) -> bool:
+        if self.since is None and self.until is None:
+            return True
+        moment = formats.parse(at)
+        return (
+            moment is not None
+            and (self.since is None or moment.timestamp() >= self.since)
+            and (self.until is None or moment.timestamp() <= self.until)
+        )
+
+    def _has_text(self, session: RecordedSession, path: str) -> bool:
+        words = self.text.casefold()
+        return words in session.title.casefold() or any(
+            words in message.text.casefold() for message in recall.messages(path)
+        )
+
+
+ALL = SessionFilter()
+
+
+SessionCache = FileCache["RecordedSession | None"]
+
+
+def make_cache() -> SessionCache:
+    """Return a cache of sessions, for a process that lists them often."""
+    return FileCache(_read_session)
+
+
+def list_sessions(
+    place: Place, limit: int = 0, only: SessionFilter = ALL, cache: SessionCache | None = None
+) -> list[RecordedSession]:
     """Return the sessions in recall, the latest first, at most `limit` (0: all).
 
-    Raises `UsageError` for a negative limit.
+    New transcripts are ingested first, unless a cache is given. Raises `UsageError` for a negative
+    limit.
     """
     if limit < 0:
         raise UsageError(f"limit is {limit}, expected 1 or more, or 0 for all")
-    found = [each for each, _ in _load_sessions(place) if host in ("", each.host)]
+    if cache is None:
+        _ingest_new(place)
+    found = [each for each, path in _load_sessions(place, cache=cache) if only.accepts(each, path)]
     found.sort(key=lambda session: session.ended, reverse=True)
     return found[: limit or None]
 
 
-@dataclass(frozen=True)
-class SessionPage:
-    """Some of the sessions in recall, the last written first, and how many there are."""
-
-    sessions: tuple[RecordedSession, ...]
-    total: int
-    hosts: tuple[str, ...]
+def count_messages(place: Place, session: RecordedSession) -> int:
+    """Return how many messages a session has, without its subagents'."""
+    with logs.open_stream(recall.get_path(place.home, session.host, session.id)) as handle:
+        return sum(b'", "side": true' not in line for line in handle)
 
 
-def list_latest(place: Place, first: int, count: int, host: str = "") -> SessionPage:
-    """Return `count` sessions from the place `first` (0) on, of one host or all.
-
-    Only these are opened, however many there are.
-    """
-    listed = [(host_name, path) for _, host_name, path in _list_by_time(place.home)]
-    found = sorted({host_name for host_name, _ in listed})
-    wanted = [path for host_name, path in listed if host in ("", host_name)]
-    said = _load_outcomes(place)
-    shown = (_load_session(path, "", said) for path in wanted[first : first + count])
-    return SessionPage(tuple(each for each in shown if each), len(wanted), tuple(found))
+def load_session(place: Place, host: str, ident: str) -> RecordedSession:
+    """Return a session by its host and whole id. Raises `NotFoundError`."""
+    named = ident and host and store_paths.file_name(host) == host  # it stands in a path
+    path = recall.get_path(place.home, host, ident) if named else ""
+    found = _read_session(path) if files.is_file(path) else None
+    if found is None:
+        raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
+    return _PersonalNotes(place).add_to(found)
 
 
 def open_session(place: Place, host: str, ident: str) -> tuple[RecordedSession, list[Message]]:
@@ -89,16 +150,14 @@ def open_session(place: Place, host: str, ident: str) -> tuple[RecordedSession, 
 
     Raises `NotFoundError`.
     """
-    named = ident and host and store_paths.file_name(host) == host  # it stands in a path
-    path = recall.get_path(place.home, host, ident) if named else ""
-    found = _load_session(path, "", _load_outcomes(place)) if files.is_file(path) else None
-    if found is None:
-        raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")
-    return found, [message for message in recall.messages(path) if not message.side]
+    found = load_session(place, host, ident)
+    said = recall.messages(recall.get_path(place.home, found.host, found.id))
+    return found, [message for message in said if not message.side]
 
 
 def find_session(place: Place, ident: str) -> tuple[RecordedSession, str]:
     """Return a session, by its id or a unique prefix, and its file. Raises `NotFoundError`."""
+    _ingest_new(place)
     found = _load_sessions(place, ident)
     exact = [each for each in found if each[0].id == ident]
     if not ident or not found:
@@ -135,53 +194,58 @@ def number_turns(messages: list[Message]) -> list[SessionMessage]:
     return found
 
 
-def _load_sessions(place: Place, prefix: str = "") -> list[tuple[RecordedSession, str]]:
-    """Return the sessions whose ids have a prefix, each with its file; new messages are read."""
+def _ingest_new(place: Place) -> None:
+    """Ingest the transcripts that hooks noted, unless another process is about it."""
     if spool.list_notes(place.home):
         from memfs.ingest import transcripts  # with what reads every assistant's files
 
-        with suppress(LockedError):  # another process ingests
+        with suppress(LockedError):
             transcripts.drain(place.home, transcripts.Tally())
-    said = _load_outcomes(place)
+
+
+def _load_sessions(
+    place: Place, prefix: str = "", cache: SessionCache | None = None
+) -> list[tuple[RecordedSession, str]]:
+    """Return the sessions whose ids have a prefix, each with its file."""
+    notes = _PersonalNotes(place)
     found = []
     for path in recall.sources(place.home):
         if _SIDE not in os.path.basename(path):
-            session = _load_session(path, prefix, said)
-            if session is not None:
-                found.append((session, path))
+            read = cache.read(path, signatures.sign_file(path)) if cache else _read_session(path)
+            if read is not None and read.id.startswith(prefix):
+                found.append((notes.add_to(read), path))
     return found
 
 
-def _list_by_time(store: Store) -> list[tuple[int, str, str]]:
-    """List (when it was written, in nanoseconds; host; path) of sessions' files, the last first."""
-    top = f"{store.local}/recall"
-    names = (
-        [name for name, is_folder in files.entries(top) if is_folder]
-        if files.is_folder(top)
-        else []
-    )
-    found = [
-        (at, host, f"{top}/{host}/{name}")
-        for host in names
-        for at, name in trees.list_times(f"{top}/{host}")
-        if name.endswith(recall.SUFFIX) and not name.startswith(".") and _SIDE not in name
-    ]
-    return sorted(found, reverse=True)
+class _PersonalNotes:
+    """What a person said of sessions: how they came out, stars and titles."""
+
+    def __init__(self, place: Place) -> None:
+        self._marks = session_outcomes.load_marks(place.home)
+        self._outcomes = {
+            each.session: "worked" if each.worked else "failed"
+            for each in session_outcomes.list_outcomes(place.home)
+            if not each.turn and not each.gone
+        }
+
+    def add_to(self, session: RecordedSession) -> RecordedSession:
+        """Return a session with what was said of it."""
+        mark, outcome = self._marks.get(session.id), self._outcomes.get(session.id, "")
+        if mark is None:
+            return replace(session, outcome=outcome) if outcome else session
+        title = mark.title or session.title
+        return replace(session, outcome=outcome, title=title, starred=bool(mark.starred))
 
 
-def _load_outcomes(place: Place) -> dict[str, str]:
-    """Return what a person said of sessions, by their ids: worked or failed."""
-    return {
-        each.session: "worked" if each.worked else "failed"
-        for each in session_outcomes.list_outcomes(place.home)
-        if not each.turn and not each.gone
-    }
-
-
-def _load_session(path: str, prefix: str, said: dict[str, str]) -> RecordedSession | None:
-    """Return the session of a recall file; None if it is empty, or has not the prefix."""
-    first = next(recall.messages(path), None)
-    if first is None or not first.session.startswith(prefix):
+def _read_session(path: str) -> RecordedSession | None:
+    """Return the session of a recall file, without what people said of it; None if it is empty."""
+    first, prompt = None, ""
+    for message in recall.messages(path):
+        first = first or message
+        if message.role == "user" and not message.side:
+            prompt = message.text
+            break
+    if first is None:
         return None
     return RecordedSession(
         first.session,
@@ -190,40 +254,60 @@ def _load_session(path: str, prefix: str, said: dict[str, str]) -> RecordedSessi
         first.branch,
         first.at,
         (recall.read_last(path) or first).at,
-        next((m.text for m in recall.messages(path) if m.role == "user" and not m.side), ""),
+        prompt,
         files.get_size(path),
-        said.get(first.session, ""),
+        title=make_title(prompt),
     )
 
 
-@dataclass(frozen=True)
-class ForgottenSession:
-    """How many messages went with a session, and how many facts that nobody had accepted."""
+def star_sessions(
+    place: Place, sessions: Iterable[RecordedSession], *, starred: bool = True
+) -> None:
+    """Star sessions, or take their stars: a filter never forgets a starred one."""
+    marks = [SessionMark(each.id, starred=starred) for each in sessions]
+    session_outcomes.write_marks(place.home, marks)
 
-    id: str
+
+def rename_session(place: Place, session: RecordedSession, title: str) -> str:
+    """Give a session a title, "": its own; return the title that it has now."""
+    session_outcomes.write_marks(place.home, [SessionMark(session.id, title=title)])
+    return load_session(place, session.host, session.id).title
+
+
+@dataclass(frozen=True)
+class ForgottenSessions:
+    """How many sessions went, their messages, and facts of theirs that nobody had accepted."""
+
+    sessions: int
     messages: int
     facts: int
 
 
-def forget_session(place: Place, ident: str, origin: Origin) -> ForgottenSession:
-    """Remove a session from recall, the index, the graph and the facts; it is not read again.
+def forget_sessions(
+    place: Place, sessions: Sequence[RecordedSession], origin: Origin
+) -> ForgottenSessions:
+    """Remove sessions from recall, the index, the graph and the facts; they are not read again.
 
     The next search makes the index anew, so that no deleted text stays in its files.
     Facts that a person accepted stay, and so does what stands in blocks and in the archive. The
-    host's own transcript is not touched. Raises `NotFoundError`, and `RejectedError` for an agent.
+    host's own transcript is not touched. The messages go last: after a kill it can be done again.
+    Raises `RejectedError` for an agent.
     """
     if origin.actor == "agent":
         raise RejectedError("a session is forgotten by a person", "ask the user to do it")
-    found, path = find_session(place, ident)
     store = place.home
-    with lock.hold_lock(store, name=lock.INGEST):
-        messages = sum(1 for _ in recall.messages(path))
+    names = {(each.host, each.id) for each in sessions}
+    paths = [recall.get_path(store, *name) for name in names]
+    with (
+        lock.hold_locks([store], lock.INGEST, lock.INDEX),
+        lock.hold_locks(place.stores(), lock.KINDS),
+    ):
+        messages = sum(sum(1 for _ in recall.messages(path)) for path in paths)
         for note, host, _, name in spool.list_notes(store):
-            if host == found.host and name == found.id:
+            if (host, name) in names:
                 spool.remove_note(note)
-        recall.forget(store, found.host, found.id)
-    with lock.hold_locks(place.stores(), lock.KINDS):
-        gone = session_outcomes.remove_traces(place, store, found.host, found.id)
-    with lock.hold_lock(store, name=lock.INDEX):
+        gone = session_outcomes.remove_traces(place, store, names)
         inventory.remove_indexes(store)  # what is deleted in one stays in its files
-    return ForgottenSession(found.id, messages, gone)
+        for host, session in names:
+            recall.forget(store, host, session)
+    return ForgottenSessions(len(names), messages, gone)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memfs.context import brief_contents
+from memfs.context import session_start
+from memfs.context.session_start import BriefPieces
 from memfs.core.block import Block
 from memfs.core.tokens import estimate
-from memfs.store import block_history, blocks, journal, journal_query
+from memfs.store import block_history, blocks, config, handoff, journal_query, review_dates
 from memfs.store.blocks import Place
 
 
 @dataclass(frozen=True)
 class ShownBlock:
-    """A block and its version."""
+    """A block and its version; of an earlier one, when it was written."""
 
     block: Block
     version: int
+    at: str = ""
 
 
 def run(place: Place, label: str, version: str = "") -> ShownBlock:
@@ -25,24 +27,34 @@ def run(place: Place, label: str, version: str = "") -> ShownBlock:
         version = block_history.resolve_version(place, label, version)
         tier, name = journal_query.resolve(place, label)
         block = blocks.make(tier, name, "", block_history.read_version(place, label, version))
-        return ShownBlock(block, int(version) if version.isdecimal() else block.version)
+        at = block_history.get_state_time(place, label, version)
+        return ShownBlock(block, int(version) if version.isdecimal() else block.version, at)
     block = blocks.get(place, label)
     block_history.note_read(place.store(block.tier), block.tier, block.label)
-    return ShownBlock(block, _find_version(place, block))
+    return ShownBlock(block, journal_query.get_version(place, block))
 
 
 def show_all(place: Place) -> list[ShownBlock]:
     """Return all blocks with their versions, nearest tier first."""
-    return [ShownBlock(block, _find_version(place, block)) for block in blocks.load(place)]
+    return [ShownBlock(each, journal_query.get_version(place, each)) for each in blocks.load(place)]
 
 
 def brief(place: Place, host: str = "") -> str:
     """Return the brief that a session of this place gets, in a host or in any."""
-    text, shown = brief_contents.compose_brief(place, host=host)
-    return brief_contents.with_rules(text, brief_contents.unwritten_rules(place, shown.values()))
+    found = compose_brief(place, host, tools=bool(host))
+    return found.brief + found.handed + found.rules
 
 
-def record(shown: ShownBlock) -> dict[str, object]:
+def compose_brief(place: Place, host: str, *, tools: bool) -> BriefPieces:
+    """Compose the brief that the next session is given; `tools`: its assistant has ours."""
+    store, last = place.project, ""
+    if store is not None and config.load(place).get("hooks.handoff") == "auto":
+        due = handoff.find_due(store, place.session, again=True)
+        last = due.get_text() if due else ""
+    return session_start.compose_pieces(place, host=host, tools=tools, last=last)
+
+
+def record(place: Place, shown: ShownBlock) -> dict[str, object]:
     """Return a block as a dictionary for JSON."""
     block = shown.block
     return {
@@ -54,19 +66,15 @@ def record(shown: ShownBlock) -> dict[str, object]:
         "limit": block.limit,
         "tokens": estimate(block.value),
         "max_tokens": block.tokens,
-        "updated_at": str(block.meta.get("updated_at") or ""),
+        "updated_at": shown.at or block_history.get_edit_time(place, block),
         "read_only": block.read_only,
         "pinned": block.pinned,
+        "paths": block.scope.paths,
+        "commands": block.scope.commands,
+        "enforce": block.scope.enforce,
         "tags": block.tags,
+        **{key: str(block.meta.get(key) or "") for key in review_dates.KEYS},
         "value": block.value,
         "path": block.path,
         "problem": block.problem,
     }
-
-
-def _find_version(place: Place, block: Block) -> int:
-    """Return the journalled version; of a file changed since then, the one after it."""
-    head = journal_query.get_head(place, block.tier, block.label)
-    if head is None:
-        return block.version or 1
-    return head.version + (journal.digest(block.raw) != head.digest)

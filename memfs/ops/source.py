@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memfs import files
 from memfs.core import body_edits, settings
@@ -15,14 +15,16 @@ from memfs.core.errors import LockedError, NotFoundError, RejectedError, UsageEr
 from memfs.core.hits import Hit
 from memfs.core.records import Origin
 from memfs.core.snippet import has_lines
-from memfs.recall import source_index, source_state
-from memfs.recall.index_sources import Stage
+from memfs.recall import source_state
 from memfs.recall.source_state import SourceState
 from memfs.search.catalog import LeftOutError
 from memfs.store import commit_writer, config_file, data_sources, quarantine, store_paths
 from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
 from memfs.store.store_paths import Store
+
+if TYPE_CHECKING:
+    from memfs.recall.index_sources import Stage
 
 __all__ = ["DataSource", "ListedSource", "SourceState"]
 
@@ -121,6 +123,8 @@ def remove(place: Place, name: str, origin: Origin) -> ConfiguredSource:
     for each, store in place.list_lasting_tiers():
         if tier in (None, each) and label in data_sources.list_names(store):
             done = _write(place, store, label, None, origin)
+            from memfs.recall import source_index  # the engine
+
             source_index.remove(store, label)
             return done
     raise NotFoundError(f"there is no source '{name}'", "memfs source list has them")
@@ -136,6 +140,8 @@ def sync(place: Place, name: str, stage: Stage) -> list[ListedSource]:
 
 
 def _sync(place: Place, source: DataSource, stage: Stage) -> SourceState:
+    from memfs.recall import source_index  # the engine
+
     state = source_index.sync(place, source, embed=True, stage=stage)
     if state is None:
         raise LockedError(

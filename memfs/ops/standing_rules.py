@@ -39,4 +39,4 @@ def make_edit(rule: StandingRule, text: str = "") -> tuple[Append, str]:
 
 def refuse_rule(place: Place, rule: StandingRule) -> None:
     """Refuse a rule, so that it is not listed again."""
-    standing_rules.refuse(place.home, rule)
+    standing_rules.refuse(place.home, rule.id)

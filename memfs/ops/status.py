@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from memfs import files, hosts
-from memfs.context import window_budget
-from memfs.context.window_budget import WindowUsage
 from memfs.core import block_states, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.block_states import find_contradictions
+from memfs.core.errors import StoreError
 from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import own_memory, settings
 from memfs.ipc import service_status
 from memfs.ipc.service_status import ServiceStatus
+from memfs.ops import review
 from memfs.recall import model_config
 from memfs.store import (
     archive,
@@ -32,6 +33,7 @@ from memfs.store import (
     journal_query,
     prompt_log,
     recall,
+    remote_store,
     sessions,
     spool,
 )
@@ -73,12 +75,14 @@ class Status(NamedTuple):
 
     `trusted`: hooks use the project's store. `embedding`: how much of the index has vectors of
     which model; `ran`: the last hook run in each assistant, its event, when (seconds since 1970)
-    and its milliseconds. `contradictions`: (label, value, other value) of lines that disagree.
+    and its milliseconds.
     `off`: what turns memory off, the variable or a file that says `enabled: false`.
     `refused`: what the project's `memory_blocks`, and any `sources`, name and may not. `team` says
     how the project's team stands, "" where it has joined none. Of the last `prompts` that were
-    searched for, `by_words` were by words alone. `own_memories` are those that assistants keep by
-    themselves, as (host, line).
+    searched for, `by_words` were by words alone. `to_decide` counts what `memfs review` lists, by
+    kind, without what the project contradicts. `own_memories` are those that assistants keep by
+    themselves, as (host, line). `uncommitted` counts the project's blocks that git has otherwise.
+    `synced` says how the user's store stands with its remote, "" where it has none.
     """
 
     project: str
@@ -95,7 +99,6 @@ class Status(NamedTuple):
     wired: tuple[tuple[str, str], ...]
     ran: dict[str, tuple[str, float, float]]
     service: ServiceStatus | None = None
-    contradictions: tuple[tuple[str, str, str], ...] = ()
     off: str = ""
     refused: tuple[str, ...] = ()
     sources: tuple[SourceStatus, ...] = ()
@@ -103,13 +106,9 @@ class Status(NamedTuple):
     prompts: int = 0
     by_words: int = 0
     own_memories: tuple[tuple[str, str], ...] = ()
-
-
-class PromptUsage(NamedTuple):
-    """How much of a window the brief takes, and whose it is ("": of no assistant)."""
-
-    host: str
-    window: WindowUsage
+    uncommitted: int = 0
+    synced: str = ""
+    to_decide: Mapping[str, int] = {}
 
 
 def run(place: Place, home: str) -> Status:
@@ -135,11 +134,6 @@ def run(place: Place, home: str) -> Status:
         wired=tuple(list_wired_files(place, home)),
         ran=_load_last_runs(place),
         service=service_status.load_status(),
-        contradictions=tuple(
-            (state.block.label, each.one, each.other)
-            for state in states
-            for each in find_contradictions(state.block.value)
-        ),
         off=blocks.find_off_switch(place),
         refused=(*config.list_refused_kinds(place), *data_sources.refuse_sources(place)),
         sources=tuple(_load_sources(place)),
@@ -147,7 +141,15 @@ def run(place: Place, home: str) -> Status:
         prompts=len(searched),
         by_words=sum(bool(each.by_words) for each in searched),
         own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
+        uncommitted=_count_uncommitted(states, top),
+        synced=remote_store.describe_state(place.user) if place.user else "",
+        to_decide=Counter(item.kind for item in review.list_items(place, deep=False)),
     )
+
+
+def _count_uncommitted(states: tuple[BlockState, ...], top: str) -> int:
+    dirty = [each for each in states if each.block.tier == labels.PROJECT and each.sync != "clean"]
+    return len(dirty) if dirty and git.get_head_commit(top) else 0
 
 
 def _load_sources(place: Place) -> Iterator[SourceStatus]:
@@ -163,24 +165,18 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
         yield SourceStatus(source.name, source.tier, files, chunks, current, source.kind)
 
 
-def load_usage(place: Place, wired: Sequence[tuple[str, str]], window: int = 0) -> PromptUsage:
-    """Measure the brief against a window, by default the first wired assistant's.
-
-    Where none is wired, it is that of the configuration (`context.max_tokens`).
-    """
-    host = wired[0][0] if wired and not window else ""
-    size = hosts.get(host).WINDOW if host else window
-    return PromptUsage(host, window_budget.measure_window(place, size, host))
-
-
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
-    """List the settings files with our hooks, as (host, path)."""
+    """List the settings files with our hooks, or that enable our plugin, as (host, path)."""
     top = place.project.top if place.project else None
-    return [
-        (name, found.path)
-        for name in hosts.NAMES
-        for found in settings.list_hook_files(hosts.get(name), home, top, outside.read)
-    ]
+    found = []
+    for name in hosts.NAMES:
+        host = hosts.get(name)
+        wired = settings.list_hook_files(host, home, top, outside.read)
+        found += [(name, each.path) for each in wired]
+        with suppress(StoreError):  # memfs doctor names what cannot be read
+            plugged = settings.list_plugin_files(host, home, top, outside.read)
+            found += [(name, path) for path in plugged]
+    return list(dict.fromkeys(found))
 
 
 def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:
@@ -192,34 +188,35 @@ def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:
 def _load_block_states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
     entries = [entry for store in place.stores() for entry in journal.read(store)]
-    last = {entry.key: entry.op for entry in entries}
+    last = {entry.key: entry for entry in entries}
     changed = {store.root: commits.list_dirty(store.root, "blocks") for store in place.stores()}
     found = []
     for block in blocks.load(place):
         store = place.store(block.tier)
         key = block_key(store.tree, block.tier, place.session, block.label)
-        head = journal_query.get_head(place, block.tier, block.label)
-        behind = head is not None and journal.digest(block.raw) != head.digest
+        entry, version = last.get(key), journal_query.get_version(place, block)
+        behind = entry is not None and version > entry.version
+        at = entry.at if entry and not behind else block_history.get_file_time(block.path)
         in_git = None if block.tier == labels.SESSION else changed[store.root]
         dirty = behind if in_git is None else os.path.realpath(block.path) in in_git
-        operation = journal.ADOPT if behind else last.get(key, "")
+        operation = journal.ADOPT if behind else entry.op if entry else ""
         found.append(
             BlockState(
                 block,
-                head.version + behind if head else block.version or 1,
+                version,
                 block_states.describe_content(block.value, operation),
-                _describe_freshness(place, block, now, days),
+                _describe_freshness(place, block, at, now, days),
                 "dirty" if dirty else "clean",
             )
         )
     return found
 
 
-def _describe_freshness(place: Place, block: Block, now: str, days: int) -> str:
+def _describe_freshness(place: Place, block: Block, at: str, now: str, days: int) -> str:
     read = block_history.get_last_read(place.store(block.tier), block.tier, block.label)
-    referenced = max(str(block.meta.get("updated_at") or ""), read)
+    referenced = max(at, read)
     gone = False
-    if block.paged_out > 0:
+    if block.paged_out:
         from memfs.context import page_scores  # with what scores by meaning
 
         gone = not page_scores.split_parts(block.body)

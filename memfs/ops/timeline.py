@@ -43,6 +43,15 @@ class SessionCost:
 
 
 @dataclass(frozen=True)
+class DayCost:
+    """What memory added to the prompts of a day; `tokens` are estimated."""
+
+    day: str
+    prompts: int
+    tokens: int
+
+
+@dataclass(frozen=True)
 class HookTimes:
     """The last runs of the hooks in one assistant, in milliseconds."""
 
@@ -55,11 +64,15 @@ class HookTimes:
 
 @dataclass(frozen=True)
 class Timeline:
-    """All of it. `growth` has (day, characters in blocks after it); `failures` are hook errors."""
+    """All of it. `growth` has (day, characters in blocks after it); `failures` are hook errors.
+
+    `day_costs` has each day from the first one with prompts on.
+    """
 
     days: tuple[DayActivity, ...]
     growth: tuple[tuple[str, int], ...]
     costs: tuple[SessionCost, ...]
+    day_costs: tuple[DayCost, ...]
     hooks: tuple[HookTimes, ...]
     failures: int
 
@@ -73,6 +86,7 @@ def run(index: OpenStore, days: int = DAYS) -> Timeline:
         tuple(_count_days(said, entries, days)),
         tuple(_measure_growth(place, entries)),
         tuple(_measure_costs(place)),
+        measure_day_costs(place),
         tuple(each for name in hosts.NAMES if (each := _measure_hooks(place, name))),
         sum((files.read(f"{store.local}/hook.log") or "").count("\n") for store in place.stores()),
     )
@@ -106,6 +120,22 @@ def _measure_costs(place: Place) -> Iterable[SessionCost]:
         prompts[key] += 1
         added[key] += tokens.estimate(record.text) if record.text else 0
     return (SessionCost(*key, number, added[key]) for key, number in reversed(prompts.items()))
+
+
+def measure_day_costs(place: Place) -> tuple[DayCost, ...]:
+    """Return what prompts were given by day, from the first day in the log until today."""
+    prompts: Counter[date] = Counter()
+    added: Counter[date] = Counter()
+    for record in prompt_log.read(place.home, _PROMPTS):
+        day = date.fromisoformat(format_day(record.at))
+        prompts[day] += 1
+        added[day] += tokens.estimate(record.text) if record.text else 0
+    if not prompts:
+        return ()
+    last = date.fromisoformat(format_day(clock.seconds()))
+    first = max(min(prompts), last - timedelta(days=DAYS - 1))
+    span = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    return tuple(DayCost(day.isoformat(), prompts[day], added[day]) for day in span)
 
 
 def _measure_hooks(place: Place, host: str) -> HookTimes | None:

@@ -13,8 +13,10 @@ from memfs.core.injection_signs import Sign
 from memfs.files import logs, trees
 from memfs.store import (
     blocks,
+    clock,
     commits,
     config_file,
+    enforced_rules,
     facts,
     git,
     incoming_changes,
@@ -76,7 +78,8 @@ class TrustReport:
     `texts` are all files that git can have of it, in the order of what they can do; `digest` is the
     SHA-256 of their names and bytes, the same on every machine. `tracked` counts the files of
     `local/` that came with the repository: memfs never commits them. `changed` lists the changes by
-    others since the last review.
+    others since the last review, and `rules` are what blocks are to enforce (key, what) that was
+    not accepted.
     """
 
     root: str
@@ -86,6 +89,7 @@ class TrustReport:
     tracked: int
     problems: tuple[str, ...]
     changed: tuple[ForeignChange, ...]
+    rules: tuple[tuple[str, str], ...] = ()
     found: IncomingChanges | None = None
 
 
@@ -103,8 +107,26 @@ def review_store(place: Place) -> TrustReport:
         len((git.run(store.root, "ls-files", "-s", "-z", paths=["local"]) or "").split("\0")) - 1,
         tuple(config_file.find_problems(store)),
         tuple(_load_changes(store)) if trusted else (),
+        describe_rules(_make_lasting(place)),
         found,
     )
+
+
+def describe_rules(place: Place) -> tuple[tuple[str, str], ...]:
+    """Return (key, what it does) of the blocks that are to be enforced, and are not accepted."""
+    return tuple((key, scope.describe()) for key, scope in enforced_rules.list_pending(place))
+
+
+def accept_rules(place: Place, shown: tuple[tuple[str, str], ...]) -> None:
+    """Accept that the blocks of a place that were `shown` are enforced as they were shown."""
+    wanted = enforced_rules.list_pending(place)
+    seen = [(key, scope) for key, scope in wanted if (key, scope.describe()) in shown]
+    enforced_rules.accept(place, seen, clock.now()[:10])
+
+
+def _make_lasting(place: Place) -> Place:
+    """Return the place of what is on the disk: nothing is held back, and no session is served."""
+    return Place(store_paths.without_quarantine(_require_project(place)), place.user)
 
 
 def compute_digest(place: Place) -> str:
@@ -145,6 +167,7 @@ def accept(place: Place, shown: TrustReport | None = None) -> None:
         )
     incoming_changes.accept_seen(store, shown.found)
     trust.grant_trust(store)
+    accept_rules(_make_lasting(place), shown.rules)
 
 
 def adopt_local(place: Place, name: str = "") -> str:

@@ -8,7 +8,7 @@ from memfs.core import body_edits, yaml_edit
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError, Remedy
 from memfs.core.records import JournalEntry, Origin
-from memfs.store import block_history, blocks, clock, journal, journal_query, writer
+from memfs.store import block_history, blocks, journal, journal_query, writer
 from memfs.store.blocks import Place
 from memfs.store.journal_query import RENAME, UNDO, parse_former_label
 from memfs.store.writer import Change
@@ -79,9 +79,8 @@ def restore_version(place: Place, label: str, state: str, origin: Origin) -> Res
         path = _find_path(place, tier, name)
         now, current = store_writer.adopt_current(tier, name, path)
         _refuse_read_only("restore", name, now)
-        block = blocks.make(tier, name, path, text)
-        if block.version and not block.codec:  # bytes of another encoding stay unchanged
-            text = yaml_edit.set_keys(text, current + 1, clock.now(), origin.actor)
+        if not blocks.make(tier, name, path, text).codec:  # its bytes stay unchanged
+            text = yaml_edit.drop_outdated(text)
         if now is not None and _parse_content(now) == _parse_content(text):
             return Restored(())
         change = Change(tier, name, path, now, text, "restore", current + 1, _format_state(state))

@@ -239,12 +239,18 @@ def _build_recollections(
         stems = text.match_stems(query.wanted, snippet)
         words = [term.word for term in query.words if term.stem in stems]
         reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
-        ids = list(dict.fromkeys(each.candidate.exchange.id for each in sentences))
-        first = sentences[0].turn
-        hit = PromptHit("message", f"session {first.session}", first.at, ids, reason)
-        hit.host, hit.session, hit.snippet = first.host, first.session, snippet
-        found.append(hit)
+        found.append(build_recollection(sentences, reason, snippet))
     return found
+
+
+def build_recollection(sentences: "list[Sentence]", reason: str, snippet: str = "") -> PromptHit:
+    """Return sentences of one session as a hit; without a snippet it is made of them."""
+    ids = list(dict.fromkeys(each.candidate.exchange.id for each in sentences))
+    first = sentences[0].turn
+    hit = PromptHit("message", f"session {first.session}", first.at, ids, reason)
+    hit.host, hit.session = first.host, first.session
+    hit.snippet = snippet or "\n".join(_format_lines(sentences))
+    return hit
 
 
 def _find_later_days(

@@ -178,10 +178,10 @@ def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | Non
     following = [each for each in sentences if _is_open(each)]
     left = work.open or _BOX.findall(closing) or following[-2:]
     if not closing and not thanked:
-        left = [*left, "the last request has no answer"]
+        left = [*left, handoff.UNANSWERED]
     stopped = bool(closing) and said[-1].role == "tool" and not thanked
     if stopped:
-        left = [*left, "it stopped in the middle of a turn"]
+        left = [*left, handoff.STOPPED]
     fault = f"{work.command}: {work.fault}" if work.fault else ""
     parts = {
         "asked": _describe_request(prompts),

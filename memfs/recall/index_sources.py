@@ -16,10 +16,7 @@ from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedError, StoreError
 from memfs.core.records import Passage
-from memfs.recall import handoffs, model_config
-from memfs.recall.own_words import own_words
-from memfs.recall.rule_recognition import MARKS, extract_rules
-from memfs.recall.sentences import split_sentences
+from memfs.recall import model_config
 from memfs.search import doc_json, indexer, prompt_bm25
 from memfs.search.catalog import IndexSource
 from memfs.search.doc_json import epoch
@@ -337,7 +334,9 @@ def _read_block(source: IndexSource) -> Iterator[dict[str, object]]:
     block = blocks.read(source.tier, source.label, source.path)
     text = f"{block.description}\n{block.value}".strip()
     if text:
-        at = str(block.meta.get("updated_at") or "")
+        from memfs.store import block_history  # with git, where a block is new
+
+        at = block_history.find_write_time(source.path, block.raw)
         yield {
             "id": labels.qualify(source.tier, source.label),
             "kind": "block",
@@ -354,6 +353,8 @@ def prepare_session_start(place: Place) -> None:
 
     The caller holds the index's lock.
     """
+    from memfs.recall import handoffs  # with many patterns, which a search does without
+
     text = TextIndex.open(place.home.index)
     if text is not None:
         standing_rules.write(place.home, find_rules(text))
@@ -377,6 +378,8 @@ def find_rules(text: TextIndex) -> list[StandingRule]:
 
 def _extract_subject(rule: StandingRule) -> set[str]:
     """Return the words of a rule that tell its subject: neither "never" nor "the"."""
+    from memfs.recall.rule_recognition import MARKS  # as above
+
     return rule.words.difference(STOP, MARKS) or rule.words
 
 
@@ -386,6 +389,10 @@ def _is_same(one: StandingRule, other: StandingRule) -> bool:
 
 
 def _scan_rules(text: TextIndex) -> Iterator[StandingRule]:
+    from memfs.recall.own_words import own_words  # as above
+    from memfs.recall.rule_recognition import extract_rules  # likewise
+    from memfs.recall.sentences import split_sentences  # likewise
+
     terms = text.term_query("kind", "message"), text.term_query("role", "user")
     query = Query.boolean_query([(Occur.Must, term) for term in terms])
     found = text.searcher.search(

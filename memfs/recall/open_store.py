@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from memfs import files, hosts
 from memfs.core.errors import DamagedError, LockedError, StoreError
 from memfs.files import signatures
-from memfs.ingest import transcripts
 from memfs.recall import index_sources, model_config
 from memfs.recall.model_config import WantedModel
 from memfs.recall.recall_snapshot import RecallSnapshot
@@ -33,6 +32,7 @@ from memfs.store.data_sources import DataSource
 from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
+    from memfs.recall.gone_files import GoneFiles
     from memfs.recall.index_sources import Stage
 
 Result = TypeVar("Result")
@@ -113,6 +113,7 @@ class OpenStore:
 
     `note` is for the user: how was searched, and whether messages may be missing; `source_note`
     the same of data sources. `engines` are those for prompts: the store's own, then the sources'.
+    `gone` are the files of the project that are gone, None where that is not known.
     """
 
     def __init__(self, place: Place, stage: Stage | None = None, *, watched: bool = False) -> None:
@@ -123,6 +124,7 @@ class OpenStore:
         self.place, self.watched = place, watched
         self.note = self.source_note = ""
         self.engines: list[Engine] = []
+        self.gone: GoneFiles | None = None
         self._stage = stage
         self._own = OpenIndex(place.home, place.home.index)
         self._chats: OpenStore | None = None  # of the user's own store
@@ -149,6 +151,8 @@ class OpenStore:
 
         Prompts meanwhile use the previous ones.
         """
+        from memfs.recall import gone_files  # with patterns, which a search needs not
+
         with self._refreshing:
             signature = self._sign_all()
             if signature == self._refreshed:
@@ -160,13 +164,22 @@ class OpenStore:
                 if each.vectors is not None:
                     each.vectors.warm(build=False)
             self.engines = engines
+            commits = self._list_commits()
+            self.gone = gone_files.load(commits[0]) if commits else None
 
     def _sign_all(self) -> object:
+        from memfs.recall import gone_files  # likewise
+
         sources = [
             (source.index, (self._sources.get(source.index) or self._make_source(source)).sign())
             for source in self._load_configured().sources
         ]
-        return self._own.sign(), self._own.sign_graph(), sources
+        gone = [gone_files.sign(source) for source in self._list_commits()]
+        return self._own.sign(), self._own.sign_graph(), sources, gone
+
+    def _list_commits(self) -> list[DataSource]:
+        sources = self._load_configured().sources
+        return [source for source in sources if source.kind == data_sources.COMMITS]
 
     def update_engine(self, mode: Mode) -> Engine:
         """Ingest and index what is new, and return the engine of the place's own index.
@@ -241,6 +254,8 @@ class OpenStore:
         """Ingest and index what is new; return why something may be missing, else ""."""
         try:
             if spool.list_notes(self.place.home):
+                from memfs.ingest import transcripts  # with the readers of all assistants
+
                 with suppress(LockedError):  # another process ingests: search the current index
                     transcripts.drain(self.place.home, transcripts.Tally())
             current = self._sync(model, embed=embed)

@@ -46,6 +46,19 @@ def recall(
     else:
         found = recall_by_words(place.home.index, prompt, session, shown, limit, hidden)
     found.subject, found.hidden = subject, hidden
+    if names := _list_files(prompt):  # what is about a file that the prompt names comes first
+        found.found.sort(key=lambda hit: not any(name in hit.snippet for name in names))
+    return found
+
+
+def _list_files(prompt: str) -> "list[str]":
+    """Return the names of files in a prompt, without their folders and lines (`:12`)."""
+    found = []
+    for word in prompt.split() if "." in prompt else ():
+        name = word.strip("`'\"()[]<>*,;?!.").partition(":")[0].rpartition("/")[2]
+        stem, _, ending = name.rpartition(".")
+        if len(stem) > 1 and ending.isalnum() and ending[0].isalpha():
+            found.append(name)
     return found
 
 

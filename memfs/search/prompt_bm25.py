@@ -28,15 +28,19 @@ class PromptHit:
     """What memory says to a prompt: an answer of a past session, or a document.
 
     The fields are those of `hits.Hit` that rendering reads. `ids` are those of what is shown;
-    `reason` is for people, `why` is shown to the assistant, too. `session` is that of an answer.
+    `reason` is for people, `why` is shown to the assistant, too. `session` is that of an answer,
+    `source` the file of a document.
     """
 
-    __slots__ = ("at", "host", "id", "ids", "kind", "reason", "role", "session", "snippet", "why")
+    __slots__ = (
+        *("at", "host", "id", "ids", "kind", "reason"),
+        *("role", "session", "snippet", "source", "why"),
+    )
 
     def __init__(self, kind: str, role: str, at: str, ids: list[str], reason: str) -> None:
         self.kind, self.role, self.at, self.reason = kind, role, at, reason
         self.id, self.ids = ids[0], ids
-        self.host = self.session = self.snippet = ""
+        self.host = self.session = self.snippet = self.source = ""
         self.why: tuple[str, ...] = ()
 
     @classmethod
@@ -45,7 +49,8 @@ class PromptHit:
         reason = "words: " + ", ".join(words[:MOST_WORDS]) if words else "by meaning"
         kind, role, at, ident = (get_field(document, name) for name in _FIELDS)
         hit = cls(kind, role, at, [ident], reason)
-        hit.host, hit.snippet, hit.why = get_field(document, "host"), snippet, (reason,)
+        hit.host, hit.source = get_field(document, "host"), get_field(document, "source")
+        hit.snippet, hit.why = snippet, (reason,)
         return hit
 
 

@@ -31,6 +31,7 @@ _PREPOSITION = r"(?:(?P<how>on|in|at|from|during|of|since|after|before|until) )?
 _LONG_AGO = date(1970, 1, 2)
 
 Span = tuple[date, date]
+_Resolve = Callable[[re.Match[str], date], Span]
 
 
 class Period(NamedTuple):
@@ -54,7 +55,7 @@ def read(question: str, now: datetime | None) -> Period | None:
         return None
     now = now or datetime.now().astimezone()
     for pattern, resolve in _TABLE:
-        match = pattern.search(question)
+        match = re.search(pattern, question, re.IGNORECASE)  # compiled once, and rarely needed
         if match:
             try:
                 first, last = _apply_preposition(match, resolve(match, now.date()), now.date())
@@ -174,40 +175,37 @@ def _parse_count(text: str) -> int:
     return int(text) if text.isdigit() else _COUNTS[text.lower()]
 
 
-def _compile(
-    pattern: str, resolve: Callable[[re.Match[str], date], Span]
-) -> tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]]:
-    return re.compile(rf"\b{_PREPOSITION}{pattern}\b", re.IGNORECASE), resolve
+def _form_period(pattern: str, resolve: _Resolve) -> tuple[str, _Resolve]:
+    return rf"\b{_PREPOSITION}{pattern}\b", resolve
 
 
 _TABLE = (
-    _compile(r"(?P<day>\d{4}-\d\d-\d\d)", _resolve_iso_date),
-    _compile(
+    _form_period(r"(?P<day>\d{4}-\d\d-\d\d)", _resolve_iso_date),
+    _form_period(
         rf"(?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{_MONTH})\b"
         r"(?:,? (?P<year>\d{4}))?",
         _resolve_day_of_month,
     ),
-    _compile(
+    _form_period(
         rf"(?P<month>{_MONTH}) (?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b"
         r"(?:,? (?P<year>\d{4}))?",
         _resolve_day_of_month,
     ),
-    _compile(r"(?P<word>the day before yesterday)", _resolve_word),
-    _compile(rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? ago", _resolve_ago),
-    _compile(rf"(?:the )?(?:last|past) (?P<count>{_COUNT}) (?P<unit>{_UNIT})s?", _resolve_past),
-    _compile(r"last (?P<unit>week|month|year)", _resolve_last_unit),
-    _compile(rf"(?:the )?past (?P<count>{_COUNT})?(?P<unit>{_UNIT})", _resolve_past),
-    _compile(r"this (?P<unit>week|month|year)", _resolve_this_unit),
-    _compile(r"(?P<word>yesterday|today|last night|this morning|this afternoon)", _resolve_word),
-    _compile(rf"(?:last )?(?P<name>{'|'.join(_DAYS)})", _resolve_weekday),
+    _form_period(r"(?P<word>the day before yesterday)", _resolve_word),
+    _form_period(rf"(?P<count>{_COUNT}) (?P<unit>{_UNIT})s? ago", _resolve_ago),
+    _form_period(rf"(?:the )?(?:last|past) (?P<count>{_COUNT}) (?P<unit>{_UNIT})s?", _resolve_past),
+    _form_period(r"last (?P<unit>week|month|year)", _resolve_last_unit),
+    _form_period(rf"(?:the )?past (?P<count>{_COUNT})?(?P<unit>{_UNIT})", _resolve_past),
+    _form_period(r"this (?P<unit>week|month|year)", _resolve_this_unit),
+    _form_period(
+        r"(?P<word>yesterday|today|last night|this morning|this afternoon)", _resolve_word
+    ),
+    _form_period(rf"(?:last )?(?P<name>{'|'.join(_DAYS)})", _resolve_weekday),
     (
-        re.compile(
-            rf"\b(?:in|during|since|from|last|of) (?P<month>{_MONTH})\b(?:,? (?P<year>\d{{4}}))?",
-            re.IGNORECASE,
-        ),
+        rf"\b(?:in|during|since|from|last|of) (?P<month>{_MONTH})\b(?:,? (?P<year>\d{{4}}))?",
         _resolve_month,
     ),
-    (re.compile(r"\b(?:in|during|from) (?P<year>(?:19|20)\d\d)\b", re.IGNORECASE), _resolve_year),
+    (r"\b(?:in|during|from) (?P<year>(?:19|20)\d\d)\b", _resolve_year),
 )
 
 

@@ -50,10 +50,8 @@ class HitPage(NamedTuple, Generic[AnyHit]):
 
 
 class SearchRequest(NamedTuple):
-    """A search in the store at `root`, as sent to the user's service."""
+    """A search, as sent to the user's service."""
 
-    root: str
-    user: str
     query: str
     mode: Mode | None
     only: Filter

@@ -10,15 +10,20 @@ import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any, cast
 
 from memfs import files, hosts
+from memfs.context import person_notices
 from memfs.core import events, parts
 from memfs.core.errors import MemfsError
 from memfs.core.events import Event, Reply
+from memfs.hosts.base import Host
+from memfs.hosts.payload import TOOL_EVENTS
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
-from memfs.ops import brief, host_event, review
+from memfs.ipc.service_query import KINDS, ServiceQuery
+from memfs.ops import brief, file_guard, host_event, session_review, tool_rules
 from memfs.recall.open_store import OpenStore
 from memfs.service import job_queue, throttle
 from memfs.service.job_queue import JobQueue
@@ -65,8 +70,8 @@ class Service:
             return self._answers.hook(words, body)
         if kind == "hold":
             return self._answers.hold(words)
-        if kind == "search":
-            return self._answers.search(words, body)
+        if kind == "query":
+            return self._answers.query(words, body)
         if kind == "status":
             return ServiceAnswer(json.dumps(self.status()).encode())
         return None
@@ -195,7 +200,7 @@ def list_folders(store: OpenStore) -> list[str]:
     found = [f"{place.home.local}/{spool.FOLDER}"]
     for tier in place.stores():
         found += [f"{tier.root}/{name}" for name in ("blocks", "archive", "facts", "static")]
-        found.append(chunk_log.folder(tier))
+        found += (chunk_log.folder(tier), f"{tier.local}/facts")
     return [path for path in found if _is_real(path)] + _list_transcript_folders(store)
 
 
@@ -260,7 +265,7 @@ class RequestHandlers:
         host, event = parsed
         if not os.path.isabs(event.cwd):
             return None
-        if event.kind not in (events.START, events.PROMPT, events.STOP):
+        if event.kind not in (events.START, events.PROMPT, events.STOP, *TOOL_EVENTS):
             return None
         place = blocks.find_answering(event)
         if event.kind == events.START:
@@ -274,9 +279,11 @@ class RequestHandlers:
         store = self._stores.for_place(place)
         record_run = partial(_record_run, event, began)
         if event.kind == events.STOP:
-            if not event.transcript or review.is_wanted(place):
+            if not event.transcript or session_review.is_wanted(place):
                 return None  # only the hook has the environment variables that name the transcript
-            return self._handle_stop(event, store, record_run)
+            return self._handle_stop(host, event, place, record_run)
+        if event.kind in TOOL_EVENTS:
+            return self._handle_tool(event, host, store, record_run, place)
         lock = self._get_lock(place)
         if not lock.acquire(timeout=QUICK):
             return None
@@ -286,7 +293,13 @@ class RequestHandlers:
             if shown is None:
                 return None  # the whole brief, which needs more of the hook's environment
             reply, update = brief.updates_since(
-                place, event.prompt, shown, store.engines, self._team, tools=event.tools
+                place,
+                event.prompt,
+                shown,
+                store.engines,
+                self._team,
+                tools=event.tools,
+                gone=store.gone,
             )
             text = host.format_reply(event, reply).encode("utf-8", "replace")
             on_taken = partial(_record_shown, place, event.host, reply, update, record_run)
@@ -295,6 +308,33 @@ class RequestHandlers:
         finally:
             if found is None:
                 self._release_lock(lock, store)
+
+    def _handle_tool(
+        self,
+        event: Event,
+        host: Host,
+        store: OpenStore,
+        record_run: Callable[[], object],
+        place: Place,
+    ) -> ServiceAnswer | None:
+        """Answer a call of a host's tool; the hook checks what it writes into a store."""
+        if file_guard.find(place, event):
+            return None
+        lock = self._get_lock(place)
+        if not lock.acquire(timeout=QUICK):
+            return None
+        try:
+            answered = tool_rules.answer(place, event, host, store.engines)
+            text = host.format_reply(event, answered.reply).encode("utf-8", "replace")
+
+            def on_taken() -> None:
+                tool_rules.note_given(place, answered)
+                record_run()
+
+        except BaseException:
+            lock.release()
+            raise
+        return ServiceAnswer(text, on_taken, lock.release)
 
     def _get_lock(self, place: Place) -> threading.Lock:
         """Return the lock that makes the prompts of a session wait for each other.
@@ -314,11 +354,12 @@ class RequestHandlers:
             self._queue_refresh(store)
 
     def _handle_stop(
-        self, event: Event, store: OpenStore, record_run: Callable[[], object]
+        self, host: Host, event: Event, place: Place, record_run: Callable[[], object]
     ) -> ServiceAnswer:
-        spool.write_note(store.place.home, event.host, event.transcript, event.session)
-        self._work.add(store, set())
-        return ServiceAnswer(b"", record_run)
+        spool.write_note(place.home, event.host, event.transcript, event.session)
+        self._work.add(self._stores.for_place(place), set())
+        text = host.format_reply(event, Reply(notice=person_notices.take_edits(place)))
+        return ServiceAnswer(text.encode("utf-8", "replace"), record_run)
 
     def hold(self, words: list[str]) -> ServiceAnswer:
         """Load the store of a folder."""
@@ -327,19 +368,22 @@ class RequestHandlers:
             self._stores.for_place(place)
         return ServiceAnswer(b"")
 
-    def search(self, words: list[str], body: bytes) -> ServiceAnswer | None:
-        """Answer a search of the command line or of a tool."""
-        from memfs.ops import search  # with all that searches by meaning
+    def query(self, words: list[str], body: bytes) -> ServiceAnswer | None:
+        """Answer a query of the command line or of a tool (see `ipc.service_query`)."""
+        if words[0] not in KINDS:
+            return None
+        import msgspec  # with the first query
 
-        request = search.read_request(body)
-        place = blocks.find_serving(os.path.dirname(request.root), "")
+        found = msgspec.json.decode(body, type=ServiceQuery)
+        place = blocks.find_serving(os.path.dirname(found.root), "")
         user = place.user.root if place and place.user else ""
-        if place is None or (place.home.root, user) != (request.root, request.user):
+        if place is None or (place.home.root, user) != (found.root, found.user):
             return None  # a store that is not trusted: the client handles that
         store = self._stores.for_place(place)
         if self._work.is_busy(store):
             return None  # much may be new: the client reads it, and keeps no other request waiting
-        return ServiceAnswer(search.answer(store, words[0], request))
+        op = import_module(f"memfs.ops.{words[0]}")
+        return ServiceAnswer(msgspec.json.encode(op.answer(store, found.session, *found.arguments)))
 
 
 def _record_shown(

@@ -52,6 +52,8 @@ def run_detached(claimed: str, folder: str) -> None:
     if user is None:
         return
     os.umask(0o077)
+    with suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as name:  # Linux
+        name.write("memfs service")
     host_folders.use_folders(user, hosts.list_folder_variables())
     with suppress(LockedError, OSError), lock.hold_lock(user, 0, client.LOCK, int(claimed)):
         job_queue.redirect_output(f"{user.local}/{service_status.LOG}")

@@ -132,12 +132,17 @@ def read_sources(place: Place) -> bool:
 
 
 def finish_sources(place: Place, wait: Callable[[], object]) -> None:
-    """Make the missing vectors of the data sources, and the graphs of large ones."""
+    """List the files that are gone; make the vectors of the data sources, graphs of large ones."""
     sources = data_sources.list_searched(place)
     if sources:
-        from memfs.recall import source_index  # with what cuts documents
+        from memfs.recall import gone_files, source_index  # with what cuts documents
     for source in sources:
         wait()
+        if source.kind == data_sources.COMMITS:
+            with source_index.hold_lock(place.store(source.tier), source.name, PATIENCE):
+                is_new = gone_files.update(source)
+            if is_new:
+                _send({"published": True})
         if source_index.count_missing_vectors(place, source):
             stage = partial(_report_or_stop, least=indexer.BATCH)
             source_index.sync(place, source, embed=True, wait=PATIENCE, stage=stage)

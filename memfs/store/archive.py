@@ -98,6 +98,8 @@ def parse(ident: str, raw: str) -> Passage:
         importance=importance if isinstance(importance, int) else 5,
         tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
         source=str(meta.get("source") or ""),
+        review_after=str(meta.get("review_after") or ""),
+        expires_at=str(meta.get("expires_at") or ""),
     )
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from memfs import files
 from memfs.core import label as labels
+from memfs.core.block import Block
 from memfs.core.errors import NotFoundError, Remedy
 from memfs.core.records import JournalEntry
 from memfs.files import atomic
@@ -121,6 +122,13 @@ def resolve_version(place: Place, label: str, version: str) -> str:
     raise NotFoundError(
         f"'{label}' has no version {version}: {oldest}", Remedy("{log} lists them", label)
     )
+
+
+def get_state_time(place: Place, label: str, version: str) -> str:
+    """Return when a version or commit was written, "" if that is not known."""
+    states = read(place, label)
+    named = (each for each in states if version in {name_state(each), each.commit[: len(version)]})
+    return next((each.at for each in named), "")
 
 
 def is_relative(text: str) -> bool:
@@ -275,6 +283,22 @@ def _get_label(commit: Commit) -> str:
     return blocks.label_of(_get_name(commit))
 
 
+def get_edit_time(place: Place, block: Block) -> str:
+    """Return when the text of a block was written (UTC, ISO 8601); "" if that is not known."""
+    head = journal_query.get_head(place, block.tier, block.label)
+    if head is not None and journal.digest(block.raw) == head.digest:
+        entry = journal.entry_at(place.store(block.tier), head.offset)
+        if entry is not None:
+            return entry.at
+    return find_write_time(block.path, block.raw)
+
+
+def find_write_time(path: str, text: str) -> str:
+    """Return the time of the commit that a file's text is from, else that of the file."""
+    commit = commits.source(path, text)
+    return commit.at if commit else get_file_time(path)
+
+
 def note_read(store: Store, tier: str, label: str) -> None:
     """Note that a block is read now. Ignores errors of the disk."""
     with suppress(OSError):
@@ -285,7 +309,12 @@ def note_read(store: Store, tier: str, label: str) -> None:
 
 def get_last_read(store: Store, tier: str, label: str) -> str:
     """Return when a block was read last (UTC, ISO 8601), "" if not known."""
-    found = files.status(_path(store, tier, label))
+    return get_file_time(_path(store, tier, label))
+
+
+def get_file_time(path: str) -> str:
+    """Return when a file was written last (UTC, ISO 8601), "" if there is none."""
+    found = files.status(path)
     if found is None:
         return ""
     return datetime.fromtimestamp(found.st_mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

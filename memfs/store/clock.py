@@ -12,9 +12,22 @@ def now() -> str:
     return fixed or datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def moment() -> datetime:
+    """Return the time, to the second."""
+    return datetime.fromisoformat(now())
+
+
 def seconds() -> float:
     """Return the time in seconds since 1970."""
-    return datetime.fromisoformat(now()).timestamp()
+    return moment().timestamp()
+
+
+def parse(at: str) -> float:
+    """Return the seconds since 1970 of a time in ISO 8601; 0 for what is none."""
+    try:
+        return datetime.fromisoformat(at).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def unique() -> str:

@@ -97,25 +97,10 @@ def _write_commit(
     nobody: str,
 ) -> str:
     """Make the commit, stage its files, and move the branch to it; return git's complaint."""
-    done = git.start(folder, "var", "GIT_AUTHOR_IDENT")
-    if done is None or (done.returncode and not nobody):
-        return _find_complaint(done)
-    who = done.stdout.strip() or f"{nobody} {int(time.time())} +0000".encode()
     length = len(head.commit) or _get_id_length(folder)
-    body = _encode_data(message.encode("utf-8", "replace"))
-    start = b"from %b\n" % head.commit.encode() if head.commit else b""
-    stream = b"".join(
-        [
-            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b" % (_MADE, who, who, body, start),
-            *_encode_changes(git.prefix(folder), texts, modes),
-            # The temporary reference is removed again.
-            b"\nget-mark :1\nreset %b\nfrom %b\n\n" % (_MADE, b"0" * length),
-        ]
-    )
-    done = git.start(folder, "fast-import", "--quiet", data=stream, seconds=120)
-    if done is None or done.returncode:
-        return _find_complaint(done)
-    new = done.stdout.decode().strip()
+    new, wrong = write_objects(folder, head.commit, texts, modes, message, nobody)
+    if wrong:
+        return wrong
     staged = "".join(
         f"0 {'0' * length}\t{git.prefix(folder)}{name}\0"
         if data is None
@@ -125,6 +110,40 @@ def _write_commit(
     failed = _retry(folder, "update-index", "-z", "--index-info", data=os.fsencode(staged))
     about = f"commit: {message.partition(chr(10))[0]}"
     return failed or _retry(folder, "update-ref", "-m", about, head.branch, new, head.commit)
+
+
+def write_objects(
+    folder: str,
+    parent: str,
+    texts: Mapping[str, bytes | None],
+    modes: Mapping[str, str],
+    message: str,
+    nobody: str = "",
+) -> tuple[str, str]:
+    """Write a commit that no reference names; return its id, or "" and git's complaint.
+
+    It has the files of its `parent` ("": none), but for `texts`: their bytes, None for a removed
+    one. `nobody` is as `commit` takes it.
+    """
+    done = git.start(folder, "var", "GIT_AUTHOR_IDENT")
+    if done is None or (done.returncode and not nobody):
+        return "", _find_complaint(done)
+    who = done.stdout.strip() or f"{nobody} {int(time.time())} +0000".encode()
+    body = _encode_data(message.encode("utf-8", "replace"))
+    start = b"from %b\n" % parent.encode() if parent else b""
+    none = b"0" * (len(parent) or _get_id_length(folder))
+    stream = b"".join(
+        [
+            b"commit %b\nmark :1\nauthor %b\ncommitter %b\n%b%b" % (_MADE, who, who, body, start),
+            *_encode_changes(git.prefix(folder), texts, modes),
+            # The temporary reference is removed again.
+            b"\nget-mark :1\nreset %b\nfrom %b\n\n" % (_MADE, none),
+        ]
+    )
+    done = git.start(folder, "fast-import", "--quiet", data=stream, seconds=120)
+    if done is None or done.returncode:
+        return "", _find_complaint(done)
+    return done.stdout.decode().strip(), ""
 
 
 def _encode_changes(

@@ -160,14 +160,14 @@ def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> I
         yield commit._replace(path=commit.path.removeprefix(before))
 
 
-def list_removals(folder: str, seconds: float = 60) -> dict[str, Removal]:
+def list_removals(folder: str, since: str = "", seconds: float = 60) -> dict[str, Removal]:
     """Map each file that a commit up to HEAD removed or moved to the last such commit.
 
-    Paths are relative to the top of the working tree. Outside git the map is empty. Raises
-    `TimeoutError` after `seconds`.
+    With `since` those after it count. Paths are relative to the top of the working tree. Outside
+    git the map is empty. Raises `TimeoutError` after `seconds`.
     """
     until = time.monotonic() + seconds
-    listed = _run_git(folder, ("rev-list", "HEAD"), [], b"", until)
+    listed = _run_git(folder, ("rev-list", f"{since}..HEAD" if since else "HEAD"), [], b"", until)
     if not listed:
         return {}
     words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--diff-filter=DR", "--no-ext-diff")
@@ -269,10 +269,8 @@ def filter_existing(folder: str, blobs: Sequence[str]) -> set[str]:
 
 def tree(folder: str, commit: str, below: str) -> dict[str, str]:
     """Map the files that a commit has below a path in a folder to the ids of their texts."""
-    output = git.run(folder, "ls-tree", "-r", "-z", commit, paths=[below]) or ""
-    before = git.prefix(folder)
-    lines = (line.partition("\t") for line in output.split("\0") if line)
-    return {name.removeprefix(before): head.split(" ")[2] for head, _, name in lines}
+    found = read_committed(folder, [below], commit) or {}
+    return {name: each.blob for name, each in found.items()}
 
 
 def read_blobs(folder: str, blobs: Iterable[str]) -> dict[str, str]:
@@ -385,9 +383,11 @@ class TrackedFile(NamedTuple):
     sparse: bool = False
 
 
-def read_committed(folder: str, paths: Sequence[str]) -> dict[str, TrackedFile] | None:
-    """Return the files of the checked-out commit below `folder`, by name; None outside git."""
-    listed = git.run(folder, "ls-tree", "-r", "-z", "HEAD", paths=paths)
+def read_committed(
+    folder: str, paths: Sequence[str], commit: str = "HEAD"
+) -> dict[str, TrackedFile] | None:
+    """Return the files of a commit below `folder`, by name; None outside git."""
+    listed = git.run(folder, "ls-tree", "-r", "-z", commit, paths=paths)
     if listed is None:  # there is no commit yet, or git has nothing to say
         return None if git.run(folder, "rev-parse", "--git-dir") is None else {}
     before = git.prefix(folder)

@@ -1,7 +1,8 @@
-"""Facts on disk: `facts/<yyyy-mm>.jsonl`, lines that are only added, so that git can unite them.
+"""Facts on disk: files `<yyyy-mm>.jsonl` of lines that are only added, so that git can unite them.
 
-A fact whose status changes is written again with its next revision; the latest one counts, whatever
-the order of the lines. A line that cannot be read is left alone.
+Those that a person accepted are in `facts/`, which is committed, and name no session there. The
+others are in `local/facts/`. A fact whose status changes is written again with its next revision;
+the latest one counts, whatever the order of the lines. A line that cannot be read is left alone.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import chain
 
 from memfs import files
-from memfs.core.records import STATUSES, Fact
-from memfs.files import signatures
+from memfs.core.records import ACCEPTED, ARCHIVED, STATUSES, Fact
+from memfs.files import signatures, trees
 from memfs.files.logs import JsonLog, have_type
-from memfs.store import quarantine
+from memfs.store import local_folder, quarantine
 from memfs.store.file_cache import FileCache
 from memfs.store.store_paths import Store
 
@@ -24,10 +25,17 @@ FOLDER = "facts"
 SUFFIX = ".jsonl"
 _UNDATED = "undated"
 _MONTH = re.compile(r"\d{4}-\d\d")
+_NO_SOURCE = Fact("", "", 0, "")
 
 
 def sources(store: Store) -> list[str]:
-    """List the files with facts."""
+    """List the files with facts, the committed ones first."""
+    walked = trees.walk(f"{store.local}/{FOLDER}", levels=1)
+    local = sorted(each.path for each in walked if each.name.endswith(SUFFIX))
+    return [*_list_committed(store), *local]
+
+
+def _list_committed(store: Store) -> list[str]:
     return [path for _, path in quarantine.list_files(store, FOLDER, SUFFIX, levels=1)]
 
 
@@ -51,30 +59,51 @@ def make_cache() -> FileCache[dict[str, Fact]]:
 
 
 def load_facts(store: Store, cache: FileCache[dict[str, Fact]] | None = None) -> dict[str, Fact]:
-    """Return all facts of a store by id, the oldest first."""
+    """Return all facts of a store by id, the oldest first.
+
+    A committed fact names its source where this machine knows it.
+    """
     found: dict[str, Fact] = {}
     for path in sources(store):
         facts = cache.read(path, signatures.sign_file(path)) if cache else read(path)
         for ident, fact in facts.items():
-            if ident not in found or fact.revision > found[ident].revision:
-                found[ident] = fact
+            known = found.get(ident, fact)
+            newest, other = (fact, known) if fact.revision > known.revision else (known, fact)
+            found[ident] = newest if newest.session else _set_source(newest, other)
     return dict(sorted(found.items(), key=lambda pair: (pair[1].at, pair[0])))
 
 
 def write_facts(store: Store, facts: Iterable[Fact]) -> int:
     """Add facts, or new revisions of them; return how many. The caller holds the lock of kinds.
 
+    What a person accepted is committed, and so is what is committed already; the rest stays local.
     Raises `OSError` where a link is in the way.
     """
+    facts = list(facts)
+    known = {ident for path in _list_committed(store) for ident in read(path)}
+    shared = [fact for fact in facts if fact.status == ACCEPTED or fact.id in known]
+    ids = {fact.id for fact in shared}
+    _append(f"{store.root}/{FOLDER}", [_set_source(fact, _NO_SOURCE) for fact in shared],
+            private=store.private)  # fmt: skip
+    local_folder.make(store)
+    own = [replace(fact, status=ARCHIVED) if fact.id in ids else fact for fact in facts]
+    _append(f"{store.local}/{FOLDER}", [fact for fact in own if fact.session or fact.id not in ids],
+            private=True)  # fmt: skip
+    return len(facts)
+
+
+def _append(folder: str, facts: Iterable[Fact], *, private: bool) -> None:
     by_month: dict[str, list[Fact]] = {}
     for fact in facts:
         month = fact.at[:7] if _MONTH.fullmatch(fact.at[:7]) else _UNDATED
         by_month.setdefault(month, []).append(fact)
     for month, some in by_month.items():
-        folder = f"{store.root}/{FOLDER}"
-        files.make_folder(folder, private=store.private)
-        _LOG.append(f"{folder}/{month}{SUFFIX}", some, private=store.private)
-    return sum(map(len, by_month.values()))
+        files.make_folder(folder, private=private)
+        _LOG.append(f"{folder}/{month}{SUFFIX}", some, private=private)
+
+
+def _set_source(fact: Fact, other: Fact) -> Fact:
+    return replace(fact, host=other.host, session=other.session, message=other.message)
 
 
 def compact_file(path: str) -> int:
@@ -118,6 +147,7 @@ def _decode_fact(line: bytes) -> Fact | None:
     fact = Fact(**found, entities=tuple(entities), over=tuple(over), relations=triples)
     names = (fact.id, fact.category, fact.at, fact.session, fact.host, fact.key, fact.message)
     words = (*names, fact.statement, fact.by, fact.extractor, *entities, *over, *chain(*relations))
+    words += (fact.review_after, fact.expires_at)
     good = type(fact.confidence) in (int, float) and 0 <= fact.confidence <= 1
     good = good and have_type(str, *words) and _is_encodable("".join(words))
     good = good and have_type(int, fact.revision) and have_type(bool, fact.personal)

@@ -6,6 +6,7 @@ text that is missing, after a reference changed. Therefore git starts at the top
 that we found, runs no hook, talks to nobody, and is asked for nothing but what `_PLAIN` lists: of
 these, none filters, signs, pages, edits, or compares files with a program. What writes is run only
 where git's folder is the repository's own (`check_folder`): git itself follows links in it.
+`ask_remote` alone talks to another repository, by an address that this user gave.
 """
 
 from __future__ import annotations
@@ -87,6 +88,21 @@ _READS: dict[str, tuple[str, ...]] = {
     "symbolic-ref": ("--quiet",),
     "var": (),
 }
+# Those that talk to a remote: by protocols that run no command but ssh and git's own.
+_REMOTE: dict[str, tuple[str, ...]] = {
+    "fetch": ("--no-recurse-submodules",),
+    "ls-remote": (),
+    "push": ("--no-recurse-submodules",),
+}
+_PROTOCOLS = "file:https:ssh"
+_LARGEST_PACK = 1 << 30  # bytes of what a remote sends
+_TALKING = 300  # seconds
+_CHECKED = (
+    *("-c", "transfer.fsckObjects=true", "-c", "push.gpgSign=false", "-c", "push.followTags=false"),
+    *("-c", "credential.interactive=false"),
+)
+_BARE = ("--bare", "--initial-branch=main")
+_UNHOOKED = f"git -c core.hooksPath={os.devnull} -c core.alternateRefsCommand=true"
 _INDEXING = ("read-tree", "update-index")  # they write an index, and compare files as new as it
 _KEPT = ("GIT_CONFIG_NOSYSTEM",)
 # What names a file or folder of the user's: one in the working tree is the project's.
@@ -160,9 +176,33 @@ def start(
     return done
 
 
-def make(folder: str) -> bool:
-    """Make an empty repository in a folder of ours; tell whether that could be done."""
-    words = ["--no-pager", "init", "-q", "--template=", folder]
+def ask_remote(
+    folder: str, url: str, *arguments: str, references: Sequence[str] = ()
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command of `_REMOTE` in a repository of ours, for an address that its user gave.
+
+    The user's own configuration counts: how ssh is called, what helps with passwords. git asks for
+    none. Of a remote that is a folder, no hook runs.
+    """
+    if not _is_listed(_REMOTE, arguments):
+        raise ValueError(f"git {arguments[0]} is no command for a remote")
+    check_folder(folder)
+    env = _build_environment(folder) | {"GIT_ALLOW_PROTOCOL": _PROTOCOLS}
+    env["GIT_DIR"] = f"{folder}/.git"
+    env.pop("SSH_ASKPASS", None)  # a project can have set it
+    words = [*_CALM, *_CHECKED, *arguments]
+    if url.startswith(("/", "file:")):
+        side = "receive-pack" if arguments[0] == "push" else "upload-pack"
+        words.append(f"--{side}={_UNHOOKED} {side}")
+    words += ["--", url, *references]
+    done = _run_process(words, env, b"", _TALKING, _LARGEST_PACK)
+    return done or subprocess.CompletedProcess(words, 1, b"", b"git is not on the PATH")
+
+
+def make(folder: str, *, bare: bool = False) -> bool:
+    """Make an empty private repository in a folder of ours; tell whether that could be done."""
+    words = ["--no-pager", "init", "-q", "--template=", "--shared=0600"]
+    words += [*(_BARE if bare else ()), folder]
     done = _run_process(words, _build_environment(folder), b"", _WRITING)
     return done is not None and not done.returncode
 
@@ -389,9 +429,9 @@ def filter_unignored(folder: str, names: Iterable[str]) -> list[str]:
     return [name for name in candidates if name not in ignored]
 
 
-def get_head_commit(folder: str) -> str:
-    """Return the id of the checked-out commit, "" for none."""
-    return (run(folder, "rev-parse", "--verify", "--quiet", "HEAD") or "").rstrip("\n")
+def get_head_commit(folder: str, reference: str = "HEAD") -> str:
+    """Return the id of the checked-out commit, or of another reference's, "" for none."""
+    return (run(folder, "rev-parse", "--verify", "--quiet", reference) or "").rstrip("\n")
 
 
 def checked_out(folder: str) -> GitHead | None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _TOLD = "handed-over"
 _CAP = 64 << 10  # bytes of either
 _MOST_TOLD = 50
+_IDLE = 30 * 60  # seconds without a message after which a session is not taken to be running
+UNANSWERED, STOPPED = "the last request has no answer", "it stopped in the middle of a turn"
+RUNNING = "it may still be running: its last turn has no end yet"
 ASKED, DROPPED = "*", "-"  # in place of a session: it is to be told, however old it is, or never
 
 
@@ -37,6 +40,16 @@ class Handoff:
     ) -> None:
         self.session, self.host, self.project = session, host, project
         self.at, self.until, self.text, self.size = at, until, text, size
+
+    def get_text(self) -> str:
+        """Return what the next session is told: a turn without an end may still be running."""
+        if UNANSWERED not in self.text and STOPPED not in self.text:
+            return self.text
+        from memfs.store import clock  # where a turn has no end
+
+        if clock.seconds() - clock.parse(self.at) > _IDLE:
+            return self.text
+        return self.text.replace(UNANSWERED, RUNNING).replace(STOPPED, RUNNING)
 
 
 def write(store: "Store", found: "Iterable[Handoff]") -> None:
@@ -88,26 +101,33 @@ def find_receiver(store: "Store", handoff: Handoff) -> str:
 
 
 def take_handoff(store: "Store", session: str, *, again: bool) -> str:
-    """Return what a beginning session is told of the last one, and note that it was told.
-
-    "" if there is nothing, if another session was told in which something was said since, or if it
-    is too old; with `again` it is told to the same session once more.
-    """
-    last = find_last(store, session)
+    """Return what a beginning session is told of the last one, and note that it was told."""
+    last = find_due(store, session, again=again)
     if last is None:
         return ""
-    told = find_receiver(store, last)
-    if told == session:
-        return last.text if again else ""
-    if told == DROPPED or (told not in ("", ASKED) and _has_recall(store, told)):
-        return ""
-    if told != ASKED:
+    if find_receiver(store, last) != session:
+        note_told(store, last, session)
+    return last.get_text()
+
+
+def find_due(store: "Store", session: str, *, again: bool) -> Handoff | None:
+    """Return the handover that a beginning session is to be told.
+
+    None if there is nothing, if another session was told in which something was said since, or if
+    it is too old; with `again` it is told to the same session once more.
+    """
+    last = find_last(store, session)
+    told = find_receiver(store, last) if last else ""
+    if last is None or told == DROPPED or (told and told == session and not again):
+        return None
+    if told not in ("", ASKED, session) and _has_recall(store, told):
+        return None
+    if told not in (ASKED, session):
         from memfs.store import clock  # where there is one to tell
 
         if clock.seconds() > last.until:
-            return ""
-    note_told(store, last, session)
-    return last.text
+            return None
+    return last
 
 
 def _has_recall(store: "Store", session: str) -> bool:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memfs import files
 from memfs.core import label as labels
+from memfs.core.block import Block
 from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.records import JournalEntry, block_key
 from memfs.store import blocks, journal
@@ -85,6 +86,17 @@ def get_head(place: Place, tier: str, label: str) -> JournalHead | None:
     """Return the newest journalled state of a block, None if it was never journalled."""
     store = place.store(tier)
     return _load_heads(store).by_key.get(block_key(store.tree, tier, place.session, label))
+
+
+def get_version(place: Place, block: Block) -> int:
+    """Return the journalled version of a block; of a file changed since then, the one after it.
+
+    A block that the journal does not have yet is at 1, or at what an earlier memfs wrote into it.
+    """
+    head = get_head(place, block.tier, block.label)
+    if head is None:
+        return block.version or 1
+    return head.version + (journal.digest(block.raw) != head.digest)
 
 
 def adopt(place: Place) -> None:

@@ -17,6 +17,7 @@ WAIT = 10.0  # seconds
 
 # Names of files in `local/`, in the order in which a process takes several. Those of data sources
 # (`source_index.hold_lock`) come before them.
+SYNC = "sync.lock"  # of the user's store with its remote; held while git talks to that
 INGEST = "ingest.lock"  # recall; held while transcripts are read
 VECTORS = "model.lock"  # the vectors of a new model; its holder makes all, in steps
 VECTOR_GRAPH = "graph.lock"  # held while it is built
@@ -25,7 +26,7 @@ SESSION_GRAPH = "flow.lock"
 KINDS = "facts.lock"  # facts, static texts, windows, outcomes of sessions
 STORE = "lock"  # blocks, journal, configuration
 REVIEW = "trust.lock"  # which changes of others were accepted; held while git is asked
-_ORDER = (INGEST, VECTORS, VECTOR_GRAPH, INDEX, SESSION_GRAPH, KINDS, STORE, REVIEW)
+_ORDER = (SYNC, INGEST, VECTORS, VECTOR_GRAPH, INDEX, SESSION_GRAPH, KINDS, STORE, REVIEW)
 
 
 def _try_lock(handle: int) -> bool:

@@ -6,6 +6,7 @@ import os
 import posixpath
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from typing import NamedTuple
 
 from memfs import files
 from memfs.store import commits, git
@@ -14,6 +15,18 @@ from memfs.store.commits import Removal
 _VERSIONS = 60  # of one file that are looked at
 _LARGEST = 1 << 20  # bytes of a file that is searched for a name
 _MOVES = 20  # of one file that are followed
+
+
+class GoneFile(NamedTuple):
+    """A file that is gone since `at` (UTC, ISO 8601); `moved_to` is where it is now, or "".
+
+    So many parts at the end of its path as `least` no file has that is there.
+    """
+
+    path: str
+    moved_to: str
+    at: str
+    least: int
 
 
 class ProjectFiles:
@@ -61,8 +74,7 @@ class ProjectFiles:
         submodule or behind a link is there, too: what is not known to be gone is not gone. `near`
         is the folder of the text.
         """
-        low = path.lower()
-        if low in self._ends or posixpath.splitext(low)[0] in self._ends:
+        if self._is_end(path):
             return True
         return any(
             each.lower() in self._ends
@@ -70,6 +82,10 @@ class ProjectFiles:
             or self._leads_elsewhere(each)
             for each in self.list_places(path, near)
         )
+
+    def _is_end(self, path: str) -> bool:
+        low = path.lower()
+        return low in self._ends or posixpath.splitext(low)[0] in self._ends
 
     def _leads_elsewhere(self, path: str) -> bool:
         parents = (path[:at] for at, letter in enumerate(path) if letter == "/")
@@ -95,6 +111,29 @@ class ProjectFiles:
         if ended:
             return self._follow(max(ended, key=lambda removal: removal.at))
         return self._find_removed_folder(path)
+
+    def list_gone(self, known: Iterable[GoneFile], since: str) -> list[GoneFile]:
+        """List the files that are gone: those that commits after `since` removed, and `known` ones.
+
+        Left out are those that git does not track, but are there, may be, or are ignored. Raises
+        `TimeoutError`.
+        """
+        found = {each.path: Removal(*each[:2], "", each.at, "") for each in known}
+        self.removals = {
+            path: removal
+            for path, removal in (found | commits.list_removals(self.top, since)).items()
+            if path not in self._all
+        }
+        gone = []
+        for path in git.filter_unignored(self.top, self.removals):
+            if os.path.lexists(f"{self.top}/{path}") or self._leads_elsewhere(path):
+                continue
+            removal, parts = self._follow(self.removals[path]), path.split("/")
+            ends = enumerate(("/".join(parts[-count:]) for count in range(1, len(parts) + 1)), 1)
+            least = next((count for count, end in ends if not self._is_end(end)), 0)
+            if least:
+                gone.append(GoneFile(path, removal.moved_to, removal.at, least))
+        return sorted(gone, key=lambda each: each.at, reverse=True)
 
     def list_named(self, name: str) -> list[str]:
         """List the tracked files with this last part of their path."""

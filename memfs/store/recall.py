@@ -25,7 +25,7 @@ SUFFIX = ".jsonl"
 LEVELS = 2  # of folders: one for each host
 ASIDE = ".superseded"  # where version 0.2 put what a rewritten transcript no longer had
 _STATE = ".state.json"
-_FORGOTTEN = ".forgotten"  # an empty file: the session of this name is not read again
+FORGOTTEN = ".forgotten"  # an empty file: the session of this name is not read again
 _PARTS = (SUFFIX, ASIDE, _STATE, ".agent-")  # of the names of a session's files
 _KEPT_VERSIONS = 50
 _TOGETHER = 1000  # messages that are written at a time
@@ -63,7 +63,7 @@ class RecallLog:
         self.path = f"{self.folder}/{name}{SUFFIX}"
         self.temporary = f"{self.folder}/.{name}{SUFFIX}.tmp"
         self._state_path = f"{self.folder}/{name}{_STATE}"
-        self._forgotten = f"{self.folder}/{store_paths.file_name(identity.session)}{_FORGOTTEN}"
+        self._forgotten = f"{self.folder}/{store_paths.file_name(identity.session)}{FORGOTTEN}"
         self._known: MessageIds | None = None
         self._mended = False
 
@@ -304,7 +304,7 @@ def is_read_elsewhere(path: str) -> bool:
     Nothing else may add to it.
     """
     name = path.removesuffix(SUFFIX)
-    return files.is_file(name + _STATE) or files.is_file(name.partition(".agent-")[0] + _FORGOTTEN)
+    return files.is_file(name + _STATE) or files.is_file(name.partition(".agent-")[0] + FORGOTTEN)
 
 
 def write_session(path: str, found: list[Message]) -> None:
@@ -357,7 +357,7 @@ def forget(store: Store, host: str, session: str) -> None:
     """
     folder = f"{store.local}/recall/{host}"
     name = store_paths.file_name(session)
-    files.make_empty(f"{folder}/{name}{_FORGOTTEN}")
+    files.make_empty(f"{folder}/{name}{FORGOTTEN}")
     files.sync_folder(folder)
     for each in files.names(folder):
         bare = each.removeprefix(".")  # what a killed run left half-written

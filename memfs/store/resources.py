@@ -27,8 +27,8 @@ def read_text(*parts: str) -> str:
         return handle.read()
 
 
-def render(settings: Settings, label: str, managed: str = "") -> str:
-    """Return the text of a default block, with the `managed` lines in its front matter.
+def render(settings: Settings, label: str) -> str:
+    """Return the text of a default block.
 
     Its limits and its content are those of `blocks.<label>`, else those of the template.
     """
@@ -38,4 +38,4 @@ def render(settings: Settings, label: str, managed: str = "") -> str:
     limits = f"limit: {settings.get_limit(label)}\n" + (f"tokens: {cap}\n" if cap else "")
     content = settings.get_default_content(label)
     body = f"{content}\n" if content else body
-    return f"{_END}{head.replace(_LIMIT, limits)}{managed}{_END}{body}"
+    return f"{_END}{head.replace(_LIMIT, limits)}{_END}{body}"

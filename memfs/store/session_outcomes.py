@@ -1,8 +1,9 @@
-"""What is kept beside a session: how it came out, as people said; and the removal of all of it."""
+"""What people say of sessions: how one came out, its star, its title; and the removal of it all."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, replace
 
 from memfs.core.privacy import storable
@@ -22,7 +23,7 @@ from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
 FILE = "outcomes.jsonl"
-_LONGEST = 300  # characters of a reason
+_LONGEST = 300  # characters of a reason, or of a title
 
 
 @dataclass(frozen=True)
@@ -40,58 +41,100 @@ class SessionOutcome:
     gone: bool = False
 
 
+@dataclass(frozen=True)
+class SessionMark:
+    """A star, or its removal, or another title for a session ("": its own); None: as before."""
+
+    session: str
+    starred: bool | None = None
+    title: str | None = None
+    at: str = ""
+
+
 def write_outcome(store: Store, outcome: SessionOutcome) -> SessionOutcome:
     """Append the outcome of a session durably, without secrets in its reason; return it."""
-    why = " ".join(storable(outcome.why).split())[:_LONGEST]
-    outcome = replace(outcome, why=why, at=clock.now())
+    outcome = replace(outcome, why=_make_plain(outcome.why), at=clock.now())
     with lock.hold_lock(store, name=lock.KINDS):
         _LOG.append(f"{store.local}/{FILE}", [outcome])
     return outcome
 
 
-def remove_session(store: Store, session: str) -> None:
-    """Remove what was said of a session. The caller holds the lock of kinds."""
-    path = f"{store.local}/{FILE}"
-    _LOG.rewrite(path, lambda each: None if each.session == session else each)
+def write_marks(store: Store, marks: Iterable[SessionMark]) -> None:
+    """Append marks of sessions durably, without secrets in their titles."""
+    now = clock.now()
+    plain = [
+        replace(each, title=None if each.title is None else _make_plain(each.title), at=now)
+        for each in marks
+    ]
+    with lock.hold_lock(store, name=lock.KINDS):
+        _LOG.append(f"{store.local}/{FILE}", plain)
+
+
+def _make_plain(text: str) -> str:
+    return " ".join(storable(text).split())[:_LONGEST]
 
 
 def list_outcomes(store: Store) -> list[SessionOutcome]:
     """Return all outcomes, the latest last; damaged lines are left out."""
-    return [each for each, _ in _LOG.read(f"{store.local}/{FILE}") if each]
+    found = _LOG.read(f"{store.local}/{FILE}")
+    return [each for each, _ in found if isinstance(each, SessionOutcome)]
 
 
-def _decode_outcome(line: bytes) -> SessionOutcome | None:
-    found = SessionOutcome(**json.loads(line))
+def load_marks(store: Store) -> dict[str, SessionMark]:
+    """Return the star and the title of each session that was given one, by its id."""
+    found: dict[str, SessionMark] = {}
+    for each, _ in _LOG.read(f"{store.local}/{FILE}"):
+        if isinstance(each, SessionMark):
+            before = found.get(each.session, each)
+            starred = before.starred if each.starred is None else each.starred
+            title = before.title if each.title is None else each.title
+            found[each.session] = replace(each, starred=starred, title=title)
+    return found
+
+
+def _decode(line: bytes) -> SessionOutcome | SessionMark | None:
+    fields = json.loads(line)
+    if "starred" in fields or "title" in fields:
+        mark = SessionMark(**fields)
+        known = have_type(str, mark.session, mark.at, mark.title or "")
+        return mark if known and have_type(bool, mark.starred or False) else None
+    found = SessionOutcome(**fields)
     known = have_type(str, found.session, found.why, found.at) and have_type(int, found.turn)
     return found if known and have_type(bool, found.worked, found.gone) else None
 
 
-_LOG = JsonLog(lambda each: (json.dumps(asdict(each)) + "\n").encode(), _decode_outcome)
+_LOG: JsonLog[SessionOutcome | SessionMark] = JsonLog(
+    lambda each: (json.dumps(asdict(each)) + "\n").encode(), _decode
+)
 
 
-def remove_traces(place: Place, store: Store, host: str, session: str) -> int:
-    """Remove outcomes, rules, answers to prompts, dismissals and facts of a session of a store.
+def remove_traces(place: Place, store: Store, gone: Collection[tuple[str, str]]) -> int:
+    """Remove all that is kept beside sessions of a store, which are named by (host, id).
 
-    Returns the number of facts. Those that a person accepted stay. The caller holds the lock of
-    kinds in all stores of the place.
+    That is what people said of them, rules, answers to prompts, dismissals and facts. Returns the
+    number of facts. Those that a person accepted stay. The caller holds the lock of kinds in all
+    stores of the place.
     """
-    gone = sum(_remove_facts(each, host, session) for each in place.stores())
-    remove_session(store, session)
-    sessions.forget_shown(store, session)
+    ids = {session for _, session in gone}
+    removed = sum(_remove_facts(each, gone) for each in place.stores())
+    _LOG.rewrite(f"{store.local}/{FILE}", lambda each: None if each.session in ids else each)
+    for session in ids:
+        sessions.forget_shown(store, session)
     prompt_log.remove(store)  # it quotes what was found in sessions
-    both = (host, session)
     dismissals.remove(
         store,
-        lambda each: both in ((each.host, each.session), (each.source_host, each.source_session)),
+        lambda each: (
+            (each.host, each.session) in gone or (each.source_host, each.source_session) in gone
+        ),
     )
-    handoff.write(store, [each for each in handoff.read(store) if each.session != session])
-    rules = [rule for rule in standing_rules.read(store) if rule.session != session]
+    handoff.write(store, [each for each in handoff.read(store) if each.session not in ids])
+    rules = [rule for rule in standing_rules.read(store) if rule.session not in ids]
     standing_rules.write(store, rules)
-    return gone
+    return removed
 
 
-def _remove_facts(store: Store, host: str, session: str) -> int:
+def _remove_facts(store: Store, gone: Collection[tuple[str, str]]) -> int:
     def is_gone(fact: Fact) -> bool:
-        return (fact.session, fact.host) == (session, host) and fact.status != ACCEPTED
+        return (fact.host, fact.session) in gone and fact.status != ACCEPTED
 
     return sum(facts.remove_facts(path, is_gone) for path in facts.sources(store))

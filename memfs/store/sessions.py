@@ -9,7 +9,7 @@ from memfs.store.store_paths import Store
 
 _KEPT_HITS = 500
 _MOMENT = 5  # seconds
-_SAID = "said-"
+_SAID, _GIVEN, _CLAIM = "said-", "file-", "given-by"
 _LEFT, _LONGEST_LEFT = "left.txt", 16 << 10
 _PRIME = (1 << 61) - 1
 _CAP = 256 << 20  # the texts of all blocks
@@ -82,25 +82,28 @@ def save(store: Store, session: str, shown: ShownState) -> bool:
     return bool(secret)
 
 
-def queue_notice(store: Store, session: str, text: str) -> None:
-    """Queue a notice for a session's next prompt. It can be lost: not fsynced."""
+def queue_notice(store: Store, session: str, text: str, queue: str = _LEFT) -> None:
+    """Queue a notice for a session's next prompt. It can be lost: not fsynced.
+
+    `queue` is the name of another queue in the session's folder.
+    """
     folder = _make_folder(store, session)
-    before = peek_notice(store, session)
+    before = peek_notice(store, session, queue)
     whole = f"{before}\n{text}" if before else text
-    _write(f"{folder}/{_LEFT}", whole)
+    _write(f"{folder}/{queue}", whole)
 
 
-def peek_notice(store: Store, session: str) -> str:
+def peek_notice(store: Store, session: str, queue: str = _LEFT) -> str:
     """Return the queued notices of a session, "" for none."""
     folder = store.session(session)
     if os.path.lexists(f"{folder}/.git"):
         return ""  # a repository of its own: what is in it came with that
-    return files.read(f"{folder}/{_LEFT}", cap=_LONGEST_LEFT) or ""
+    return files.read(f"{folder}/{queue}", cap=_LONGEST_LEFT) or ""
 
 
-def clear_notice(store: Store, session: str) -> None:
+def clear_notice(store: Store, session: str, queue: str = _LEFT) -> None:
     """Remove the queued notices of a session."""
-    files.remove(f"{store.session(session)}/{_LEFT}")
+    files.remove(f"{store.session(session)}/{queue}")
 
 
 def mark_once(store: Store, session: str, what: str) -> bool:
@@ -121,7 +124,7 @@ def claim_brief(store: Store, session: str, who: str) -> bool:
     start that has given it leaves no claim (see `release_brief`).
     """
     _make_folder(store, session)
-    path = f"{store.session(session)}/given-by"
+    path = f"{store.session(session)}/{_CLAIM}"
     if not files.make_empty(path) and _is_recent(path) and files.read(path) != who:
         return False
     _write(path, who)
@@ -130,7 +133,7 @@ def claim_brief(store: Store, session: str, who: str) -> bool:
 
 def release_brief(store: Store, session: str) -> None:
     """Note that the hook of a start gave the brief: whoever comes now finds what was shown."""
-    files.remove(f"{store.session(session)}/given-by")
+    files.remove(f"{store.session(session)}/{_CLAIM}")
 
 
 def is_duplicate(store: Store, session: str, what: str) -> bool:
@@ -139,12 +142,39 @@ def is_duplicate(store: Store, session: str, what: str) -> bool:
     Where our hooks are wired in two places, some assistants run both, at once.
     """
     folder = _make_folder(store, session)
-    data = f"{os.getppid()} {what}".encode("utf-8", "replace")
-    mark = f"{_SAID}{int.from_bytes(data, 'big') % _PRIME:016x}"  # of one session, within a moment
+    mark = f"{_SAID}{_number(f'{os.getppid()} {what}')}"  # of one session, within a moment
     for name in files.names(folder):
         if name.startswith(_SAID) and not _is_recent(f"{folder}/{name}"):
             files.remove(f"{folder}/{name}")
     return not files.make_empty(f"{folder}/{mark}")
+
+
+def _number(text: str) -> str:
+    """Return a short name for a text; two texts of one session hardly ever share it."""
+    return f"{int.from_bytes(text.encode('utf-8', 'replace'), 'big') % _PRIME:016x}"
+
+
+def is_given(store: Store, session: str, what: str) -> bool:
+    """Tell whether a session was given something since it had the whole brief."""
+    return files.is_file(f"{store.session(session)}/{_GIVEN}{_number(what)}")
+
+
+def note_given(store: Store, session: str, given: "list[str]") -> None:
+    """Note what a session was given. It can be lost without harm: not fsynced."""
+    folder = _make_folder(store, session)
+    for what in given:
+        files.make_empty(f"{folder}/{_GIVEN}{_number(what)}")
+
+
+def forget_given(store: Store, session: str) -> None:
+    """Forget what a session was given beside the brief: its context begins anew."""
+    _remove_marks(store.session(session), _GIVEN)
+
+
+def _remove_marks(folder: str, *kinds: str) -> None:
+    for name in files.names(folder):
+        if name.startswith(kinds):
+            files.remove(f"{folder}/{name}")
 
 
 def _make_folder(store: Store, session: str) -> str:
@@ -172,9 +202,9 @@ def _is_recent(path: str) -> bool:
 def forget_shown(store: Store, session: str) -> None:
     """Remove the record of what a session was shown: its next prompt gets the whole brief."""
     folder = store.session(session)
-    markers = [name for name in files.names(folder) if name.startswith(_SAID)]
-    for name in ("shown.json", "given-by", *markers):
+    for name in ("shown.json", _CLAIM):
         files.remove(f"{folder}/{name}")
+    _remove_marks(folder, _SAID, _GIVEN)
 
 
 def note_run(local: str, host: str, event: str, milliseconds: float) -> None:

@@ -82,9 +82,14 @@ def write(store: "Store", rules: "Iterable[StandingRule]") -> None:
         atomic.write(path, text, private=True, durable=False)
 
 
-def refuse(store: "Store", rule: StandingRule) -> None:
-    """Note that a rule is to be shown no more."""
-    _add_ids(store, _REFUSED, [rule])
+def read_refused(store: "Store") -> list[str]:
+    """Return the ids of the rules, and of other things to decide, that were dismissed."""
+    return _read_ids(store, _REFUSED)
+
+
+def refuse(store: "Store", ident: str) -> None:
+    """Note that a rule, or another thing to decide, is dismissed."""
+    _add_ids(store, _REFUSED, [ident])
 
 
 def take_untold(store: "Store", rules: "Iterable[StandingRule]") -> list[StandingRule]:
@@ -92,7 +97,7 @@ def take_untold(store: "Store", rules: "Iterable[StandingRule]") -> list[Standin
     announced = _read_ids(store, _TOLD)
     new = [rule for rule in rules if rule.id not in announced]
     if new:
-        _add_ids(store, _TOLD, new)
+        _add_ids(store, _TOLD, (rule.id for rule in new))
     return new
 
 
@@ -100,8 +105,8 @@ def _read_ids(store: "Store", name: str) -> list[str]:
     return (files.read(f"{store.local}/{name}", cap=_MOST) or "").split()
 
 
-def _add_ids(store: "Store", name: str, rules: "Iterable[StandingRule]") -> None:
-    ids = [*dict.fromkeys((*_read_ids(store, name), *(rule.id for rule in rules)))]
+def _add_ids(store: "Store", name: str, new: "Iterable[str]") -> None:
+    ids = [*dict.fromkeys((*_read_ids(store, name), *new))]
     text = "".join(f"{each}\n" for each in ids[-_MOST_IDS:])
     atomic.write(f"{store.local}/{name}", text, private=True, durable=False)
 

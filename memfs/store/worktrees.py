@@ -49,9 +49,17 @@ def index_sign_of(top: str) -> str:
 
     It covers the index, the log of HEAD, and the last fetch.
     """
-    folder = git_dir(top)
+    return _sign_files(git_dir(top), ("index", "logs/HEAD", "FETCH_HEAD"))
+
+
+def sign_head(top: str) -> str:
+    """Return what changes with each commit and checkout, "" where git keeps no log of them."""
+    return _sign_files(git_dir(top), ("logs/HEAD",))
+
+
+def _sign_files(folder: str, names: tuple[str, ...]) -> str:
     parts = []
-    for name in ("index", "logs/HEAD", "FETCH_HEAD") if folder else ():
+    for name in names if folder else ():
         try:
             found = os.stat(f"{folder}/{name}")
         except OSError:

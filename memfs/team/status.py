@@ -20,7 +20,6 @@ from memfs.team.outbox import ServerContact, TeamOutbox
 from memfs.team.sharing import SIDE, SharedScope
 
 _SLACK = 50_000_000  # nanoseconds by which a file's time may be behind the clock
-_FORGOTTEN = ".forgotten"
 _AWAY = "last reached at"
 
 
@@ -144,8 +143,10 @@ def _count_waiting(store: Store, scope: SharedScope, outbox: TeamOutbox, since: 
             path = f"{top}/{host}/{name}"
             if name.endswith(recall.SUFFIX):
                 count += _is_waiting(path, scope, outbox)
-            elif name.endswith(_FORGOTTEN):
-                count += outbox.load_session((host, name.removesuffix(_FORGOTTEN))) is not None
+            elif name.endswith(recall.FORGOTTEN):
+                count += (
+                    outbox.load_session((host, name.removesuffix(recall.FORGOTTEN))) is not None
+                )
     return count
 
 

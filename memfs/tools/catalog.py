@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from memfs.tools.definition import Arguments, Effect
     from memfs.tools.tool_context import ToolContext
 
+# What our MCP server says of them all.
+INSTRUCTIONS = (
+    "memfs is the memory of this project and its user: blocks that are always in context, an "
+    "archive of passages, and a record of past sessions. Save what will matter in a later session, "
+    "search before you say that you do not remember, and never store secrets."
+)
 USUAL, MOST = 5, 50  # hits on a page
 ROOT = "/memories"  # the folder whose files are the blocks, for the tool `memory`
 ARCHIVE = "archival_memory_insert"

@@ -71,7 +71,7 @@ def page_in(context: ToolContext, arguments: Arguments) -> str:
 def _bring_back(context: ToolContext, label: str, arguments: Arguments) -> str:
     done = page.page_in(context.place(), label, context.with_reason(arguments.get("reason")))
     more = ", shortened: there is no room for all of it" if done.shortened else ""
-    return f"'{done.label}' has its {done.parts} parts back{more}"
+    return f"'{done.label}' has its parts back{more}"
 
 
 def _measure_window(context: ToolContext) -> int:

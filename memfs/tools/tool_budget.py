@@ -43,7 +43,12 @@ def fit_tools(tools: Sequence[Tool], room: int) -> list[Tool]:
 
 def tokens(tools: Sequence[Tool]) -> int:
     """Estimate the tokens of the definitions of tools."""
-    return estimate(json.dumps(provider_formats.definitions(tools, "openai"))) if tools else 0
+    return estimate(format_definitions(tools)) if tools else 0
+
+
+def format_definitions(tools: Sequence[Tool]) -> str:
+    """Return the definitions of tools as a request of `memfs agent` has them."""
+    return json.dumps(provider_formats.definitions(tools, "openai"), ensure_ascii=False)
 
 
 def _shorten(tool: Tool) -> Tool:

@@ -7,9 +7,12 @@ import hashlib
 import os
 import re
 import string
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
@@ -24,33 +27,42 @@ from memfs.core.formats import format_count
 from memfs.core.injection_signs import reveal_hidden, split_visible
 from memfs.core.records import Fact, Origin
 from memfs.core.snippet import snippet
-from memfs.ops import archive
+from memfs.ops import archive, review, sessions
 from memfs.ops.archive import PassageCache
+from memfs.ops.review import ReviewItem
+from memfs.ops.sessions import SessionCache
 from memfs.recall.open_store import OpenStore
 from memfs.search.stopwords import STOP
 from memfs.secrets import redact
-from memfs.store import blocks
+from memfs.store import archive as passages
+from memfs.store import blocks, clock, recall
 from memfs.store import facts as stored_facts
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
 from memfs.web.access import FORM, FORM_FIELD
+from memfs.web.markdown import render_markdown
 
 if TYPE_CHECKING:
     from memfs.web.access import Access
 
 
+PICK = "pick:"  # begins the name of a field that selects an entry
 HOST = "web"  # of the edits that are made in the page
 
 Entry = TypeVar("Entry")
 _REFRESH = "memfs-refresh"  # the header of a page that renews itself: a note is for who sent a form
 _MARKED = 20  # words of a query
+_LISTED = 15.0  # seconds for which what waits is not listed anew: git takes some time
 _UNMARKED = {*STOP, *string.ascii_lowercase}
 _ESCAPE = Markup('<span class="escape">{}</span>')
 _HEADING, _PLAIN = Markup('<span class="place">{}</span>'), Markup("{}")
 _MARKS = {"+": Markup("<ins>{}</ins>"), "-": Markup("<del>{}</del>")}
 SECTIONS = (
+    ("home", "Overview"),
+    ("attention", "Needs attention"),
     ("blocks", "Blocks"),
     ("brief", "What the assistant sees"),
+    ("prompts", "Prompts"),
     ("search", "Search"),
     ("sessions", "Sessions"),
     ("archive", "Archive"),
@@ -86,6 +98,15 @@ class Visit:
         form: dict[str, str] = self._request.scope[FORM]
         return form
 
+    def list_picked(self) -> list[str]:
+        """Return the names of the entries that are selected in the form that was sent."""
+        return [name.removeprefix(PICK) for name in self.form if name.startswith(PICK)]
+
+    @property
+    def filters(self) -> str:
+        """The query of the address, but for what is selected: a form leads back to it."""
+        return urlencode([each for each in self.query.multi_items() if each[0] != "selected"])
+
     def say(self, text: str, kind: str = "done") -> None:
         """Keep a line for the next page that is shown: done, or refused. "" is none."""
         if text:
@@ -105,6 +126,7 @@ class Visit:
             project=self.project,
             section=section,
             sections=SECTIONS,
+            counts=self._count_entries(),
             title=title,
             base=f"{self.site.access.root}/{self.project.key}",
             path=self.address.path,
@@ -115,6 +137,12 @@ class Visit:
             **values,
         )
         return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)  # no text, too
+
+    def _count_entries(self) -> dict[str, int]:
+        """Count what sections have, for the navigation; nothing of a place that cannot be read."""
+        with suppress(MemfsError, OSError):
+            return self.project.count_entries()
+        return {}
 
     def render_error(self, error: MemfsError | OSError, status: int = 0) -> Response:
         """Return the page of an error: what was wrong, and what to do."""
@@ -150,6 +178,8 @@ def get(path: str, handler: Callable[[Visit], Response], method: str = "GET") ->
     def answer(request: Request) -> Response:
         visit = Visit(request)
         try:
+            if method == "POST":
+                visit.project.forget_items()
             return handler(visit)
         except (MemfsError, OSError) as error:
             return visit.render_error(error)
@@ -178,10 +208,12 @@ def _make_environment() -> Environment:
     )
     environment.filters.update(
         count=format_count,
+        ago=_format_ago,
         day=_format_day,
         when=_format_time,
         diff=_mark_diff,
         mask=_mask_secrets,
+        markdown=_render_marked,
         marked=_mark_words,
         measure=_measure_text,
         raw=show_raw,
@@ -200,6 +232,16 @@ def _format_time(at: str) -> Markup:
     if formats.parse(at) is None:
         return escape(at or "date unknown")
     return Markup('<time datetime="{}">{}</time>').format(at, formats.format_time(at))
+
+
+def _format_ago(at: str) -> Markup:
+    """Return how long ago a time was, as an element that says it whole."""
+    if formats.parse(at) is None:
+        return escape(at or "date unknown")
+    age = formats.format_age(at, clock.moment(), days=31)
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        at, formats.format_time(at), age
+    )
 
 
 def show_raw(text: str) -> Markup:
@@ -256,6 +298,12 @@ def _mark_words(text: str, query: str) -> Markup:
     )
 
 
+@functools.lru_cache(2_000)  # messages: most of a page that renews itself are as they were
+def _render_marked(text: str, query: str) -> Markup:
+    """Return a message with its Markdown rendered, and with the words of a query marked."""
+    return render_markdown(text, functools.partial(_mark_words, query=query))
+
+
 @dataclass
 class Project:
     """One project of the page: its folder, and the key that stands in addresses."""
@@ -265,6 +313,9 @@ class Project:
     index: OpenStore | None = None
     passages: PassageCache = field(default_factory=archive.make_cache)
     facts: FileCache[dict[str, Fact]] = field(default_factory=stored_facts.make_cache)
+    _items: list[ReviewItem] = field(default_factory=list)
+    _listed: float = float("-inf")  # when they were listed
+    sessions: SessionCache = field(default_factory=sessions.make_cache)
 
     def __post_init__(self) -> None:
         digest = hashlib.sha256(self.folder.encode("utf-8", "replace")).hexdigest()[:6]
@@ -284,6 +335,29 @@ class Project:
         if self.index is None or self.index.place.home.trusted != place.home.trusted:
             self.index = OpenStore(place)
         return self.index
+
+    def list_items(self, *, anew: bool = False) -> list[ReviewItem]:
+        """List what is to be decided, as it was seconds ago unless `anew`. Raises `MemfsError`."""
+        if anew or time.monotonic() - self._listed > _LISTED:
+            self._items = review.list_items(self.find_place(), cache=self.facts)
+            self._listed = time.monotonic()
+        return self._items
+
+    def forget_items(self) -> None:
+        """List what is to be decided anew when it is asked for next."""
+        self._listed = float("-inf")
+
+    def count_entries(self) -> dict[str, int]:
+        """Count the entries of sections, by their keys. Raises `MemfsError`."""
+        place = self.find_place()
+        facts = (stored_facts.load_facts(each, self.facts).values() for each in place.stores())
+        return {
+            "attention": len(self.list_items()),
+            "blocks": sum(1 for _ in blocks.paths(place)),
+            "sessions": len(recall.sources(place.home)),
+            "archive": sum(len(passages.sources(store)) for store in place.stores()),
+            "facts": sum(fact.holds for some in facts for fact in some),
+        }
 
 
 @dataclass

@@ -25,6 +25,8 @@ from memfs.web.pages import (
     events,
     facts,
     health,
+    home,
+    palette,
     search,
     sessions,
     sources,
@@ -33,7 +35,10 @@ from memfs.web.pages import (
 from memfs.web.rendering import Project, Site, Visit, get
 
 _STATIC = os.path.join(os.path.dirname(__file__), "static")
-_PAGES = (archive, blocks, brief, events, facts, health, search, sessions, sources, timeline)
+_PAGES = (
+    archive, blocks, brief, events, facts, health, home, palette, search, sessions, sources,
+    timeline,
+)  # fmt: skip
 
 _LOOK = 5.0  # seconds between two looks whether anybody is there
 
@@ -121,7 +126,7 @@ def make_application(site: Site) -> ASGIApp:
         routes=[
             Route(f"{root}/", _open_first),
             Mount(f"{root}/static", StaticFiles(directory=_STATIC)),
-            get(f"{root}/{{project}}/", lambda visit: visit.redirect("blocks")),
+            get(f"{root}/{{project}}/", lambda visit: visit.redirect("home")),
             Mount(f"{root}/{{project}}", routes=pages),
         ],
         exception_handlers={HTTPException: _show_missing, Exception: _show_failure},
@@ -133,7 +138,7 @@ def make_application(site: Site) -> ASGIApp:
 def _open_first(request: Request) -> Response:
     visit = Visit(request)
     visit.project = visit.site.projects[0]
-    return visit.redirect("blocks")
+    return visit.redirect("home")
 
 
 def _show_missing(request: Request, error: Exception) -> Response:

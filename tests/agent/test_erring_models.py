@@ -392,7 +392,7 @@ def test_a_block_with_parts_out_names_the_tool_that_brings_them_back(talk: Talk)
         return answers[each.number]
 
     talk(rule, "Note the port.")
-    assert "(2 parts of it are paged out; back with memory_page_in working)" in systems(asked)[-1]
+    assert "(parts of it are paged out; back with memory_page_in working)" in systems(asked)[-1]
 
 
 def test_hints_name_what_a_model_can_do(talk: Talk) -> None:

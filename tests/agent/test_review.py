@@ -20,7 +20,7 @@ from memfs.store.blocks import Place
 from tests.agent.conftest import Use, configure
 from tests.agent.scripted_endpoint import Asked, Raw, Say, Tool, messages
 from tests.cli.conftest import Run
-from tests.ops.test_review import transcript
+from tests.ops.test_session_review import transcript
 
 SAVES = (
     Tool("core_memory_append", {"label": "human", "content": "Name: Alice"}),
@@ -166,7 +166,7 @@ def test_a_reflection_is_a_proposal(
         changed = told(repo, "diff", "--stat", f"HEAD...{proposal.branch}")
         assert "system_rules.md" in changed
         assert "2 files changed" in changed
-    shown = memfs("review", "accept", "")
+    shown = memfs("review", "accept", proposals.list_pending(place.home)[0].id)
     assert shown.code == 0
     assert "✓ archived 1 passage" in shown.err
     assert blocks.get(place, "system_rules").value == "Never deploy on Fridays."
@@ -181,7 +181,9 @@ def test_a_proposal_is_dropped(use: Use, home: Path, place: Place, memfs: Run) -
     use(reflecting, REVIEWED)
     heard(place)
     memfs("review", "reflect")
-    assert memfs("review", "reject", "").code == 0
+    [proposal] = proposals.list_pending(place.home)
+    assert proposal.id in memfs("review").out
+    assert memfs("review", "dismiss", proposal.id).code == 0
     assert proposals.list_pending(place.home) == []
     assert blocks.get(place, "human").value == ""
     assert memfs("review", "accept", "").code == 1
@@ -196,7 +198,7 @@ def test_what_was_edited_meanwhile_stays(use: Use, place: Place, memfs: Run) -> 
     heard(place)
     memfs("review", "reflect")
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
-    memfs("review", "accept", "")
+    memfs("review", "accept", proposals.list_pending(place.home)[0].id)
     assert sorted(blocks.get(place, "human").value.splitlines()) == ["Likes tea.", "Name: Alice"]
 
 
@@ -237,7 +239,7 @@ def test_what_a_reflection_found_before_it_failed_is_kept(
     [proposal] = proposals.list_pending(place.home)
     assert proposal.sessions == ("one",)
     assert proposal.problem
-    memfs("review", "reject", "")
+    memfs("review", "dismiss", proposal.id)
     use(saving, REVIEWED)
     memfs("review", "reflect")
     assert proposals.list_pending(place.home)[0].sessions == ("two",)
@@ -277,7 +279,7 @@ def test_a_proposal_about_a_block_that_is_gone_is_refused(
     heard(place)
     memfs("review", "reflect")
     memfs("delete", "system_rules")
-    shown = memfs("review", "accept", "")
+    shown = memfs("review", "accept", proposals.list_pending(place.home)[0].id)
     assert shown.code == 1
     assert "error: 'system_rules' was deleted or renamed since" in shown.err
     assert proposals.list_pending(place.home)

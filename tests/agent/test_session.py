@@ -226,7 +226,7 @@ def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memf
     shown = talk(in_turn(Say("Sure.")), "New task: paint the banner green.", "--session", "one")
     assert shown.code == 0
     found = blocks.get(here, "working")
-    assert (found.value, found.paged_out) == ("", 1)
+    assert (found.value, found.paged_out) == ("", True)
     entry = json.loads(memfs("log", "working", "--session", "one", "--json").out)[0]
     assert entry["op"] == "page-out"
 
@@ -257,10 +257,10 @@ def test_notes_that_have_nothing_to_do_with_the_talk_any_more_are_paged_out(
         talk(in_turn(Say("Sure.")), prompt, "--session", "one")
         assert len(blocks.get(here, "working").value.splitlines()) == 2
     talk(in_turn(Say("Sure.")), "Yes, go on with it", "--session", "one")
-    assert blocks.get(here, "working").paged_out == 0
+    assert not blocks.get(here, "working").paged_out
     talk(in_turn(Say("Sure.")), "Draw two boats on the harbour banner", "--session", "one")
     found = blocks.get(here, "working")
-    assert (found.value, found.paged_out) == ("", 2)
+    assert (found.value, found.paged_out) == ("", True)
     entry = json.loads(memfs("log", "working", "--session", "one", "--json").out)[0]
     assert entry["op"] == "page-out"
 

@@ -22,6 +22,7 @@ def test_it_times_the_floor_and_hooks_that_have_something_to_show() -> None:
         "prompt hook",
         "prompt hook",
         "the same with the service",
+        "a file that is read",
     ]
     assert found[0].ratio == 1
     assert all(timing.median > 0 for timing in found)

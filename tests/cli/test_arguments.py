@@ -51,3 +51,18 @@ def test_what_may_be_an_option_is_said_to_need_two_hyphens_before_it(
     assert "write -- before words that begin with -" in done.err
     assert place
     assert memfs("search", "--", "-foo").code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["-q", "log", "none"], ["log", "-q", "none"], ["log", "none", "--quiet"]]
+)
+def test_what_is_said_can_be_left_out_before_and_behind_a_command(
+    place: Place, memfs: Run, words: list[str]
+) -> None:
+    memfs("create", "none", "x", "--description", "None")
+    assert memfs("delete", "none", "-q").err == ""
+    assert memfs(*words, "--since", "2090-01-01") == (0, "", "")
+    assert memfs("log", "none", "--since", "2090-01-01").err == "no edits yet\n", "not for ever"
+    assert memfs("archive", "add", "One.", "-q").err == ""
+    assert "create" in memfs("log", "none", "--since", "2020-01-01").out
+    assert memfs("log", "--since", "soon").code == 2

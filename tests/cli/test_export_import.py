@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core.records import REJECTED, Fact
+from memfs.core.records import ACCEPTED, Fact
 from memfs.ops import init
 from memfs.store import facts
 from memfs.store.blocks import Place
@@ -133,7 +133,7 @@ def test_facts_are_named_in_words(
     for month in ("2026-04", "2026-05"):
         for fact in said:
             dated = replace(fact, id=fact.id + month, at=f"{month}-03T10:00:00Z")
-            facts.write_facts(place.home, [dated, dated.revise(REJECTED)])
+            facts.write_facts(place.home, [dated, dated.revise(ACCEPTED)])
     path = str(tmp_path / "m.zip")
     assert memfs("export", path).code == 0
     monkeypatch.chdir(elsewhere)
@@ -142,6 +142,19 @@ def test_facts_are_named_in_words(
         f"+ fact technical: The shop uses port 80{n}\n" for n in (0, 1, 0, 1)
     )
     assert "✓ 4 facts added, " in done.err
+
+
+def test_facts_that_were_not_accepted_go_with_everything(
+    memfs: Run, place: Place, elsewhere: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fact = Fact("f1", "The shop uses port 80", 0.8, "technical", at="2026-05-03T10:00:00Z")
+    facts.write_facts(place.home, [fact])
+    plain, whole = (str(tmp_path / f"{name}.zip") for name in ("plain", "whole"))
+    assert " fact" not in memfs("export", plain).err
+    assert "1 fact" in memfs("export", "--all", whole).err
+    monkeypatch.chdir(elsewhere)
+    assert memfs("import", whole).code == 0
+    assert json.loads(memfs("facts", "list", "--json").out)[0]["statement"] == fact.statement
 
 
 def test_memory_moves_to_another_tool_and_back(

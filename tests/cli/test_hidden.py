@@ -43,6 +43,23 @@ def test_a_name_hides_and_forges_nothing(memfs: Run, command: tuple[str, ...]) -
     assert not [line for line in told.split("\n") if line.startswith(("!_forged", "! forged"))]
 
 
+def test_no_pager_opens_on_a_dumb_terminal_and_what_is_not_given_is_said(
+    place: Place, memfs: Run, tmp_path: Path
+) -> None:
+    memfs("trust", "--revoke")
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\necho PAGED; exec cat\n")
+    pager.chmod(0o755)
+    show = [sys.executable, "-m", "memfs", "show"]
+    terminal = {**os.environ, "PAGER": str(pager), "COLUMNS": "200"}
+    assert "PAGED" in type_into(show, "", Path.cwd(), {**terminal, "TERM": "xterm"})[1]
+    _, shown = type_into(show, "", Path.cwd(), {**terminal, "TERM": "dumb"})
+    assert "PAGED" not in shown
+    untold = "! nothing of this project's memory is given to assistants yet: memfs trust"
+    assert untold in shown
+    assert memfs("install", "claude").err.splitlines()[-1] == untold
+
+
 def test_whatever_is_printed_is_made_visible(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,3 +139,21 @@ def test_a_compressed_transcript_is_named_with_what_to_do(
         "1 file skipped: compressed; zstd -d unpacks a copy, which memfs ingest FILE" in shown.err
     )
     assert path.name in shown.err
+
+
+def test_a_dry_run_names_what_would_be_read(full: Path, home: Path, memfs: Run) -> None:
+    slug = str(full).replace("/", "-")
+    for number in range(7):
+        hold(home, full, f"s{number}", 1)
+    lines = memfs("ingest", "--dry-run", "--all").err.splitlines()
+    assert lines[0] == "~/shop/.agent-memory: what is new of 9 files would be read"
+    assert f"    ~/.claude/projects/{slug}/a.jsonl" in lines
+    assert "    … and 4 more; --json names all" in lines
+    assert "~/.agent-memory: what is new of 1 file would be read" in lines
+    folder = str(home / ".claude/projects")
+    [found] = json.loads(memfs("ingest", "--dry-run", "--json", folder).out)
+    assert found["store"] == f"{full}/.agent-memory"
+    assert len(found["files"]) == 11
+    (full / "empty").mkdir()
+    assert memfs("ingest", "--dry-run", "empty").err == "There are no transcripts.\n"
+    assert "0 messages in 0 sessions" in memfs("status").out

@@ -18,6 +18,8 @@ from tests.terminal import type_into
 pytestmark = pytest.mark.usefixtures("place")
 MEMFS = [sys.executable, "-m", "memfs"]
 
+STEP = "Start a new session now. memfs status shows its cost, memfs last what it was given."
+
 
 def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
     files = [f"{repo}/.claude/settings.local.json", f"{home}/.claude.json"]
@@ -34,6 +36,7 @@ def test_install_says_what_it_did(memfs: Run, repo: Path, home: Path) -> None:
     assert done.err.splitlines() == [
         *[f"✓ Claude Code: {path} created" for path in files],
         f"✓ Claude Code: {exclude} updated",
+        STEP,
     ]
     assert memfs("uninstall").err.splitlines() == [
         f"✓ Claude Code: {path} removed" for path in files
@@ -53,6 +56,7 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
     assert memfs("install", "gemini").err.splitlines() == [
         f"✓ Gemini CLI: {home}/.gemini/settings.json created",
         "  That is for all your projects; memfs uninstall gemini --user takes it out.",
+        STEP,
     ]
     assert memfs("uninstall").err.splitlines() == [
         "✓ memfs is not installed there",
@@ -86,6 +90,7 @@ def test_what_a_commit_shares_is_said_first_and_moves_out_again(memfs: Run, repo
             for path in files
         ],
         *[f"✓ Claude Code: {path} created" for path in files],
+        STEP,
     ]
     moved = memfs("install", "claude", "--local").err
     assert f"✓ Claude Code: {repo}/.mcp.json removed" in moved
@@ -219,3 +224,20 @@ def test_what_a_person_set_of_an_own_memory_stays(memfs: Run, place: Place, repo
     assert (refused.code, "git tracks the settings" in refused.err) == (1, True)
     for words in (["codex"], ["claude", "--user"], ["claude", "--project"]):
         assert memfs("install", *words, "--own-memory", "store").code == 1
+
+
+def test_a_settings_file_that_is_a_link_to_itself_is_named_and_disturbs_no_other(
+    memfs: Run, repo: Path, home: Path
+) -> None:
+    path = repo / ".claude/settings.local.json"
+    path.parent.mkdir()
+    path.symlink_to(path.name)
+    assert memfs("status").code == 0
+    refused = memfs("install", "claude", "--local")
+    assert refused.code == 1
+    assert refused.err.startswith(f"error: {path} is a link that leads to itself\n")
+    assert memfs("install", "claude", "--user").code == 0
+    assert (home / ".claude/settings.json").exists()
+    doctor = memfs("doctor")
+    assert f"! {path} is a link that leads to itself: Claude Code cannot read it" in doctor.out
+    assert path.is_symlink()

@@ -18,7 +18,8 @@ def test_install_trusts_them_when_it_is_told_to(
     assert place.project
     assert "memfs install codex --trust, or /hooks" in memfs("install", "codex").err
     assert codex.read_text() == "{}"
-    assert memfs("install", "codex", "--trust").err.splitlines()[-1] == "✓ Codex: 2 hooks trusted"
+    *_, done, step = memfs("install", "codex", "--trust").err.splitlines()
+    assert (done, step[:24]) == ("✓ Codex: 2 hooks trusted", "Start a new session now.")
     monkeypatch.setenv("CODEX_SESSION_ID", "s")
     refused = memfs("install", "codex", "--trust")
     assert (refused.code, "an assistant cannot trust hooks" in refused.err) == (1, True)

@@ -7,6 +7,7 @@ import signal
 import click
 import pytest
 
+from memfs.cli import group
 from memfs.cli.progress import stoppable_stages
 
 
@@ -46,3 +47,20 @@ def test_work_that_is_done_by_then_is_done() -> None:
     before = signal.getsignal(signal.SIGINT)
     assert work(2, pressed_at=(1,)) == [0, 0, 1, 1]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+class _Stopping:
+    def __set_name__(self, owner: type, name: str) -> None:
+        press()
+
+
+@click.command()
+def making_a_class() -> None:
+    type("Made", (), {"field": _Stopping()})  # Python makes a RuntimeError of it
+
+
+def test_a_stop_while_a_module_is_loaded_is_a_stop(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["memfs"])
+        assert group.run(making_a_class) == 130
+    assert capsys.readouterr().err == "stopped\n"

@@ -184,7 +184,7 @@ def test_a_forgotten_session_takes_its_dismissals_along(
     say(place, "later", "2026-05-03T10:00:00Z", PROMPT)
     recent_prompts.dismiss(place, recent_prompts.run(place, 1)[0].items[0].id)
     assert recent_prompts.list_dismissed(place)[0].prompt == PROMPT
-    sessions.forget_session(place, session, Origin())
+    sessions.forget_sessions(place, [sessions.find_session(place, session)[0]], Origin())
     assert dismissals.read(place.home) == []
 
 

@@ -112,7 +112,6 @@ def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
         "service        not running: hooks and searches work without it",
-        "in the prompt  394 tokens at a session's start, 1.2% of 32,768",
         "assistants     none is wired: memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  STATE",
@@ -323,6 +322,8 @@ def test_json_of_a_block(memfs: Run) -> None:
         "read_only",
         "pinned",
         "tags",
+        "review_after",
+        "expires_at",
         "value",
         "path",
         "problem",

@@ -129,3 +129,64 @@ def test_the_hooks_of_git(memfs: Run, repo: Path) -> None:
     assert memfs("sync", "--no-git-hook") == (0, "", said)
     for words in (("--git-hook", "--stage"), ("--stage", "agents"), ("--git-hook", "--check")):
         assert memfs("sync", *words).code == 2
+
+
+def test_ones_own_store_on_a_second_machine(
+    memfs: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = str(tmp_path / "memory.git")
+    assert memfs("sync", "user") == (
+        1,
+        "",
+        "error: your store has no remote\nhint: give one: memfs sync user --remote URL\n",
+    )
+    assert "synced" not in memfs("status").out
+    assert memfs("sync", "user", "--remote", remote, "--dry-run").err == (
+        "✓ would be sent: 1 block (human)\n"
+    )
+    assert not Path(remote).exists()
+    assert memfs("sync", "user", "--remote", remote).err == "✓ sent: 1 block (human)\n"
+    assert memfs("sync", "user").err == f"✓ in step with {remote}\n"
+
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "second"))
+    memfs("init")
+    memfs("edit", "user:human", "--append", "Name: Ann")
+    assert memfs("sync", "user", "--remote", remote).err == "✓ merged: 1 block (human)\n"
+    memfs("archive", "add", "--user", "The car is red.")
+    memfs("create", "user:tools")
+    assert "2 files changed since" in memfs("status").out.replace("\n", " ")
+    memfs("sync", "user")
+    assert json.loads(memfs("status", "--json").out)["synced"].endswith("; in step")
+
+    monkeypatch.delenv("MEMFS_HOME")
+    monkeypatch.chdir(home)
+    assert memfs("sync", "user").err == "✓ received: 1 passage, 2 blocks (human, tools)\n"
+    found = json.loads(memfs("sync", "user", "--json").out)
+    assert found == {"remote": remote, "sent": [], "received": [], "merged": [], "left_out": {}}
+    assert "Name: Ann" in memfs("show", "user:human").out
+    (home / ".agent-memory/blocks/Odd Name.md").write_text("x")
+    assert memfs("sync", "user").err == (
+        f"! left out: blocks/Odd Name.md: memfs gives no file such a name\n✓ in step with {remote}\n"
+    )
+    assert memfs("sync", "user", "--remove").err == "✓ your store is synced no more\n"
+    assert memfs("sync", "user", "--remove").err == "✓ your store has no remote\n"
+    assert Path(remote, "HEAD").exists()
+
+
+def test_one_store_is_synced_in_two_ways_and_not_at_once(
+    memfs: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for words in (["user", "agents"], ["user", "--check"], ["agents", "--remote", "x/y"]):
+        assert memfs("sync", *words).code == 2
+    assert memfs("sync", "--sessions").code == 2
+    assert memfs("sync", "user", "--remote", "http://example.com/x").code == 2
+    refused = memfs("sync", "user", "--remote", "https://ann:hunter2x@example.com/m.git")
+    assert (refused.code, "hunter2x" in refused.err) == (1, False)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    refused = memfs("sync", "user", "--remote", str(tmp_path / "m.git"))
+    assert (refused.code, refused.err.splitlines()[0]) == (
+        1,
+        "error: an assistant cannot say where your memory goes (this is the shell of claude)",
+    )

@@ -42,3 +42,18 @@ def test_the_shell_of_an_assistant_cannot_trust_a_store(
     code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())
     assert (code, store_paths.is_trusted(place.project)) == (0, True)
     assert shown.index("persona") < shown.index("Give this to your assistants?")
+
+
+def test_what_blocks_enforce_is_shown_and_accepted(memfs: Run, place: Place) -> None:
+    assert place.project
+    block = Path(place.project.root, "blocks/push.md")
+    block.write_text("---\nenforce: deny\ncommands: git push\n---\nOnly CI pushes.\n")
+    waits = "project:push (deny: git push) until you accept it: memfs trust"
+    assert waits in " ".join(memfs("status").out.split())
+    assert memfs("trust").code == 1, "a person decides it, at a terminal"
+    code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())
+    assert code == 0
+    assert "! project:push: deny: git push" in shown
+    assert "Enforce this?" in shown
+    assert "not enforced" not in memfs("status").out
+    assert "others changed nothing" in memfs("trust").err

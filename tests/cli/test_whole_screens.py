@@ -55,7 +55,6 @@ COMMON = (  # what people see of a store that is used
     "archive list",
     "facts",
     "facts list --summary",
-    "facts offer",
     "graph",
     "static list",
     "static show limits",
@@ -85,7 +84,7 @@ COMMON = (  # what people see of a store that is used
     "help plumbing",
 )
 
-RAW = ("diff", "sync", "show", "install", "rethink", "recall", "facts offer")  # as they are
+RAW = ("diff", "sync", "show", "install", "rethink", "recall")  # as they are
 Screen = Callable[..., str]
 
 

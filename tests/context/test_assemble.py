@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.context import assemble
-from memfs.context.assemble import Assembled, Compression, Piece
+from memfs.context.assemble import Assembled
+from memfs.context.pieces import Compression, Piece
 from memfs.core.tokens import estimate
 
 

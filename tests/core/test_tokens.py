@@ -31,6 +31,10 @@ COUNTED = [
         "ERROR 2026-05-03 12:00:01,442 worker-7 psycopg2.OperationalError: could not connect to server: Connection refused (0x0000274D/10061)\n",
         46,
     ),
+    (
+        '{"name":"mcp__memfs__memory_read","description":"Read one thing whole: a memory block, a passage of the archive, or a past session.\\n\\nUse it for a block that is listed by name only or was cut, and for a hit of memory_search. Without an id it lists the blocks.\\n\\nExample: a hit is of session 3f2a91 -> id: \\"3f2a91\\"","input_schema":{"type":"object","properties":{"id":{"type":"string","description":"A label, or the id of a passage or session."},"page":{"type":"integer","minimum":1,"description":"Which page of a session, from 1."}}}}',
+        147,
+    ),
 ]
 
 

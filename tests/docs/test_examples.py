@@ -84,8 +84,17 @@ def test_the_block(place: Place, block_file: Callable[[str, str], Path]) -> None
     [block] = list_examples("concepts.md", "markdown")
     block_file("api", block)
     shown = show.run(place, "api").block
-    assert (shown.description, shown.version) == ("what the API promises", 4)
+    assert (shown.description, shown.limit) == ("what the API promises", 5000)
     assert shown.value == "GET /v2/items is paged, 50 a page."
+
+
+def test_the_block_about_files(place: Place, block_file: Callable[[str, str], Path]) -> None:
+    [block] = list_examples("files.md", "markdown")
+    block_file("deploy", block)
+    scope = show.run(place, "deploy").block.scope
+    assert (scope.paths, scope.enforce) == (["deploy/**", "*.tf"], "deny")
+    assert scope.find_command("git push origin --force")
+    assert scope.problems == []
 
 
 def test_no_page_has_an_example_that_is_not_looked_at() -> None:
@@ -100,6 +109,7 @@ def test_no_page_has_an_example_that_is_not_looked_at() -> None:
         ("agent.md", "yaml"): 2,
         ("check.md", "yaml"): 2,  # see test_release.py
         ("concepts.md", "markdown"): 1,
+        ("files.md", "markdown"): 1,
         ("kinds.md", "python"): 1,
         ("kinds.md", "yaml"): 1,
         ("privacy.md", "yaml"): 1,

@@ -28,6 +28,9 @@ for kind in SessionStart UserPromptSubmit; do
 done
 """
 BROUGHT = "$(memfs last | grep -oE '^[0-9a-f]{8}')"
+DATED = "printf -- '---\\nreview_after: 2026-01-02\\n---\\nx\\n' > .agent-memory/blocks/dated.md\n"
+PROPOSED = "$(memfs review list --json | grep -oE '[0-9a-f]{20}')"
+WAITING = "$(memfs review list --json | grep -oE '\"[0-9a-f]{8}\"' | tr -d '\"')"
 IMPORTED = "$(memfs import --list | awk 'NR == 2 { print $1 }')"
 
 # Pages that begin with nothing but a project in git.
@@ -39,7 +42,7 @@ NEW = {
 WALKS = {
     "agent.md": Walk(
         TOLD + "printf 'review:\n  min_messages: 1\n' >> ~/.agent-memory/config.yaml",
-        {"reject": "reflect --again; memfs review reject", "4d2e": "''"},
+        {"dismiss": "reflect --again; memfs review dismiss", "4d2e": PROPOSED},
     ),
     "check.md": Walk(
         "touch AGENTS.md CLAUDE.md; git add .; git -c user.name=A -c user.email=a@b commit -qm 1\n"
@@ -63,7 +66,8 @@ WALKS = {
     "pipelines.md": Walk("", {"$MEMORY_DIGEST": "$(memfs trust --digest)"}),
     "page.md": Walk("for each in api shop; do mkdir ../$each; (cd ../$each; memfs -q init); done"),
     "privacy.md": Walk(TOLD),
-    "recall.md": Walk(ASKED, {"3f2a91bc": BROUGHT}),
+    "recall.md": Walk(ASKED + DATED, {"3f2a91bc": BROUGHT, "4d2e 77c1": WAITING}),
+    "second-machine.md": Walk("", {"git@example.com:ann/memory.git": "~/memory.git"}),
     "sources.md": Walk("mkdir -p docs handbook ~/notes"),
     "troubleshooting.md": Walk(TOLD),
     "undo.md": Walk("for each in Ana Bob Eve; do memfs -q edit human --append $each; done"),

@@ -29,13 +29,22 @@ PRINTING = (  # commands that print what is in a store, or send it to somebody
     *("show", "show --list", "show rules --json", "log", "diff rules", "blame rules", "last"),
     *("search zebra -n 50", "search zebra --json", "recall zebra", "page out rules"),
     *("archive list", "static list", "static show rules", "facts", "facts list --json", "graph"),
-    *("source list", "session list", "review list", "export -", "export - --all", "status --json"),
+    *(
+        "source list",
+        "session list",
+        "review list",
+        "review show 1",
+        "export -",
+        "export - --all",
+        "status --json",
+    ),
     *("check", "check --json", "handoff"),
     *(
         "status --window",
         "doctor",
         "doctor --json",
         "sync --dry-run",
+        "sync user --dry-run",
         "tools",
         "edit rules",
         "trust",
@@ -137,7 +146,7 @@ def test_no_control_character_goes_into_a_pipe(clone: Path) -> None:
     """Behind it may be a terminal, also of a store that is trusted."""
     assert type_into([*MEMFS, "trust"], "y\n", clone)[0] == 0
     told = ""
-    for line in (*PRINTING[: PRINTING.index("tools")], "static show deep/rules", "facts offer"):
+    for line in (*PRINTING[: PRINTING.index("tools")], "static show deep/rules"):
         if not line.startswith("export"):
             _, said = run(clone, *line.split())
             assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", said), (line, said)

@@ -2,9 +2,8 @@
 
     MEMFS_HOSTS_DIR=DIR python -m tests.hosts.overhead [HOST…] [--prompts N]
 
-The same assistant runs several times side by side: without memfs, with its hooks, with the service
-at hand, and, where that can be, with prompts that call a tool of the running server. Each in turn is
-given a prompt, and the time until the model is asked is taken. Prints medians, as a table in
+The same assistant runs several times side by side: without memfs, with its hooks, and with the
+service at hand. Each in turn is given a prompt, and the time until the model is asked is taken. Prints medians, as a table in
 Markdown.
 """
 
@@ -24,8 +23,7 @@ from tests.hosts.assistants import ALL, Assistant
 from tests.hosts.project import Project
 from tests.hosts.scripted_model import ScriptedModel
 
-WAYS: Final = ("without", "hooks", "service", "tool")
-CALLS: Final = ("claude", "codex")  # hosts whose prompts can call a tool
+WAYS: Final = ("without", "hooks", "service")
 UNTIMED: Final = 3  # prompts: the first ones wait for servers that start
 PAUSE: Final = 0.8  # seconds: what is read of a turn after it is not the next prompt's work
 
@@ -43,11 +41,10 @@ class Way(NamedTuple):
 def running(host: Assistant, name: str, folder: Path) -> Iterator[Way]:
     """A conversation with an assistant that has, or has not, memfs."""
     folder.mkdir()
-    served = name in ("service", "tool")
+    served = name == "service"
     project = Project(folder, service=served)
     if name != "without":
-        words = ("--user",) if name == "tool" else ("--user", "--no-mcp")
-        host.install(project, *words, found=name == "tool")
+        host.install(project, "--user", "--no-mcp")
     asked: list[float] = []
     with ExitStack() as stack:
         if served:
@@ -62,9 +59,8 @@ def running(host: Assistant, name: str, folder: Path) -> Iterator[Way]:
 
 def measured(host: Assistant, prompts: int) -> dict[str, list[float]]:
     """Return milliseconds from a prompt to the request, by way."""
-    ways = [name for name in WAYS if name != "tool" or host.name in CALLS]
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        found = [stack.enter_context(running(host, name, Path(folder, name))) for name in ways]
+        found = [stack.enter_context(running(host, name, Path(folder, name))) for name in WAYS]
         for number in range(prompts + UNTIMED):
             for way in found:
                 before = len(way.asked)
@@ -91,10 +87,7 @@ def main() -> int:
     parser.add_argument("hosts", nargs="*", default=[host.name for host in ALL])
     parser.add_argument("--prompts", type=int, default=20)
     given = parser.parse_args()
-    sys.stdout.write(
-        "| | without memfs | hooks | hooks, service | prompts over MCP, service |" + "\n"
-    )
-    sys.stdout.write("|---|---|---|---|---|" + "\n")
+    sys.stdout.write("| | without memfs | hooks | hooks, service |\n|---|---|---|---|\n")
     for host in ALL:
         if host.name in given.hosts:
             sys.stdout.write(row(host.name, measured(host, given.prompts)) + "\n")

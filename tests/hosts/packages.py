@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import memfs
 from memfs.core.parts import DISTRIBUTION
 from memfs.hosts import claude, codex, copilot
+from memfs.hosts.payload import CLAUDE_KINDS, TOOL_EVENTS
 from tests.hosts.script import Json
 
 ROOT: Final = Path(__file__).parents[2]
@@ -125,15 +127,25 @@ def _make_servers() -> dict[str, Json]:
 
 def _make_hooks() -> dict[str, Json]:
     # Claude Code, Codex and Copilot run the same hooks; of Codex's they have the shortest times.
-    matcher = "|".join(dict.fromkeys((*claude._WRITERS, *codex._WRITERS, *copilot._WRITERS)))
+    matchers = {
+        name: "|".join(
+            dict.fromkeys(
+                tool
+                for host in (claude, codex, copilot)
+                for tool in host.TOOLS.list_wired(kind, host.TELLS)
+            )
+        )
+        for name, kind in CLAUDE_KINDS.items()
+        if kind in TOOL_EVENTS
+    }
     inside = "${PLUGIN_ROOT}/" + PLUGIN
     return {
         "com.github.copilot/hooks/hooks.json": {
-            "hooks": _list_hooks("codex", inside, "auto mcp", matcher)
+            "hooks": _list_hooks("codex", inside, "auto mcp", matchers)
         },
         f"{PLUGIN}/hooks/hooks.json": {
             "description": _HOOKS,
-            "hooks": _list_hooks("codex", "${CLAUDE_PLUGIN_ROOT}", "auto mcp", matcher),
+            "hooks": _list_hooks("codex", "${CLAUDE_PLUGIN_ROOT}", "auto mcp", matchers),
         },
         f"{PLUGIN}/com.cursor/hooks.json": {
             "version": 1,
@@ -146,14 +158,16 @@ def _make_hooks() -> dict[str, Json]:
     }
 
 
-def _list_hooks(host: str, root: str, words: str, matcher: str = "") -> object:
-    """Return a host's hooks with the plugin's launcher; `matcher` is for another choice of tools."""
+def _list_hooks(
+    host: str, root: str, words: str, matchers: Mapping[str, str] | None = None
+) -> object:
+    """Return a host's hooks with the plugin's launcher; `matchers` are of events, by their names."""
     text = (ROOT / f"hooks/{host}/hooks.json").read_text(encoding="utf-8")
     command = json.dumps(f'sh "{root}/hook" {words}')
     found: dict[str, list[Json]] = json.loads(text.replace('"{hook}"', command))["hooks"]
     return {
         event: [
-            {**each, "matcher": matcher} if matcher and "matcher" in each else each
+            {**each, "matcher": matchers[event]} if matchers and "matcher" in each else each
             for each in groups
         ]
         for event, groups in found.items()

@@ -345,3 +345,17 @@ def test_what_a_background_task_reports_is_nobodys_words(project: Wired) -> None
         "send the zeppelin",
         "is the zeppelin back?",
     }
+
+
+def test_the_first_prompt_is_answered_before_the_server_is_connected(project: Wired) -> None:
+    project.memfs(
+        "archive", "add", "The zephyr gateway listens on port 7741 because of the firewall."
+    )
+    project.memfs("search", "zephyr")  # it is indexed
+    account = project.home / ".claude.json"
+    slow = '"import time; time.sleep(60); import memfs.__main__"'
+    account.write_text(account.read_text().replace('"import memfs.__main__"', slow))
+    assert slow in account.read_text()
+    with ScriptedModel(["One."]) as model:
+        project.claude(model).run("what does the zephyr gateway listen on?")
+    assert "because of the firewall" in json.dumps(model.requests[-1])

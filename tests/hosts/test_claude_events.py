@@ -25,8 +25,8 @@ KINDS = {
     "Stop": events.STOP,
     "PreCompact": events.COMPACT,
     "SessionEnd": events.END,
-    "PreToolUse": events.WRITE,
-    "PostToolUse": events.WRITTEN,
+    "PreToolUse": events.BEFORE,
+    "PostToolUse": events.AFTER,
 }
 WRITES = {"Write": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_path"}
 
@@ -36,12 +36,13 @@ def test_each_recorded_payload_is_read(record: dict[str, dict[str, str]]) -> Non
     payload = record["stdin"]
     found = claude.parse_event(dict(payload))
     given_ = payload.get("tool_input")
-    path = given_.get(WRITES.get(payload["tool_name"], ""), "") if isinstance(given_, dict) else ""
+    path = given_.get("file_path", "") if isinstance(given_, dict) else ""
     if payload["hook_event_name"] not in KINDS or (given_ and not path):
         assert found is None
         return
     assert found
-    assert found.files == ((path,) if path else ())
+    assert found.opened == ((path,) if path else ())
+    assert found.files == (found.opened if payload.get("tool_name") in WRITES else ())
     assert found.kind == KINDS[payload["hook_event_name"]]
     assert (found.host, found.name) == ("claude", payload["hook_event_name"])
     assert (found.session, found.cwd) == (payload["session_id"], payload["cwd"])
@@ -68,7 +69,7 @@ def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: ob
         others = [each for each in KINDS if not each.endswith("ToolUse")]
         assert name not in others or not session or not isinstance(session, str)
         return
-    for field in set(Event.__slots__) - {"again", "tools", "files", "late"}:
+    for field in set(Event.__slots__) - {"again", "tools", "files", "late", "opened"}:
         assert isinstance(getattr(found, field), str)
 
 
@@ -77,7 +78,7 @@ def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
     event = Event("claude", KINDS[name], name, "s", "/x")
     text = 'Name: "Ålice" 😀 </aside>\nline\x00 two'
     reply = claude.format_reply(event, Reply(text))
-    if name in ("SessionStart", "SubagentStart", "UserPromptSubmit", "PostToolUse"):
+    if name in ("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"):
         assert reply.endswith("}}\n")
         assert reply.count("\n") == 1
         assert reply.isascii()
@@ -100,14 +101,14 @@ def test_a_tool_that_writes_is_read_with_its_file(tool: str) -> None:
     }
     found = claude.parse_event(payload)
     assert found
-    assert (found.kind, found.files) == (events.WRITTEN, ("/x/a.md",))
+    assert (found.kind, found.files) == (events.AFTER, ("/x/a.md",))
     for odd in ({}, None, {"file_path": 5}):
         assert claude.parse_event({**payload, "tool_input": odd}) is None
-    assert claude.parse_event({**payload, "tool_name": "Read"}) is None
+    assert claude.parse_event({**payload, "tool_name": "Glob"}) is None
 
 
 def test_a_refusal_keeps_the_tool_from_running() -> None:
-    event = Event("claude", events.WRITE, "PreToolUse", "s", "/x", files=("/x/a",))
+    event = Event("claude", events.BEFORE, "PreToolUse", "s", "/x", files=("/x/a",))
     assert json.loads(claude.format_reply(event, Reply(refusal="no"))) == {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",

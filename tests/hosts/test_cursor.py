@@ -56,8 +56,8 @@ def answer(repo: Path, name: str, tool: str = "", host: str = "cursor", **change
     [
         ("sessionStart", "", events.START),
         ("beforeSubmitPrompt", "", events.PROMPT),
-        ("preToolUse", "Write", events.WRITE),
-        ("postToolUse", "Write", events.WRITTEN),
+        ("preToolUse", "Write", events.BEFORE),
+        ("postToolUse", "Write", events.AFTER),
         ("preCompact", "", events.COMPACT),
         ("stop", "", events.STOP),
         ("sessionEnd", "", events.END),
@@ -73,7 +73,6 @@ def test_events_are_read(name: str, tool: str, kind: str) -> None:
 
 
 def test_what_is_not_for_us_is_none() -> None:
-    assert parsed("preToolUse", "Shell") is None
     assert parsed("afterFileEdit") is None
     assert parsed("stop", conversation_id=None) is None
     assert parsed("postToolUse", "Write", tool_name="Delete") is None
@@ -106,7 +105,7 @@ def test_replies_are_in_its_shape() -> None:
     told = Reply("brief", "look")
     kinds = {
         kind: Event("cursor", kind, "x", "s", "/x")
-        for kind in (events.START, events.PROMPT, events.WRITE, events.WRITTEN, events.STOP)
+        for kind in (events.START, events.PROMPT, events.BEFORE, events.AFTER, events.STOP)
     }
     assert json.loads(cursor.format_reply(kinds[events.START], told)) == {
         "additional_context": "brief",
@@ -116,10 +115,10 @@ def test_replies_are_in_its_shape() -> None:
         "continue": True,
         "additional_context": "brief",
     }
-    assert json.loads(cursor.format_reply(kinds[events.WRITTEN], Reply("wrong"))) == {
+    assert json.loads(cursor.format_reply(kinds[events.AFTER], Reply("wrong"))) == {
         "additional_context": "wrong"
     }
-    assert json.loads(cursor.format_reply(kinds[events.WRITE], Reply(refusal="no"))) == {
+    assert json.loads(cursor.format_reply(kinds[events.BEFORE], Reply(refusal="no"))) == {
         "permission": "deny",
         "user_message": "no",
         "agent_message": "no",

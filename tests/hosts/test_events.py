@@ -166,6 +166,7 @@ def test_payloads_of_fixtures_become_events_and_replies(
     if found is None or expected is None:
         return
     read = {key: getattr(found, key) for key in expected}
+    read = {key: list(each) if isinstance(each, tuple) else each for key, each in read.items()}
     assert read | {"files": list(found.files)} == {"files": [], **expected}
     printed = hosts.get(host).format_reply(found, REPLY)
     assert (json.loads(printed) if printed else None) == reply
@@ -190,6 +191,7 @@ def test_what_is_not_for_us_is_none(host: str, given: dict[str, object]) -> None
         ),
         ("copilot", COPILOT, "PreToolUse", "edit", {"path": "/x/a.md", "old_str": "a"}, "/x/a.md"),
         ("copilot", COPILOT, "PostToolUse", "create", {"path": "/x/a.md"}, "/x/a.md"),
+        ("copilot", COPILOT, "PostToolUse", "Write", {"path": "/x/a.md"}, "/x/a.md"),
         ("opencode", COMMON, "PreToolUse", "write", {"filePath": "/x/a.md"}, "/x/a.md"),
         (
             "opencode",
@@ -210,7 +212,55 @@ def test_files_that_tools_write_are_seen(
     found = hosts.get(host).parse_event(dict(event))
     assert found
     assert " ".join(found.files) == file
-    assert hosts.get(host).parse_event({**event, "tool_name": "read"}) is None
+    assert hosts.get(host).parse_event({**event, "tool_name": "list"}) is None
+
+
+# A tool that reads, one that runs commands, and the payload that is common to a host's events.
+TOOLS: dict[str, tuple[dict[str, str], str, str]] = {
+    "claude": (CLAUDE, "Read", "Bash"),
+    "codex": (CODEX, "", "Bash"),
+    "copilot": (COPILOT, "view", "bash"),
+    "cursor": (COMMON, "Read", "Shell"),
+    "devin": (COMMON, "read", "exec"),
+    "gemini": (GEMINI, "read_file", "run_shell_command"),
+    "grok": (GROK, "read_file", "run_terminal_command"),
+    "kilo": (COMMON, "read", "bash"),
+    "opencode": (COMMON, "read", "bash"),
+    "qwen": (COMMON, "read_file", "run_shell_command"),
+}
+
+
+@pytest.mark.parametrize("host", hosts.NAMES)
+def test_files_that_tools_read_and_commands_are_seen(host: str) -> None:
+    base, reader, shell = TOOLS[host]
+    module = hosts.get(host)
+    names = {"gemini": ("BeforeTool", "AfterTool"), "cursor": ("preToolUse", "postToolUse")}
+    for name in names.get(host, ("PreToolUse", "PostToolUse")):
+        event: dict[str, object] = {**base, "hook_event_name": name}
+        given = {"tool_name": shell, "tool_input": {"command": "git push"}}
+        found = module.parse_event({**event, **given})
+        assert found
+        assert (found.command, found.files, found.opened) == ("git push", (), ())
+        assert module.parse_event({**event, "tool_name": shell, "tool_input": {}}) is None
+        if reader:
+            given = {"tool_name": reader, "tool_input": {"file_path": "/x/a.py"}}
+            found = module.parse_event({**event, **given, "agent_id": "a1"})
+            assert found
+            assert (found.command, found.files, found.opened) == ("", (), ("/x/a.py",))
+            assert found.agent == "a1"
+
+
+@pytest.mark.parametrize("host", hosts.NAMES)
+def test_a_question_is_asked_where_the_host_can_ask(host: str) -> None:
+    module = hosts.get(host)
+    event = Event(host, events.BEFORE, "PreToolUse", "s", "/x")
+    asked = module.format_reply(event, Reply(refusal="Sure?", asks=True))
+    assert ('"ask"' in asked) == (host != "cursor")
+    assert (host in ("claude", "copilot", "gemini", "grok", "qwen")) == module.ASKS
+    refused = module.format_reply(event, Reply(refusal="No."))
+    assert '"deny"' in refused and "No." in refused  # noqa: PT018 - one thing
+    told = Event(host, module.TELLS, "Tool", "s", "/x")
+    assert "Known." in module.format_reply(told, Reply("Known."))
 
 
 def test_what_gemini_adds_to_a_prompt_is_not_the_prompt() -> None:
@@ -221,7 +271,7 @@ def test_what_gemini_adds_to_a_prompt_is_not_the_prompt() -> None:
 
 
 START = Event("x", events.START, "SessionStart", "s", "/x")
-BEFORE = Event("x", events.WRITE, "PreToolUse", "s", "/x", files=("f",))
+BEFORE = Event("x", events.BEFORE, "PreToolUse", "s", "/x", files=("f",))
 STOP = Event("x", events.STOP, "Stop", "s", "/x")
 
 

@@ -63,9 +63,7 @@ class File:
         self._place = place
         self._path = Path(place.home.top, name)
         host = shipped[0].partition("/")[0]
-        self._given = ShippedEntries.load(
-            place, host, shipped, tools=True, line=True, calls=True, shared=False
-        )
+        self._given = ShippedEntries.load(place, host, shipped, tools=True, line=True, shared=False)
         self._path.unlink(missing_ok=True)
         self.write(text)
 

@@ -58,10 +58,10 @@ def told(text: str) -> str:
         (
             "PreToolUse",
             "create_file",
-            events.WRITE,
+            events.BEFORE,
             (NOTES.replace("blocks/notes.txt", "local/x.md"),),
         ),
-        ("PostToolUse", "editFiles", events.WRITTEN, (NOTES,)),
+        ("PostToolUse", "editFiles", events.AFTER, (NOTES,)),
         ("SubagentStart", "", events.AGENT, ()),
         ("PreCompact", "", events.COMPACT, ()),
         ("Stop", "", events.STOP, ()),
@@ -83,7 +83,7 @@ def test_the_keys_of_its_source_are_read_too() -> None:
     assert detect_host(windows) == "vscode"
     found = vscode.parse_event(BY_SOURCE)
     assert found
-    assert (found.session, found.kind) == (SESSION, events.WRITTEN)
+    assert (found.session, found.kind) == (SESSION, events.AFTER)
     assert found.files == (NOTES, "/home/dev/shop/a.py")
 
 
@@ -92,7 +92,6 @@ def test_what_is_not_for_us_is_none(host: str) -> None:
     start = EVENTS["SessionStart", ""]
     for given in (
         EVENTS["SubagentStop", ""],
-        EVENTS["PreToolUse", "runTerminalCommand"],
         {**start, "hookEventName": "SomethingNew"},
         {**start, "hookEventName": None},
         {**start, "sessionId": None},
@@ -107,8 +106,8 @@ def test_replies_are_in_its_shape() -> None:
         Event("copilot", kind, name, "s", "/x")
         for kind, name in (
             (events.START, "SessionStart"),
-            (events.WRITTEN, "PostToolUse"),
-            (events.WRITE, "PreToolUse"),
+            (events.AFTER, "PostToolUse"),
+            (events.BEFORE, "PreToolUse"),
             (events.STOP, "Stop"),
         )
     )

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.body_edits import Append
 from memfs.core.errors import StoreError
-from memfs.core.records import Fact, Message
+from memfs.core.records import Fact, Message, Origin
 from memfs.knowledge.facts import fact_store, prose
-from memfs.ops import context, facts
+from memfs.ops import context, edit, facts
 from memfs.recall.open_store import OpenStore
+from memfs.store import blocks, recall
 from memfs.store import facts as stored
-from memfs.store import recall
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
@@ -187,18 +188,21 @@ def test_links_in_the_folder_of_facts_are_not_followed(
     folder = Path(place.project.root, "facts")
     folder.symlink_to(outside)
     assert fact_store.list_facts(place) == []
+    [fact] = add(place, "Never deploy on Fridays.")
     with pytest.raises(StoreError):
-        add(place, "Never deploy on Fridays.")
+        facts.decide(place, fact.id, "accepted")
     folder.unlink()
     folder.mkdir()
     (folder / "2026-05.jsonl").symlink_to(outside / "bashrc")
     with pytest.raises(StoreError):
-        add(place, "Never deploy on Fridays.")
+        facts.decide(place, fact.id, "accepted")
+    assert [each.status for each in fact_store.list_facts(place)] == ["active"]
     assert [path.name for path in outside.iterdir()] == ["2026-01.jsonl"]
 
 
 def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> None:
-    add(place, "Never deploy on Fridays.")
+    [fact] = add(place, "Never deploy on Fridays.")
+    facts.decide(place, fact.id, "accepted")
     memfs("trust", "--revoke")
     shown = memfs("recall", "deploy on fridays")
     assert "deploy on Fridays" not in shown.out
@@ -262,13 +266,44 @@ def test_facts_are_found_by_what_is_known_of_them(place: Place) -> None:
 def test_lines_of_two_branches_unite(place: Place) -> None:
     [fact] = add(place, "Never deploy on Fridays.")
     facts.decide(place, fact.id, "accepted")
+    facts.decide(place, fact.id, "accepted")
     assert place.project
-    [path] = stored.sources(place.project)
-    lines = Path(path).read_text().splitlines()
-    Path(path).write_text("\n".join([lines[1], "{broken", "<<<<<<< ours", *lines[:1], lines[1]]))
+    path = Path(place.project.root, "facts", "2026-05.jsonl")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[1], "{broken", "<<<<<<< ours", *lines[:1], lines[1]]))
     assert [each.status for each in stored.load_facts(place.project).values()] == ["accepted"]
     facts.decide(place, fact.id, "rejected")
     assert [each.status for each in stored.load_facts(place.project).values()] == ["rejected"]
+
+
+def test_only_what_a_person_accepted_is_committed(place: Place, memfs: Run) -> None:
+    kept, other = add(place, "Never deploy on Fridays.", "We decided to use Postgres.")
+    assert place.project
+    folder = Path(place.project.root, "facts")
+    assert not folder.exists()
+    assert memfs("facts", "accept", kept.id).code == 0
+    [line] = (folder / "2026-05.jsonl").read_text().splitlines()
+    assert (json.loads(line)["id"], "s1" in line) == (kept.id, False)
+    [shown] = [each for each in fact_store.list_facts(place) if each.id == kept.id]
+    assert (shown.status, shown.session, shown.message) == ("accepted", "s1", kept.message)
+    found = json.loads(memfs("search", "deploy on Fridays", "--in", "facts", "--json").out)
+    assert [hit["id"] for hit in found["hits"]].count(kept.id) == 1
+    memfs("facts", "reject", other.id)
+    assert other.id not in (folder / "2026-05.jsonl").read_text()
+
+
+def test_what_was_accepted_holds_until_the_later_one_is_accepted(place: Place) -> None:
+    [old] = add(place, "The timeout is 5 s.")
+    facts.decide(place, old.id, "accepted")
+    [new] = fact_store.store_facts(
+        place, prose.extract_facts([message(9, "The timeout is 10 s.", 9)])
+    )
+    assert holding(place) == [old.statement, new.statement]
+    facts.decide(place, new.id, "accepted")
+    assert holding(place) == [new.statement]
+    assert place.project
+    committed = Path(place.project.root, "facts", "2026-05.jsonl").read_text().splitlines()
+    assert [json.loads(line).get("by", "") for line in committed] == ["", "", new.id]
 
 
 def recorded(place: Place, *texts: str) -> None:
@@ -279,9 +314,7 @@ def recorded(place: Place, *texts: str) -> None:
 def test_recall_is_looked_through_once(place: Place, memfs: Run) -> None:
     recorded(place, "Never deploy on Fridays.", "What is the port?", "My name is Alice.")
     shown = memfs("facts", "extract")
-    assert shown.err == (
-        "✓ 2 new facts in 3 messages\nto put some into a block: memfs facts offer\n"
-    )
+    assert shown.err == ("✓ 2 new facts in 3 messages\nto put some into a block: memfs review\n")
     assert "rule 0.85\n    Never deploy on Fridays\n" in shown.out
     assert memfs("facts", "extract").err == "✓ 0 new facts in 0 messages\n"
     found = json.loads(memfs("facts", "list", "--json").out)
@@ -363,22 +396,17 @@ def test_facts_are_in_the_context_of_a_task(place: Place) -> None:
     assert found.text.endswith("- facts from past sessions\n> Never deploy the shop on Fridays\n")
 
 
-def test_what_is_sure_is_offered_for_a_block_and_written_into_none(
-    place: Place, memfs: Run
-) -> None:
+def test_what_is_sure_is_offered_for_a_block_and_written_into_none(place: Place) -> None:
     add(
         place,
         "I prefer tabs over spaces.",
         "Never deploy on Fridays.",
         "We use Biome to format the code.",
     )
-    shown = memfs("facts", "offer")
-    assert sorted(shown.out.splitlines()) == [
-        "memfs edit human --append 'I prefer tabs over spaces'",
-        "memfs edit system_rules --append 'Never deploy on Fridays'",
+    assert sorted((each.label, each.fact.statement) for each in facts.list_offers(place)) == [
+        ("human", "I prefer tabs over spaces"),
+        ("system_rules", "Never deploy on Fridays"),
     ]
-    assert "tabs" not in memfs("show", "human").out
-    memfs("edit", "human", "--append", "I prefer tabs over spaces")
-    assert len(json.loads(memfs("facts", "offer", "--json").out)) == 1
-    memfs("edit", "system_rules", "--append", "Never deploy on Fridays")
-    assert memfs("facts", "offer").err == "the blocks have all sure facts already\n"
+    assert not any("tabs" in block.value for block in blocks.load(place))
+    edit.run(place, [Append("human", "I prefer tabs over spaces")], Origin("user"))
+    assert [each.label for each in facts.list_offers(place)] == ["system_rules"]

@@ -126,7 +126,8 @@ def test_a_repository_names_no_kind_of_others_and_asks_no_model(place: Place) ->
 
 
 PLUGIN = """
-from memfs.knowledge.kinds.protocol import Found, Metrics, Relevant
+from memfs.context.pieces import Found
+from memfs.knowledge.kinds.protocol import Metrics, Relevant
 
 
 class Notes:

@@ -26,7 +26,9 @@ from memfs.store.blocks import Place
 from tests.mcp.test_server import START, client, run, said
 from tests.service import running
 
-META = {"_meta": {types.PROTOCOL_VERSION_META_KEY: "2026-07-28"}}
+META = {
+    "_meta": {types.PROTOCOL_VERSION_META_KEY: "2026-07-28", types.CLIENT_CAPABILITIES_META_KEY: {}}
+}
 
 
 @pytest.fixture
@@ -171,8 +173,6 @@ calls.run = lambda *given: (open({str(pipe)!r}).read(), run(*given))[1]
 sys.argv[1:] = ["mcp"]
 main.main()
 """
-    abilities: dict[str, object] = {types.CLIENT_CAPABILITIES_META_KEY: {}}
-    meta = {"_meta": {**meta["_meta"], **abilities}} if meta else {}  # type: ignore[dict-item]
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x"}}
     with subprocess.Popen([sys.executable, "-c", code], cwd=repo, stdin=-1, stdout=-1) as process:
         assert process.stdin
@@ -230,7 +230,7 @@ server._Server.serve = run
 sys.argv[1:] = ["mcp"]
 main.main()
 """
-    meta = {"_meta": {**META["_meta"], types.CLIENT_CAPABILITIES_META_KEY: {}}}
+    meta = META
     wanted = {"notifications": {"resourcesListChanged": True}}
     lines: list[dict[str, object]] = []
     for number in range(20):
@@ -281,6 +281,14 @@ def test_a_stream_that_is_closed_ends_no_server(place: Place, repo: Path, closed
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each["id"] for each in answers] == ([0, 1, 2] if closed == "2>&-" else [])
     assert all("result" in each for each in answers)
+
+
+@pytest.mark.usefixtures("place")
+def test_a_folder_that_is_not_there_is_not_served(repo: Path) -> None:
+    words = [sys.executable, "-c", START, "mcp", "--folder", f"{repo}/gone"]
+    done = subprocess.run(words, cwd=repo, input="", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"there is no folder {repo}/gone: no memory is served" in done.stderr
 
 
 @pytest.mark.usefixtures("place")

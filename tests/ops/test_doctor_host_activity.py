@@ -153,6 +153,31 @@ def test_sessions_without_a_run_of_our_hooks_are_a_warning(
     assert warned() == [], "it was not used since"
 
 
+def test_failed_hooks_that_a_transcript_records_are_counted(
+    place: Place, home: Path, repo: Path
+) -> None:
+    install.run(place, "claude", "project", str(home))
+    failed: dict[str, object] = {"type": "hook_non_blocking_error", "hookEvent": "UserPromptSubmit"}
+    stopped = {"type": "hook_cancelled", "hookEvent": "Stop", "command": "memfs hook claude"}
+    attached: list[dict[str, object]] = [  # as Claude Code 2.1.332 writes them
+        failed | {"command": "exec python -I memfs_hook.py claude", "stderr": "oops"},
+        failed | {"command": "exec python -I other.py", "stderr": "oops"},
+        failed | {"stderr": "MCP server 'other' not connected"},
+        stopped | {"timedOut": False, "durationMs": 20},
+        stopped | {"timedOut": True, "durationMs": 1089},
+        failed | {"stderr": "MCP server 'memfs' not connected", "exitCode": 1},
+    ]
+    with transcript(home, repo).open("a") as lines:
+        for each in attached:
+            line = {"attachment": each, "type": "attachment", "sessionId": "s"}
+            lines.write(json.dumps(line, separators=(",", ":")) + "\n")
+    [told] = [each.text for each in about(place, home) if each.level == "warning"]
+    assert told == (
+        "Claude Code records 3 failed calls of our hooks in the last week; the last: "
+        "UserPromptSubmit: MCP server 'memfs' not connected"
+    )
+
+
 def test_a_store_that_is_not_trusted_yet_has_no_runs_to_miss(
     place: Place, home: Path, repo: Path
 ) -> None:

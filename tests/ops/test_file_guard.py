@@ -12,25 +12,31 @@ from memfs.core.errors import NotFoundError
 from memfs.core.events import Event, Reply
 from memfs.core.records import Origin
 from memfs.ops import file_guard, history, undo
-from memfs.store import journal, sessions
+from memfs.ops.file_guard import GuardedFile
+from memfs.store import blocks, journal, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import ShownState
 
 BlockFile = Callable[[str, str], Path]
 
 
-def event(repo: Path, path: str | Path, kind: str = events.WRITTEN) -> Event:
+def event(repo: Path, path: str | Path, kind: str = events.AFTER) -> Event:
     return Event("claude", kind, "PostToolUse", "s1", str(repo), files=(str(path),))
 
 
+def find(wanted: Event) -> list[GuardedFile]:
+    place = blocks.find_answering(wanted)
+    return file_guard.find(place, wanted) if place else []
+
+
 def before(repo: Path, path: str | Path) -> Reply:
-    (found,) = file_guard.find(event(repo, path, events.WRITE))
+    (found,) = find(event(repo, path, events.BEFORE))
     return file_guard.check_write(found)
 
 
 def after(repo: Path, path: str | Path) -> str:
     wanted = event(repo, path)
-    (found,) = file_guard.find(wanted)
+    (found,) = find(wanted)
     return file_guard.after(found, wanted).context
 
 
@@ -124,7 +130,7 @@ def test_the_working_block_of_the_session_may_be_written(place: Place, repo: Pat
 @pytest.mark.parametrize("path", ["src/main.py", "/etc/passwd", "", ".agent-memory-not/x.md", "\0"])
 def test_other_files_are_none_of_our_business(place: Place, repo: Path, path: str) -> None:
     written = len(journal.read(place.home))
-    assert file_guard.find(event(repo, path)) == []
+    assert find(event(repo, path)) == []
     assert len(journal.read(place.home)) == written
 
 
@@ -134,7 +140,7 @@ def test_a_store_that_is_not_trusted_is_left_alone(
     path = block_file("notes", "x\n")
     monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "somebody"))
     assert place.project
-    assert file_guard.find(event(repo, path)) == []
+    assert find(event(repo, path)) == []
 
 
 def test_what_was_there_before_the_journal_knew_it_is_not_undone(

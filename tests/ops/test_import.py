@@ -12,7 +12,7 @@ import pytest
 
 from memfs.core.body_edits import Append, Create
 from memfs.core.errors import StoreError
-from memfs.core.records import Fact, Origin
+from memfs.core.records import ACCEPTED, Fact, Origin
 from memfs.ops import edit, history, undo
 from memfs.store import archive as passages
 from memfs.store import blocks, facts, lock
@@ -43,7 +43,7 @@ def test_what_is_not_here_is_added(place: Place, there: Place, tmp_path: Path) -
 def test_a_fact_that_is_stored_during_an_import_stays(place: Place, tmp_path: Path) -> None:
     bundle = packed(tmp_path, {"facts/2026-05.jsonl": '{"statement": "imported"}\n'})
     importing = threading.Thread(target=run, args=(place, bundle))
-    stored = Fact("f", "stored", 1.0, "rule", at="2026-05-03T10:00:00Z")
+    stored = Fact("f", "stored", 1.0, "rule", at="2026-05-03T10:00:00Z", status=ACCEPTED)
     with lock.hold_lock(place.home, name=lock.KINDS):
         facts.write_facts(place.home, [replace(stored, id="e")])
         importing.start()

@@ -174,27 +174,30 @@ def test_a_text_that_outgrew_its_block_is_pointed_out(place: Place, repo: Path) 
 
 
 @pytest.mark.parametrize(
-    ("head", "description"),
+    ("head", "description", "paths"),
     [
         (
-            "description: UI\nglobs: *.ts,src/**/*.tsx\nalwaysApply: false",
-            "UI (for *.ts,src/**/*.tsx)",
+            "description: UI\nglobs: *.ts,src/**/*.{tsx,vue}\nalwaysApply: false",
+            "UI",
+            ["*.ts", "src/**/*.{tsx,vue}"],
         ),
-        ('description: "UI: forms"\nglobs: ["*.ts", "*.tsx"]', "UI: forms (for *.ts, *.tsx)"),
-        ("description: a: b\nglobs:\n  - *.ts\n  - *.tsx", "a: b (for *.ts, *.tsx)"),
-        ("description:\nglobs:\nalwaysApply: true", "Forms"),
-        ("applyTo: '**/*.py'", "Forms (for **/*.py)"),
-        ("trigger: glob\nglobs: src/*", "Forms (for src/*)"),
+        ('description: "UI: forms"\nglobs: ["*.ts", "*.tsx"]', "UI: forms", ["*.ts", "*.tsx"]),
+        ("description: a: b\nglobs:\n  - *.ts\n  - *.tsx", "a: b", ["*.ts", "*.tsx"]),
+        ("description:\nglobs:\nalwaysApply: true", "Forms", []),
+        ("globs: *.ts\nalwaysApply: true", "Forms", []),
+        ("applyTo: '**/*.py'", "Forms", ["**/*.py"]),
+        ("applyTo: '**'", "Forms", []),
+        ("trigger: glob\nglobs: src/*", "Forms", ["src/*"]),
     ],
 )
 def test_front_matter_of_rules_is_never_lost(
-    place: Place, repo: Path, head: str, description: str
+    place: Place, repo: Path, head: str, description: str, paths: list[str]
 ) -> None:
     put(repo, ".cursor/rules/forms.mdc", f"---\n{head}\n---\n\n# Forms\n\nUse ours.\n")
     bring(place, ".cursor")
     block = blocks.get(place, "cursor/forms")
     assert (block.description, block.value) == (description, "# Forms\n\nUse ours.")
-    assert not block.problem
+    assert (block.scope.paths, block.problem) == (paths, "")
     for key in ("alwaysApply", "trigger"):
         assert (key in block.meta) == (key in head)
     put(repo, ".cursor/rules/forms.mdc", f"---\n{head}\n---\n{LONG}")
@@ -202,7 +205,7 @@ def test_front_matter_of_rules_is_never_lost(
     first = next(path for path in archive.sources(place.home) if "-guide-" in path)
     passage = archive.read(first)
     assert passage
-    assert ("(for " in passage.text) == ("(for " in description)
+    assert ("(for " in passage.text) == bool(paths)
 
 
 def test_what_claude_remembers_of_its_user_is_private(place: Place, repo: Path, home: Path) -> None:

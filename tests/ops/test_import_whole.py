@@ -15,7 +15,7 @@ from memfs.core.errors import StoreError
 from memfs.core.records import Origin
 from memfs.hosts.jsonl import TOOL_CAP
 from memfs.importers import export_format
-from memfs.ops import edit, history, undo
+from memfs.ops import edit, history, show, undo
 from memfs.store import archive as passages
 from memfs.store import blocks, recall
 from memfs.store.blocks import Place
@@ -107,7 +107,7 @@ def test_a_deleted_block_comes_back_as_a_newer_version(
     edit.run(place, [Create("api", "d", "ours")], Origin())
     edit.run(place, [Delete("api")], Origin())
     run(place, exported(there, tmp_path))
-    assert blocks.get(place, "api").version == 3
+    assert show.run(place, "api").version == 3
     undo.undo_edit(place, "api", Origin())
     assert blocks.resolve_label(place, "api") is None
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from memfs.core.body_edits import Append, Edit, Replace
+from memfs.core.body_edits import (
+    Append,
+    Create,
+    Describe,
+    Edit,
+    Insert,
+    Rejected,
+    Remove,
+    Replace,
+    Rethink,
+)
+from memfs.core.merge import merge
 from memfs.core.records import Origin
-from memfs.ops import doctor, edit, history, init, undo
+from memfs.ops import doctor, edit, history, init, show, status, undo
 from memfs.store import blocks, git
 from memfs.store.blocks import Place
 
@@ -63,6 +76,81 @@ def test_a_folder_of_the_repository_is_not_taken_for_memfs(
     assert (found.level, found.hint) == ("error", "register it anew: memfs init")
 
 
+LINES = [f"- line {number}" for number in range(8)]
+KINDS: dict[str, Callable[[int], Edit]] = {
+    "replaced": lambda at: Replace("notes", LINES[at], f"- replaced {at}"),
+    "removed": lambda at: Remove("notes", LINES[at]),
+    "followed": lambda at: Insert("notes", at + 1, f"- behind {at}"),
+}
+DESCRIBED = Describe("notes", {"description": "Another one", "pinned": False})
+
+
+def test_edits_of_different_lines_merge_without_a_driver(place: Place, tmp_path: Path) -> None:
+    change(place, Create("notes", "Notes", "\n".join(LINES)))
+    block = blocks.get(place, "notes")
+    sides: list[tuple[int, str]] = []
+    wanted = [(at, make(at)) for make in KINDS.values() for at in range(len(LINES))]
+    for at, each in [(-9, DESCRIBED), *wanted]:
+        change(place, each)
+        sides.append((at, Path(block.path).read_text()))
+        undo.undo_edit(place, "notes", Origin())
+        assert Path(block.path).read_text() == block.raw
+    names = [tmp_path / name for name in ("ours", "base", "theirs")]
+    merged = 0
+    for (at, ours), (other_at, theirs) in itertools.combinations(sides, 2):
+        if abs(at - other_at) < 3:  # git wants a line between them that both left as it is
+            continue
+        for name, text in zip(names, (ours, block.raw, theirs), strict=True):
+            name.write_text(text)
+        made = run(tmp_path, "merge-file", "-p", *map(str, names))
+        assert (made.returncode, made.stdout.decode()) == (0, merge(block.raw, ours, theirs))
+        merged += 1
+    assert merged > 150
+
+
+def test_a_diff_is_the_edit_alone(place: Place, repo: Path) -> None:
+    """Whatever edits a block, also one of an earlier version once its keys are gone."""
+    assert place.project
+    path = Path(place.project.root, "blocks/notes.md")
+    path.write_text("---\ndescription: x\nversion: 7\nupdated_at: 2026-01-01T00:00:00Z\n---\n- a\n")
+    assert show.run(place, "notes").version == 7
+    change(place, Append("notes", "- b"))
+    assert path.read_text() == "---\ndescription: x\n---\n- a\n- b\n"
+    commit(repo)
+    change(place, Append("notes", "- c"))
+    shown = run(repo, "diff", "-U0", "--", str(path)).stdout.decode().splitlines()
+    assert [line for line in shown if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
+        "+- c"
+    ]
+    assert show.run(place, "notes").version == 9
+    assert [
+        each.version for each in status.run(place, "").blocks if each.block.label == "notes"
+    ] == [9]
+    refused = edit.run(place, [Append("notes", "- d")], Origin(), [8])
+    assert isinstance(refused, Rejected)
+    assert "it is at version 9, not 8" in refused.message
+
+
+def test_a_pull_request_merges_without_a_driver(
+    place: Place, repo: Path, home: Path, tmp_path: Path
+) -> None:
+    change(place, Rethink("system_rules", "\n".join(LINES)))
+    commit(repo)
+    subprocess.run(["git", "clone", "-q", str(repo), str(tmp_path / "other")], check=True)
+    init.run(str(tmp_path / "other"), str(home))
+    theirs = blocks.find_place(str(tmp_path / "other"))
+    change(theirs, Replace("system_rules", LINES[0], "- theirs"))
+    commit(tmp_path / "other")
+    change(place, Replace("system_rules", LINES[7], "- ours"))
+    commit(repo)
+    server = tmp_path / "server"  # which has no driver, as those of GitHub and GitLab
+    subprocess.run(["git", "clone", "-q", str(repo), str(server)], check=True)
+    pulled = run(server, "pull", "-q", "--no-rebase", "--no-edit", str(tmp_path / "other"), "main")
+    assert pulled.returncode == 0, pulled.stdout + pulled.stderr
+    text = (server / ".agent-memory/blocks/system_rules.md").read_text()
+    assert text.endswith("\n".join(["- theirs", *LINES[1:7], "- ours"]) + "\n")
+
+
 def test_git_merges_with_the_driver(clones: tuple[Place, Place], repo: Path) -> None:
     ours, theirs = clones
     assert theirs.project
@@ -70,7 +158,7 @@ def test_git_merges_with_the_driver(clones: tuple[Place, Place], repo: Path) -> 
     assert merged.returncode == 0, merged.stdout + merged.stderr
     block = blocks.get(ours, "system_rules")
     assert block.value == MERGED
-    assert block.version == 4
+    assert show.run(ours, "system_rules").version == 4
     ops = [entry.op for entry in history.log(ours, "system_rules")]
     assert [op for op in ops if op != "commit"][:2] == ["adopt", "append"]
 

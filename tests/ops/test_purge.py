@@ -223,7 +223,7 @@ def test_what_is_in_the_block_goes_as_an_edit_that_counts(place: Place, block_fi
     purge.run(place)
     block = blocks.get(place, "api")
     assert block.body == f"use {MARK} here\r\nand so on\r\n"
-    assert (block.version, block.read_only) == (5, True)
+    assert (block.version, block.read_only) == (0, True)
     [entry] = history.log(place, "api")
     assert (entry.op, entry.version, entry.actor, entry.reason) == (
         "purge",
@@ -306,8 +306,7 @@ def test_the_next_prompt_does_not_tell_what_was_redacted(place: Place, block_fil
     assert SECRET in brief.run(start).context
     purge.run(place)
     said = brief.run(Event("claude", events.PROMPT, "", "s", start.cwd, "", "", "go on")).context
-    assert f"use {MARK} here" in said
-    assert SECRET not in said
+    assert not said
     assert sessions.load(place.home, "s")
 
 

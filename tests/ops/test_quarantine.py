@@ -14,10 +14,10 @@ from memfs.core.body_edits import Append, Create, Edit, Rejected
 from memfs.core.errors import NotFoundError, StoreError
 from memfs.core.events import PROMPT, START, Reply
 from memfs.core.hits import Hit
-from memfs.core.records import Fact, Origin
+from memfs.core.records import ACCEPTED, Fact, Origin
 from memfs.importers import exporting
 from memfs.mcp import resources
-from memfs.ops import archive, edit, history, search, show, sync, trust, undo
+from memfs.ops import archive, edit, history, review, search, show, sync, trust, undo
 from memfs.recall.open_store import OpenStore
 from memfs.search.request import Filter, HitPage
 from memfs.store import archive as passages
@@ -263,7 +263,16 @@ def test_no_way_out_shows_it(place: Place, repo: Path, clone: Path, tmp_path: Pa
     )
     facts.write_facts(
         place.project,
-        [Fact("f1", "Deploys are on Mondays.", 1.0, "decision", at="2026-05-01T00:00:00Z")],
+        [
+            Fact(
+                "f1",
+                "Deploys are on Mondays.",
+                1.0,
+                "decision",
+                at="2026-05-01T00:00:00Z",
+                status=ACCEPTED,
+            )
+        ],
     )
     static.write_entry(place.project, "style", "Two spaces.", "", ())
     committed(place, repo)
@@ -293,6 +302,8 @@ def test_no_way_out_shows_it(place: Place, repo: Path, clone: Path, tmp_path: Pa
     for query in ("obeypassage", "obeychanged", "obeyfact", "obeystatic", "obeyblock", "obeynew"):
         assert "obey" not in str(found(place, query))
     assert "The sandbox resets at two." in str(found(place, "sandbox resets"))
+    waiting = review.list_items(place)
+    assert [(each.kind, each.what) for each in waiting] == [("incoming", "6 files")]
     assert "Mondays" in str(facts.load_facts(place.project))
     assert old.text in str([passages.read(path) for path in passages.sources(place.project)])
     with pytest.raises(StoreError, match="wait until you have looked"):

@@ -11,7 +11,7 @@ import pytest
 
 from memfs.core.body_edits import Append, Create, Describe, Edit
 from memfs.core.errors import StoreError
-from memfs.core.events import WRITTEN, Event
+from memfs.core.events import AFTER, Event
 from memfs.core.records import Origin
 from memfs.hosts.marked_section import MARKS, TARGETS
 from memfs.ops import doctor, edit, file_guard, sync, undo
@@ -287,8 +287,8 @@ def test_an_edit_renews_the_sections_there_are_where_that_is_wanted(
     edit.run(place, [Describe("system_rules", {"pinned": False})], Origin())
     assert "Other memory: system_rules (3 chars)" in path.read_text()
     written = block_file("by_hand", "---\ndescription: d\n---\nwith a file tool\n")
-    event = Event("claude", WRITTEN, "PostToolUse", "s1", str(repo), files=(str(written),))
-    (found,) = file_guard.find(event)
+    event = Event("claude", AFTER, "PostToolUse", "s1", str(repo), files=(str(written),))
+    (found,) = file_guard.find(place, event)
     assert file_guard.after(found, event).context == ""
     assert "with a file tool" in path.read_text()
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+
+import pytest
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Message
@@ -41,6 +44,20 @@ def test_costs_are_told_by_session(place: Place) -> None:
     assert found[1].tokens > found[0].tokens > 0
 
 
+def test_costs_are_told_by_day_until_today(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMFS_NOW", "2026-05-04T12:00:00Z")
+    for day, text in ((1, "four words of text"), (1, "two words"), (3, "")):
+        at = datetime(2026, 5, day, 12, tzinfo=UTC).timestamp()
+        prompt_log.note_prompt(place.home, PromptRecord(at, "claude", "s", 0.5, 0.4, "", text))
+    found = timeline.measure_day_costs(place)
+    assert [(each.day, each.prompts, each.tokens > 0) for each in found] == [
+        ("2026-05-01", 2, True),
+        ("2026-05-02", 0, False),
+        ("2026-05-03", 1, False),
+        ("2026-05-04", 0, False),
+    ]
+
+
 def test_hooks_have_their_times(place: Place) -> None:
     assert place.project
     Path(place.project.local).mkdir(exist_ok=True)
@@ -56,4 +73,4 @@ def test_hooks_have_their_times(place: Place) -> None:
 def test_an_empty_memory_has_empty_days(place: Place) -> None:
     found = timeline.run(OpenStore(place), days=5)
     assert [each.messages for each in found.days] == [0] * 5
-    assert (found.costs, found.hooks, found.failures) == ((), (), 0)
+    assert (found.costs, found.day_costs, found.hooks, found.failures) == ((), (), (), 0)

@@ -12,7 +12,7 @@ from memfs.core import brief_layout
 from memfs.core.records import Identity, Message, Transcript
 from memfs.ops import brief
 from memfs.recall import handoffs, index_sources
-from memfs.store import recall
+from memfs.store import handoff, recall
 from memfs.store.blocks import Place
 from memfs.store.store_paths import CONFIG
 from tests.cli.conftest import Run
@@ -218,6 +218,21 @@ def test_a_turn_that_did_not_end_is_named() -> None:
     )
     assert cut["last said"] == "I look first."
     assert cut["open"] == "it stopped in the middle of a turn"
+
+
+def test_a_session_with_a_turn_that_may_go_on_is_not_said_to_have_stopped(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut: tuple[Said, ...] = (("user", "add the jitter as well"), ("Read", "file_path: /p/a"))
+    keep(place, say(place.home.top, *WORK, *cut))
+    for now, told, other in (
+        ("2026-05-03T09:20:00Z", handoff.RUNNING, handoff.UNANSWERED),
+        ("2026-05-03T09:40:00Z", handoff.UNANSWERED, handoff.RUNNING),
+    ):
+        monkeypatch.setenv("MEMFS_NOW", now)
+        begun = begin(place, f"at {now}")
+        assert told in begun
+        assert other not in begun
 
 
 def test_a_single_question_leaves_nothing_and_a_long_session_fits() -> None:

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.recall import prompts
+from memfs.core.records import Origin
+from memfs.ops import archive
+from memfs.recall import index_sources, prompts
 from memfs.search import prompt_relevance
 from memfs.search.prompt_bm25 import PromptHit
+from memfs.store.blocks import Place
 from tests.examples import examples
 from tests.search.stores import Corpus, Document, document
 
@@ -196,6 +199,21 @@ def test_a_hit_says_when_it_was_and_why_it_is_there(brings: Brings) -> None:
     assert hit.snippet == f"user: {SAID}\nassistant: {FIXED}"
     assert hit.kind == "message"
     assert hit.reason.startswith("words: ")
+
+
+def test_what_is_about_a_file_that_the_prompt_names_comes_first(place: Place) -> None:
+    for text in (
+        "Invoices of couriers round each line half up, says the courier contract.",
+        "In src/courier.py couriers have no rounding of invoices: the ledger does it.",
+    ):
+        archive.run(place, text, importance=5, tags=(), origin=Origin())
+    index_sources.sync(place, embed=False)
+    prompt = "how do couriers round invoices of the courier contract, half up"
+    orders = [
+        ["src/courier.py" in hit.snippet for hit in prompts.recall(place, [], text, [], 5).found]
+        for text in (f"{prompt}?", f"{prompt} in (lib/courier.py:12)?")
+    ]
+    assert orders == [[False, True], [True, False]]
 
 
 def test_of_one_exchange_only_the_best_comes(brings: Brings) -> None:

@@ -110,7 +110,9 @@ def inside(idle: float = 60.0) -> Iterator[Server]:
         assert not thread.is_alive()
 
 
-def payload(folder: Path, event: str, prompt: str = "", session: str = "s1", **more: str) -> bytes:
+def payload(
+    folder: Path, event: str, prompt: str = "", session: str = "s1", **more: object
+) -> bytes:
     told = {"session_id": session, "cwd": str(folder), "hook_event_name": event, "prompt": prompt}
     return json.dumps({"source": "startup", **told, **more}).encode()
 

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from memfs.ipc import service_status
+from memfs.ops import sync_user
 from memfs.store.blocks import Place
 from tests.hosts import transcript_lines
+from tests.ops import machines
 from tests.service import running
 from tests.service.running import answered, asked, count_found, hook, payload, until
 from tests.service.test_watch import vim
@@ -43,6 +45,14 @@ def test_another_branch_is_found(held: Place, repo: Path) -> None:
     until(lambda: count_found(held, "dahlia"))
     git("checkout", "-q", "main")
     until(lambda: count_found(held, "begonia") and not count_found(held, "dahlia"))
+
+
+def test_what_a_sync_brings_is_found(held: Place, tmp_path: Path) -> None:
+    other, _, remote = machines.make_world(tmp_path / "machines")
+    machines.put(other, "archive/2026-05/x2.md", "We chose the hellebore.\n")
+    sync_user.run(other, remote)
+    sync_user.run(held, remote)
+    until(lambda: count_found(held, "hellebore"))
 
 
 def lines(fixture: str, project: Path) -> list[str]:

@@ -1,6 +1,6 @@
 """A session is told the same with the service and without.
 
-Held to be the same, byte for byte: whole briefs, changed blocks, and silence. What a prompt brings to
+Held to be the same, byte for byte: whole briefs, changed blocks, blocks about a file, and silence. What a prompt brings to
 mind is found better by the service, which looks by meaning too; of that it is asserted that whatever
 words alone find is told, unless there are as many hits as one prompt may bring, and that no hit is
 told to a session twice.
@@ -96,8 +96,9 @@ STEP = st.one_of(
         st.just("file"),
         REPOS,
         st.sampled_from(["human", "new"]),
-        st.sampled_from(["", "A.\n", "B.\n"]),
+        st.sampled_from(["", "A.\n", "B.\n", "---\npaths: src/*\n---\nC.\n"]),
     ),
+    st.tuples(st.just("read"), REPOS, SESSIONS, st.sampled_from(["src/a.py", "b.py"])),
     st.tuples(st.just("compaction"), REPOS, SESSIONS, st.just("")),
 )
 
@@ -114,6 +115,12 @@ def step(world: World, kind: str, number: int, name: str, text: str, run: str) -
         else:
             path.unlink(missing_ok=True)
         return ""
+    if kind == "read":
+        given = {"file_path": text}
+        session = f"{run}{name}"
+        return hook(
+            payload(repo, "PreToolUse", session=session, tool_name="Read", tool_input=given)
+        )
     event = {"start": "SessionStart", "prompt": "UserPromptSubmit", "compaction": "PreCompact"}[
         kind
     ]

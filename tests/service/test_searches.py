@@ -1,10 +1,12 @@
-"""A search that the service answers is the one that a process by itself would make."""
+"""What the service answers to a query is what a process by itself would find."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -72,46 +74,62 @@ def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.Monkey
     monkeypatch.setattr(client, "ask", noted)
     # While it reads what is new, it leaves searches to us.
     by_service = running.until(
-        lambda: pages if (pages := found()) and asked[-3:] == ["search True"] * 3 else None
+        lambda: pages if (pages := found()) and asked[-3:] == ["query True"] * 3 else None
     )
     assert "Traceback" not in running.log(Path.home())
     monkeypatch.setattr(client, "is_listening", lambda: False)
     assert found() == by_service
 
 
-@pytest.mark.usefixtures("warm")
-def test_the_command_line_says_the_same(told: Place) -> None:
-    command = [sys.executable, "-m", "memfs", "search", "gophers", "--json"]
-    outputs = []
-    for _ in range(2):
-        done = subprocess.run(command, cwd=told.home.top, capture_output=True, check=True)
-        outputs.append(json.loads(done.stdout))
-        client.ask("stop", [], wait=running.LONG)
-        running.until(lambda: not client.is_listening())
-    assert outputs[0] == outputs[1]
-    assert outputs[0]["hits"]
-
-
-HEAVY = {"msgspec", "numpy", "subprocess", "tantivy", "tokenizers", "usearch"}
+HEAVY = {"memfs.store.git", "msgspec", "numpy", "sqlite3", "subprocess", "tantivy", "tokenizers"}
+QUERIES = (
+    "search gophers",
+    "search --sessions gophers",
+    "recall 'where gophers live'",
+    "graph",
+    "graph s1",
+    "graph --similar 'where do gophers live?'",
+    "graph --path topic:gophers",
+)
 
 
 @pytest.mark.usefixtures("warm")
-def test_the_command_line_loads_no_engine_where_the_service_searches(told: Place) -> None:
-    command = [sys.executable, "-X", "importtime", "-P", "-m", "memfs", "search", "gophers"]
-
-    def load() -> set[str]:
+def test_the_command_line_loads_no_engine_and_says_the_same(
+    told: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(words: str) -> tuple[object, set[str]]:
         done = subprocess.run(
-            command, cwd=told.home.top, capture_output=True, text=True, check=True
+            [
+                sys.executable,
+                "-X",
+                "importtime",
+                "-P",
+                "-m",
+                "memfs",
+                *shlex.split(words),
+                "--json",
+            ],
+            cwd=told.home.top,
+            capture_output=True,
+            text=True,
+            check=True,
         )
-        assert "Gophers dig tunnels" in done.stdout
         lines = done.stderr.splitlines()
-        return {line.rpartition("|")[2].strip() for line in lines if "import time:" in line}
+        found = {line.rpartition("|")[2].strip() for line in lines if "import time:" in line}
+        assert not [each for each in found if each.startswith(("memfs.agent", "memfs.team"))]
+        return json.loads(done.stdout), found
 
-    others = ("memfs.agent", "memfs.team", "memfs.store.git")
-    assert not [each for each in load() if each.startswith(others[:2])]
-    loaded = running.until(lambda: None if "tantivy" in (found := load()) else found)
-    assert not loaded & HEAVY
-    assert not [each for each in loaded if each.startswith(others)]
+    def ask(words: str) -> object:
+        found, loaded = run(words)
+        if "tantivy" in loaded:  # the service is still reading what is new
+            return None
+        assert not loaded & HEAVY
+        return found
+
+    answers = {words: running.until(partial(ask, words)) for words in QUERIES}
+    assert "Traceback" not in running.log(Path.home())
+    monkeypatch.setenv("MEMFS_SERVICE_MODE", "off")  # the service has another environment
+    assert {words: run(words)[0] for words in QUERIES} == answers
 
 
 @pytest.mark.usefixtures("warm")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.records import Origin
 from memfs.ipc import client
-from memfs.ops import search
+from memfs.ops import archive, search
 from memfs.recall.open_store import OpenStore
 from memfs.search.request import Filter
 from memfs.store import data_sources
@@ -124,3 +125,25 @@ def test_hidden_files_make_no_work(held: Place, repo: Path) -> None:
     until(lambda: found(held, "dahlia"))
     assert not found(held, "begonia")
     assert not found(held, "petunia")
+
+
+def test_a_prompt_is_told_which_file_is_gone(held: Place, repo: Path) -> None:
+    def commit(*words: str) -> None:
+        subprocess.run(["git", "add", "-A"], check=True)
+        subprocess.run(["git", "commit", "-q", "-m", *words], check=True)
+
+    def ask() -> str:
+        session = f"s{next(sessions)}"
+        hook(payload(repo, "SessionStart", session=session))
+        return hook(payload(repo, "UserPromptSubmit", question, session=session))
+
+    sessions, question = iter(range(1000)), "which module rounds the invoices of the courier?"
+    text = "The module `src/courier.py` rounds the invoices of the courier."
+    archive.run(held, text, importance=5, tags=(), origin=Origin())
+    write(repo / "src/courier.py", "x = 1\n")
+    commit("one")
+    until(lambda: "src/courier.py" in ask())
+    assert "gone" not in ask()
+    (repo / "src/courier.py").unlink()
+    commit("two", "--date=2030-09-03T12:00:00Z")
+    until(lambda: "; file is gone since 2030-09)" in ask())

@@ -144,7 +144,8 @@ def test_links_in_a_repository_that_lead_out_of_it_are_not_followed(
     found = app.list_folders(OpenStore(place))
     assert f"{root}/facts" not in found
     assert f"{root}/static" not in found
-    assert {f"{root}/blocks", f"{place.home.local}/inbox"} <= {*found}
+    local = place.home.local
+    assert {f"{root}/blocks", f"{local}/inbox", f"{local}/facts"} <= {*found}
 
 
 def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(

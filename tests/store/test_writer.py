@@ -14,7 +14,7 @@ import pytest
 from memfs.core.body_edits import Append, Create
 from memfs.core.errors import StoreError
 from memfs.core.records import Origin
-from memfs.ops import edit, history, undo
+from memfs.ops import edit, history, show, undo
 from memfs.store import blocks, journal, lock
 from memfs.store.blocks import Place
 
@@ -39,7 +39,7 @@ def test_each_edit_counts_a_version_and_is_journalled(place: Place) -> None:
         (1, "create", "system"),
     ]
     assert entries[0].before == entries[1].after
-    assert blocks.get(place, "human").version == 3
+    assert show.run(place, "human").version == 3
 
 
 def write_long_ago(path: Path, data: bytes) -> None:
@@ -83,7 +83,7 @@ def test_lost_heads_are_made_again(place: Place) -> None:
     Path(place.user.local, "heads.json").unlink()
     append(place, "two")
     assert value(place) == "one\ntwo"
-    assert blocks.get(place, "human").version == 3
+    assert show.run(place, "human").version == 3
 
 
 def test_a_torn_last_line_was_never_acknowledged(place: Place) -> None:

@@ -26,7 +26,7 @@ def test_a_change_is_told_while_the_page_is_open(page: Client, place: Place) -> 
         assert answer.readline().startswith(b": changes from now on")
         edit.run(place, [Append("persona", "More.")], BY)
         told = [answer.readline().decode().strip() for _ in range(3)]
-    assert told == ["", "event: change", "data: blocks brief timeline health"]
+    assert told == ["", "event: change", "data: home attention blocks brief timeline health"]
 
 
 def test_each_change_is_one_of_its_sections(place: Place) -> None:
@@ -38,9 +38,9 @@ def test_each_change_is_one_of_its_sections(place: Place) -> None:
         return {name for name, sign in look.sign_sections().items() if sign != before[name]}
 
     assert changed(lambda: None) == set()
-    assert changed(lambda: say(place, "Hello.")) == {"sessions", "timeline"}
+    assert changed(lambda: say(place, "Hello.")) == {"home", "sessions", "timeline"}
     record = PromptRecord(1e9, "claude", "s", 0.5, 0.4, "", "text")
-    assert changed(lambda: prompt_log.note_prompt(place.home, record)) == {"brief"}
+    assert changed(lambda: prompt_log.note_prompt(place.home, record)) == {"home", "prompts"}
 
     def keep() -> None:
         archive.run(place, "A passage.", importance=5, tags=(), origin=BY)

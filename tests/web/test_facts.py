@@ -14,7 +14,7 @@ from memfs.store import standing_rules as rules_store
 from memfs.store.blocks import Place
 from memfs.store.standing_rules import StandingRule
 from tests.ops.test_purge import SECRET
-from tests.web.conftest import Client
+from tests.web.conftest import Answer, Client
 from tests.web.test_search import say
 
 SCRIPT = "<script>alert(1)</script>"
@@ -26,6 +26,11 @@ def state(place: Place, ident: str, text: str, **more: object) -> Fact:
     fact = Fact(**{**fact.__dict__, **more})
     stored.write_facts(place.home, [fact])
     return fact
+
+
+def decide(page: Client, what: str, name: str) -> Answer:
+    """Press the button of one entry."""
+    return page.do("facts", {"one": f"{what} {name}"})
 
 
 def test_facts_are_shown_with_source_and_what_superseded_them(page: Client, place: Place) -> None:
@@ -48,18 +53,16 @@ def test_facts_are_shown_with_source_and_what_superseded_them(page: Client, plac
 
 def test_a_fact_is_accepted_and_rejected(page: Client, place: Place) -> None:
     fact = state(place, "c" * 16, "The API uses Postgres")
-    assert "accepted: The API uses Postgres" in page.do(f"facts/{fact.id}", {"to": "accept"}).words
+    assert "accepted: The API uses Postgres" in decide(page, "accept", f"fact:{fact.id}").words
     assert facts.select_facts(place)[0].status == "accepted"
-    page.do(f"facts/{fact.id}", {"to": "reject"})
+    decide(page, "dismiss", f"fact:{fact.id}")
     assert not facts.select_facts(place)
 
 
 def test_a_decision_leads_back_to_the_list_as_it_was(page: Client, place: Place) -> None:
     fact = state(place, "c" * 16, "The API uses Postgres")
-    assert (
-        f"/facts/{fact.id}?status=active&amp;page=1" in page.get("facts?status=active&page=1").text
-    )
-    answer = page.post(f"facts/{fact.id}?status=active&page=1", {"to": "accept"})
+    assert '/facts?status=active&amp;page=1"' in page.get("facts?status=active&page=1").text
+    answer = page.post("facts?status=active&selected=all&page=1", {"one": f"accept fact:{fact.id}"})
     assert answer.headers["location"] == f"{page.base}/facts?status=active&page=1"
 
 
@@ -80,28 +83,51 @@ def test_many_facts_come_in_pages(page: Client, place: Place) -> None:
     assert '?page=2&amp;q=redis"' in first.text
     assert "page 3 of 3" in last.words
     assert last.text.count("data-entry") == 20
-    assert "These are the latest 50." in first.words
 
 
 def test_an_offered_fact_is_taken_into_its_block(page: Client, place: Place) -> None:
     fact = state(place, "d" * 16, "The API uses Postgres")
-    assert "1 fact that a block could say" in page.get("facts").words
-    assert "system_rules says it now" in page.do(f"facts/{fact.id}/take").words
+    assert "Take it into system_rules" in page.get("facts").words
+    assert "system_rules says it now" in decide(page, "take", f"fact:{fact.id}").words
     assert "The API uses Postgres" in show.run(place, "system_rules").block.value
-    assert page.do(f"facts/{fact.id}/take").status == 404
+    assert decide(page, "take", f"fact:{fact.id}").status == 404
 
 
 def test_a_rule_is_taken_or_dropped(page: Client, place: Place) -> None:
     texts = ("Never deploy on Fridays.", "Always run the linter first.")
     found = [StandingRule("2026-04-01T10:00:00Z", "claude", "s-1", "m0", text) for text in texts]
     rules_store.write(place.home, found)
-    assert "no block says them" in page.get("facts").words
-    page.do(f"rules/{found[0].id}", {"to": "take"})
+    assert "you stated it, not saved yet" in page.get("facts").words
+    decide(page, "accept", f"rule:{found[0].id}")
     assert f"- {texts[0]}" in show.run(place, "system_rules").block.value
     assert history.log(place, "system_rules", 1)[0].reason == "stated on 2026-04-01"
-    assert "the rule is dropped" in page.do(f"rules/{found[1].id}", {"to": "drop"}).words
+    assert "the rule is dropped" in decide(page, "dismiss", f"rule:{found[1].id}").words
     assert not standing_rules.list_pending(place)
-    assert page.do(f"rules/{found[1].id}", {"to": "take"}).status == 404
+    assert decide(page, "accept", f"rule:{found[1].id}").status == 404
+
+
+def test_selected_entries_are_accepted_dismissed_and_forgotten(page: Client, place: Place) -> None:
+    texts = ("Never deploy on Fridays.", "Always run the linter first.", "Use tabs.")
+    found = [StandingRule("2026-04-01T10:00:00Z", "claude", "s-1", "m0", text) for text in texts]
+    rules_store.write(place.home, found)
+    some = [state(place, each * 16, f"Service {each} uses Redis") for each in "abc"]
+    assert "3 rules, 3 facts" in page.get("facts").words
+    assert page.get("facts?selected=rule").text.count(" checked>") == 3
+    assert page.get("facts?kind=rule&q=FRIDAY").text.count("data-entry") == 1
+    picked = {f"pick:rule:{each.id}": "1" for each in found}
+    assert "accepted: 3 rules" in page.do("facts?kind=rule", {**picked, "to": "accept"}).words
+    assert all(text in show.run(place, "system_rules").block.value for text in texts[:2])
+    picked = {f"pick:fact:{each.id}": "1" for each in some[:2]}
+    answer = page.do("facts", {**picked, "pick:rule:gone": "1", "to": "dismiss"})
+    assert "dismissed: 2 facts" in answer.words
+    assert "this rule waits no more" in answer.words
+    assert (
+        "forgot: 1 fact" in page.do("facts", {"pick:fact:" + "c" * 16: "1", "to": "forget"}).words
+    )
+    assert [each.id for each in facts.select_facts(place, statuses=["rejected", "active"])] == [
+        some[0].id, some[1].id
+    ]  # fmt: skip
+    assert "nothing is selected" in page.do("facts", {"to": "accept"}).words
 
 
 def propose(
@@ -125,9 +151,9 @@ def test_a_proposal_is_shown_as_a_diff_and_accepted(page: Client, place: Place) 
     assert "The gateway waits." in shown.words
     assert "I tidied." in shown.words
     assert "<script>alert" not in shown.text
-    assert "taken: 1 block, 1 passage" in page.do(f"proposals/{ident}", {"to": "accept"}).words
+    assert "taken: 1 block, 1 passage" in decide(page, "accept", f"proposal:{ident}").words
     assert show.run(place, "system_rules").block.value == "Never deploy on Fridays."
-    assert page.do(f"proposals/{ident}", {"to": "accept"}).status == 404
+    assert decide(page, "accept", f"proposal:{ident}").status == 404
 
 
 def test_what_somebody_decides_on_is_shown_as_it_is(page: Client, place: Place) -> None:
@@ -148,17 +174,17 @@ def test_a_proposal_is_refused_or_dropped(page: Client, place: Place) -> None:
     edit.run(place, [Append("system_rules", "No deploys on Friday!")], Origin("user"))
     ident = propose(place, "system_rules", "No deploys", "Never deploy")
     edit.run(place, [Delete("system_rules")], Origin("user"))
-    answer = page.do(f"proposals/{ident}", {"to": "accept"})
+    answer = decide(page, "accept", f"proposal:{ident}")
     assert answer.status == 400
     assert "was deleted or renamed since" in answer.words
-    assert "the proposal is dropped" in page.do(f"proposals/{ident}", {"to": "reject"}).words
+    assert "the proposal is dropped" in decide(page, "dismiss", f"proposal:{ident}").words
     assert not proposals.list_pending(place.home)
 
 
 def test_what_a_block_refuses_is_told_and_stays(page: Client, place: Place) -> None:
     fact = state(place, "d" * 16, "The API uses Postgres")
     edit.run(place, [Describe("system_rules", {"limit": 10})], Origin("user"))
-    assert "the limit is 10" in page.do(f"facts/{fact.id}/take").words
+    assert "the limit is 10" in decide(page, "take", f"fact:{fact.id}").words
     assert facts.select_facts(place)[0].status == "active"
 
 
@@ -177,7 +203,7 @@ def test_a_page_that_only_reads_decides_nothing(read_only: Client, place: Place)
     shown = read_only.get("facts")
     assert "Always lint." in shown.words
     assert '<form method="post"' not in shown.text
-    assert read_only.post(f"facts/{fact.id}", {"to": "reject"}).status == 403
+    assert read_only.post("facts", {"one": f"dismiss fact:{fact.id}"}).status == 403
 
 
 def test_hostile_facts_are_text(page: Client, place: Place) -> None:

@@ -1,6 +1,8 @@
-"""Sessions in the page: the list, one by pages, find, outcome, forget."""
+"""Sessions in the page: the list, one by pages, find, stars, titles, outcome, forgetting."""
 
 from __future__ import annotations
+
+import re
 
 from memfs.ops import sessions
 from memfs.store.blocks import Place
@@ -15,9 +17,9 @@ def test_sessions_are_listed_the_last_first_by_pages(page: Client, place: Place)
     say(place, "Asked of Codex.", session="c-1", host="codex")
     first, second = page.get("sessions"), page.get("sessions?page=2")
     assert "page 1 of 2" in first.words
-    assert first.text.count("Prompt number") + second.text.count("Prompt number") == 60
+    assert first.text.count(">Prompt number") + second.text.count(">Prompt number") == 60
     only = page.get("sessions?host=codex").words
-    assert "Asked of Codex." in only
+    assert "Asked of Codex" in only
     assert "Prompt number" not in only
 
 
@@ -57,13 +59,96 @@ def test_an_outcome_is_said(page: Client, place: Place) -> None:
 
 def test_a_session_is_forgotten_after_a_yes(page: Client, place: Place) -> None:
     say(place, "Fix the gateway.", "Fixed.")
-    asked = page.do("sessions/claude/s-1/forget")
+    asked = page.do("sessions", {"pick:claude/s-1": "1", "to": "forget"})
+    assert "Forget this session? They leave recall" in asked.words
     assert "cannot be undone" in asked.words
+    (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)
     assert sessions.list_sessions(place)
-    answer = page.do("sessions/claude/s-1/forget", {"yes": "1"})
-    assert "forgot 2 messages and 0 facts" in answer.words
+    answer = page.do("sessions/forget", {"yes": "1", "sessions": names})
+    assert "forgot 1 session: 2 messages, 0 facts" in answer.words
     assert not sessions.list_sessions(place)
     assert page.get("sessions/claude/s-1").status == 404
+
+
+def test_many_are_forgotten_by_conditions_but_for_starred_ones(page: Client, place: Place) -> None:
+    for number in range(3):
+        say(place, f"Fix {number}.", "Fixed.", session=f"s/{number}")
+    say(place, "Draw it.", session="c-1", host="codex")
+    answer = page.do("sessions?host=claude", {"pick:claude/s%2F0": "1", "to": "star"})
+    assert "starred: Fix 0" in answer.words
+    assert "3 sessions of these conditions" in answer.words
+    asked = page.get("sessions/forget?host=claude&period=April+2026")
+    assert "Forget 2 sessions? 1 starred session stays." in asked.words
+    (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)
+    page.do("sessions/forget", {"yes": "1", "sessions": f"{names} claude/gone"})
+    assert [each.id for each in sessions.list_sessions(place)] == ["s/0", "c-1"]
+    assert "No session is left" in page.get("sessions/forget?period=Today").words
+    assert "no session is selected" in page.do("sessions", {"to": "forget"}).words
+
+
+def test_conditions_stand_in_the_address(page: Client, place: Place) -> None:
+    say(place, "Fix the gateway.", "It is FIXED now.")
+    say(place, "Draw it.", session="s-2")
+    page.do("sessions/claude/s-1/outcome", {"how": "worked", "why": ""})
+    for query, count in (
+        ("q=fixed+now", 1), ("since=2026-04-02", 1), ("until=2026-04-01", 1), ("outcome=worked", 1),
+        ("outcome=failed", 0), ("starred=yes", 0), ("host=codex", 0), ("since=2026-01-01&q=it", 2),
+    ):  # fmt: skip
+        assert page.get(f"sessions?{query}").text.count("data-entry") == count, query
+    assert "not a date" in page.get("sessions?since=soon").words
+    every = page.get("sessions?selected=all")
+    assert every.text.count(" checked>") == 2
+    assert "April 2026 2 sessions" in every.words
+    assert 'title="2026-04-02 10:00 UTC">2026-04-02</time> · 2 messages' in every.text
+
+
+def test_a_title_and_a_star_are_given_and_taken(page: Client, place: Place) -> None:
+    say(place, "Fix the gateway.", "Fixed.")
+    answer = page.do("sessions/claude/s-1", {"title": f"<b>Gate</b> {SECRET}"})
+    assert "the title is: &lt;b&gt;Gate&lt;/b&gt; [redacted" in answer.text
+    page.do("sessions", {"pick:claude/s-1": "1", "to": "star"})
+    assert sessions.list_sessions(place)[0].starred
+    page.do("sessions", {"pick:claude/s-1": "1", "to": "unstar"})
+    page.do("sessions/claude/s-1", {"title": ""})
+    (found,) = sessions.list_sessions(place)
+    assert (found.starred, found.title) == (False, "Fix the gateway")
+
+
+def test_a_page_that_only_reads_offers_no_change(read_only: Client, place: Place) -> None:
+    say(place, "Fix the gateway.", "Fixed.")
+    for path in ("sessions", "sessions/claude/s-1"):
+        assert 'method="post"' not in read_only.get(path).text
+    assert read_only.post("sessions/forget", {"sessions": "claude/s-1"}).status == 403
+    assert sessions.list_sessions(place)
+
+
+def test_markdown_is_rendered_without_what_a_browser_would_fetch_or_run(
+    page: Client, place: Place
+) -> None:
+    said = """# Found
+**bold** `a<b` <img src=x onerror=alert(1)> ![pixel](https://evil.example/p.png)
+[web](https://a.example/?q="><i>) [mail](mailto:a@b.example) [no](javascript:alert(1)) [x](src/a.py)
+[data](data:text/html,x) [odd](https://[) <https://auto.example> <javascript:alert(2)>
+
+| a |
+|--:|
+| 1 |
+"""
+    say(place, "**as typed**", said)
+    text = page.get("sessions/claude/s-1?find=bold").text
+    assert '<p class="heading h1"><strong>Found</strong></p>' in text
+    assert "<strong><mark>bold</mark></strong> <code>a&lt;b</code> &lt;img src=x" in text
+    assert "**as typed**" in text
+    links = re.findall(
+        r'<a href="([^"]*)" rel="noopener noreferrer nofollow" target="_blank">', text
+    )
+    assert links == ["https://evil.example/p.png", "https://a.example/?q=%22%3E%3Ci%3E",
+                     "mailto:a@b.example", "https://%5B", "https://auto.example"]  # fmt: skip
+    body = text.partition("<main")[2]
+    assert not re.search(r'<img|<script|style=|href="(?:javascript|data|src)', body)
+    assert "**bold**" in page.get("sessions/claude/s-1?text=yes").text
+    say(place, "Long", f"**{'x' * 60_000}**", session="s-2")
+    assert "**xxx" in page.get("sessions/claude/s-2").text
 
 
 def test_other_files_are_no_sessions(page: Client, place: Place) -> None:

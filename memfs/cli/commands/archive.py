@@ -17,6 +17,7 @@ from memfs.core.errors import UsageError
 from memfs.core.formats import format_day
 from memfs.ops import archive as op
 from memfs.ops.archive import StoredPassage
+from memfs.store import review_dates
 
 _PASSAGE = CompletedType(
     "id", lambda place, _: [each.passage.id for each in op.list_passages(place)]
@@ -98,6 +99,7 @@ def show(id: str, as_json: bool) -> None:
     tags = " ".join(f"#{tag}" for tag in passage.tags)
     head = [passage.id, format_day(passage.created_at), f"importance {passage.importance}", tags]
     head.append(passage.source and f"from {passage.source}")
+    head.append(review_dates.describe_dates(vars(passage)))
     console.talk("  ".join(part for part in head if part))
     console.data(passage.text)
 

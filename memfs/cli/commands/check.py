@@ -16,8 +16,6 @@ from memfs.ops import check as op
 from memfs.ops.check import CheckFinding
 from memfs.store.blocks import Place
 
-_SHORT = 7  # digits of a commit
-
 
 @click.command("check")
 @click.argument("files", nargs=-1, type=click.Path(dir_okay=False))
@@ -77,22 +75,8 @@ def _print_finding(finding: CheckFinding) -> None:
     console.data(
         flatten_text(f"{finding.path}{line} {finding.state} {finding.kind}: {finding.said}")
     )
-    why = _explain(finding)
+    why = finding.explain()
     if why:
         console.data(f"  {flatten_text(why)}")
     if finding.mend:
         console.data(f"  → {flatten_text(finding.mend)}")
-
-
-def _explain(finding: CheckFinding) -> str:
-    words = []
-    if finding.state == "moved":
-        words.append(f"now {finding.now}")
-    elif finding.state == "contradicted":
-        words.append(f"{finding.source} says {finding.now}")
-    elif finding.state == "gone" and finding.source not in (finding.said, f"{finding.said}/"):
-        words.append(f"it was in {finding.source}")
-    if finding.commit:
-        subject = f' "{finding.subject}"' if finding.subject else ""
-        words.append(f"since {finding.at[:10]}, commit {finding.commit[:_SHORT]}{subject}")
-    return "; ".join(words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict
 
 import click
@@ -18,6 +17,7 @@ from memfs.core.records import ACCEPTED, REJECTED, STATUSES, Fact
 from memfs.knowledge.facts import fact_store
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.ops import facts as op
+from memfs.store import review_dates
 from memfs.store.blocks import Place
 
 _FACT = CompletedType("id", lambda place, _: [fact.id for fact in op.select_facts(place)])
@@ -117,13 +117,6 @@ def extract_command(by_model: bool | None) -> None:
     _extract(options.place(), by_model)
 
 
-@command.command("offer")
-@options.json_option
-def offer(as_json: bool) -> None:
-    """Print commands that put sure facts into a block, if no block has them yet."""
-    _offer(options.place(), as_json=as_json)
-
-
 @command.command("accept")
 @click.argument("id", type=_FACT)
 def accept(id: str) -> None:
@@ -136,17 +129,6 @@ def accept(id: str) -> None:
 def reject(id: str) -> None:
     """Reject a wrong fact: it is not extracted again."""
     _decide(id, REJECTED)
-
-
-def _offer(place: Place, *, as_json: bool) -> None:
-    found = op.list_offers(place)
-    if as_json:
-        console.as_json([asdict(each) for each in found])
-        return
-    for each in found:
-        console.data(shlex.join(["memfs", "edit", each.label, "--append", each.fact.statement]))
-    if not found:
-        console.talk("the blocks have all sure facts already")
 
 
 def _extract(place: Place, by_model: bool | None) -> None:
@@ -168,7 +150,7 @@ def _extract(place: Place, by_model: bool | None) -> None:
     if len(done.facts) > _NEW:
         console.talk(f"{len(done.facts) - _NEW:,} more: memfs facts")
     if done.facts and op.list_offers(place):
-        console.talk("to put some into a block: memfs facts offer")
+        console.talk("to put some into a block: memfs review")
 
 
 def _decide(ident: str, status: str) -> None:
@@ -184,7 +166,8 @@ def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
         marks = "" if fact.status == "active" else f" {fact.status}"
         by = f" by {fact.by[:_ID]}" if fact.by else ""
         head = f"{fact.id[:_ID]}  {format_day(fact.at):<10}  {fact.category} {fact.confidence:.2f}"
-        head += f"{marks}{by}"
+        dates = review_dates.describe_dates(vars(fact))
+        head += f"{marks}{by}" + (f"  {dates}" if dates else "")
         console.echo(layout.format_head(head))
         console.echo(layout.wrap(fact.statement, 4))
         if sources:

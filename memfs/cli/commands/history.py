@@ -23,15 +23,21 @@ _EARLIER = ("-", "-", "before the history")
 @click.command("log")
 @click.argument("label", required=False, default="", type=LABEL)
 @options.count_option(20, "Edits shown at most.")
+@click.option("--since", metavar="DATE", help="2026-05-03, yesterday, 7d: from that day on.")
 @options.session_option
 @options.json_option
 @paged
-def log_command(label: str, count: int, session: str, as_json: bool) -> None:
+def log_command(label: str, count: int, since: str | None, session: str, as_json: bool) -> None:
     """Show who changed a block when and why, newest first; without LABEL, all blocks.
 
     Edits are from the journal, teammates' commits from git.
     """
-    found = history.log(options.place(session), label, count)
+    first = 0
+    if since:
+        from memfs.ops import search  # where a date is given
+
+        first = search.parse_day(since, end=False)
+    found = history.log(options.place(session), label, count, first)
     if as_json:
         console.as_json([asdict(entry) for entry in found])
         return

@@ -13,11 +13,12 @@ from memfs.cli.progress import stoppable_stages
 from memfs.core import label as labels
 from memfs.core.errors import UsageError
 from memfs.core.formats import format_count
+from memfs.ingest.routing import UnroutedSession
 from memfs.ingest.transcripts import Tally
 from memfs.ops import ingest as op
 
 _GO_ON = "run memfs ingest again to continue"
-_MAX_NAMED = 5  # skipped files, and folders without a store, are named up to so many
+_MAX_NAMED = 5  # files, and folders without a store, that are named
 
 
 @click.command("ingest")
@@ -28,8 +29,9 @@ _MAX_NAMED = 5  # skipped files, and folders without a store, are named up to so
     is_flag=True,
     help="Read all sessions on this machine, each into the store of its project.",
 )
+@click.option("--dry-run", is_flag=True, help="Name what would be read, and read nothing.")
 @options.json_option
-def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
+def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool) -> None:
     """Read transcripts into recall: files, folders, or (with no PATHS) all of this project.
 
     Without PATHS it also reads the commits of the project. It reads each message exactly once: you
@@ -41,12 +43,21 @@ def command(paths: tuple[str, ...], everything: bool, as_json: bool) -> None:
             "--all reads the sessions of assistants, and takes no PATHS",
             "memfs ingest PATHS reads files and folders into the store of this folder",
         )
+    if dry_run and everything:
+        batches, left = op.plan_everything(options.home())
+        _print_plans({each.place.home.root: list(each.sessions) for each in batches}, as_json)
+        _print_unrouted(left)
+        return
     if everything:
         _ingest_all(as_json)
         return
     place = options.place()
-    options.confirm_own_store(place)
+    if not dry_run:
+        options.confirm_own_store(place)
     planned = op.plan(place, list(paths), options.home())
+    if dry_run:
+        _print_plans({place.home.root: planned.paths}, as_json)
+        return
     tally = Tally()
     with stoppable_stages(lambda: _describe_stop(tally), ("reading",)) as stage:
         op.run(place, planned, stage, tally)
@@ -100,14 +111,28 @@ def _ingest_all(as_json: bool) -> None:
         console.talk(f"  {_shorten_path(folder)}: {_format_counts(each.tally)}{own}")
         if each.problem:
             console.error(f"not all of it: {each.problem}", each.hint)
-    _print_unrouted(done)
+    _print_unrouted(done.left)
     _print_skipped(done.total)
 
 
-def _print_unrouted(done: op.MachineIngest) -> None:
-    """Print the folders whose sessions were left out, with the reasons and hints."""
-    for reason, hint in dict.fromkeys((each.reason, each.hint) for each in done.left):
-        some = [each for each in done.left if (each.reason, each.hint) == (reason, hint)]
+def _print_plans(plans: dict[str, list[str]], as_json: bool) -> None:
+    """Print the transcripts that would be read, by the folder of their store."""
+    if as_json:
+        console.as_json([{"store": top, "files": paths} for top, paths in plans.items()])
+        return
+    for top, paths in plans.items():
+        if paths:
+            count = format_count(len(paths), "file")
+            console.talk(f"{_shorten_path(top)}: what is new of {count} would be read")
+        _print_paths(paths)
+    if not any(plans.values()):
+        console.talk("There are no transcripts.")
+
+
+def _print_unrouted(left: list[UnroutedSession]) -> None:
+    """Print the folders whose sessions are left out, with the reasons and hints."""
+    for reason, hint in dict.fromkeys((each.reason, each.hint) for each in left):
+        some = [each for each in left if (each.reason, each.hint) == (reason, hint)]
         number = format_count(sum(each.sessions for each in some), "session")
         console.talk(f"  {number} left out: {reason}; {hint}")
         _print_paths([each.folder for each in some if each.folder])
@@ -142,8 +167,10 @@ def _print_skipped(tally: Tally) -> None:
 
 
 def _print_paths(paths: list[str]) -> None:
-    for path in paths if len(paths) <= _MAX_NAMED else ():
+    for path in paths[:_MAX_NAMED]:
         console.talk(f"    {_shorten_path(path)}")
+    if paths[_MAX_NAMED:]:
+        console.talk(f"    … and {len(paths) - _MAX_NAMED:,} more; --json names all")
 
 
 def _shorten_path(path: str) -> str:

@@ -10,8 +10,9 @@ import click
 from memfs import hosts
 from memfs.cli import console, options
 from memfs.cli.commands.install import wire_host
+from memfs.cli.edit_output import report
+from memfs.ops import draft, edit, install
 from memfs.ops import init as op
-from memfs.ops import install
 from memfs.store import git
 from memfs.store.blocks import Place
 
@@ -20,11 +21,20 @@ from memfs.store.blocks import Place
 @click.option(
     "-y", "--yes", is_flag=True, help="Wire all assistants that are found, as memfs install does."
 )
-def command(yes: bool) -> None:
+@click.option(
+    "--from-project",
+    is_flag=True,
+    help="Show a block made from the project's own files; with -y, write it.",
+)
+def command(yes: bool, from_project: bool) -> None:
     """Make a store for this project, and one for you.
 
     The project's store is `.agent-memory/` at the top of the repository; yours is in your home
     folder, for memory about you. Existing files are not changed.
+
+    If the project has commits but no sessions yet, the command offers a block with the content of
+    its manifests, version files and CODEOWNERS. It shows the block first, and asks. The block
+    leaves out what AGENTS.md and the like contain already.
     """
     made = op.run(os.getcwd(), options.home())
     for path in made.created:
@@ -44,6 +54,7 @@ def command(yes: bool) -> None:
     if place.project is None:
         console.talk("It is your own, for all projects; a project gets one with memfs init in it.")
         return
+    _offer_block(place, yes=yes, asked=from_project)
     for name in made.hosts:
         title = hosts.get(name).TITLE
         wired = install.list_wired(place, name, options.home())
@@ -55,6 +66,33 @@ def command(yes: bool) -> None:
             console.talk(f"{title} is installed; wire it with: memfs install {name}")
     if not made.hosts:
         console.talk("No assistant was found; when you have one: memfs install")
+
+
+def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
+    """Show the block that the project's own files make, and write it if the person says so."""
+    can_ask = console.can_ask() and not yes
+    if not asked and not (can_ask and draft.is_due(place)):
+        return
+    if place.project and not place.project.trusted:
+        console.talk("No block is made of the project's files before you run memfs trust.")
+        return
+    if draft.is_written(place):
+        console.talk(f"The block {draft.LABEL} is there already: memfs show {draft.LABEL}")
+        return
+    lines = draft.run(place)
+    if not lines:
+        if asked:
+            console.talk("No tracked file says more than the project's instructions do.")
+        return
+    console.talk("The project's own files say this, and assistants are not told it yet:")
+    for line in lines:
+        console.talk(f"  {line.render()}")
+    question = f"Write it into the block {draft.LABEL}?"
+    if yes or (can_ask and click.confirm(question, default=True)):
+        origin = options.get_origin("memfs init: from the project's own files")
+        report(edit.run(place, [draft.make_edit(lines)], origin))
+    else:
+        console.talk("It was not written; memfs init --from-project -y writes it.")
 
 
 def _ask(place: Place, host: str) -> str:

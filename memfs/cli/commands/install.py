@@ -93,6 +93,10 @@ def install_command(
             wire_host(
                 place, name, scope, tools=tools, line=status_line, memory=memory, unasked=trust
             )
+    if not dry_run and not options.tell_untrusted(place):
+        console.talk(
+            "Start a new session now. memfs status shows its cost, memfs last what it was given."
+        )
 
 
 def parse_scope(*, local: bool, user: bool, project: bool) -> str | None:

@@ -107,14 +107,11 @@ def page_in_command(label: str, reason: str, session: str) -> None:
     merged into it. Without enough room, they come back shortened.
     """
     done = op.page_in(options.place(session), label, options.get_origin(reason, session))
-    parts = format_count(done.parts, "part")
     if done.shortened:
-        console.print_done(
-            f"'{done.label}' has a summary of {parts} back: there is no room for all"
-        )
+        console.print_done(f"'{done.label}' has a summary back: there is no room for all parts")
         console.talk("make room, and page it in again, for the rest")
     else:
-        console.print_done(f"'{done.label}' has {parts} back")
+        console.print_done(f"'{done.label}' has its parts back")
     format_remainder(done.note)
 
 

@@ -7,6 +7,7 @@ import os
 import click
 
 from memfs import __version__, hosts
+from memfs.core.errors import UsageError
 from memfs.hook.main import main
 from memfs.ipc.client import HookCall
 
@@ -30,7 +31,12 @@ def hook_command(host: str, tools: str | None) -> None:
 @click.option("--session", default="", metavar="ID", help="The assistant's session.")
 def mcp_command(folder: str, session: str) -> None:
     """Serve memory as MCP tools on standard input and output; assistants start this."""
-    from memfs.mcp import server  # with the SDK: help lists this command too
+    if folder and not os.path.isdir(folder):
+        raise UsageError(
+            f"there is no folder {os.path.abspath(folder)}: no memory is served",
+            "name the folder of the project, or leave --folder out",
+        )
+    from memfs.mcp import server  # help lists this command too
 
     server.run(os.path.abspath(folder or os.getcwd()), session, __version__)
 

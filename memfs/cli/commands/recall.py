@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from memfs.cli import console, options
 from memfs.cli.progress import stoppable_stages
-from memfs.context.assemble import Compression
+from memfs.context.pieces import Compression, Context
 from memfs.core.formats import format_count
-from memfs.knowledge.orchestrator import Context
 from memfs.ops import context as op
-from memfs.recall.open_store import OpenStore
+
+if TYPE_CHECKING:
+    from memfs.recall.open_store import OpenStore
 
 
 @click.command("recall")
@@ -43,8 +45,14 @@ def command(
     duplicates.
     """
     with stoppable_stages(lambda: "the index so far is saved; run it again to continue") as stage:
-        index = OpenStore(options.place(session), stage)
-        found = op.for_task(index, " ".join(task), budget or 0, compression)
+        place = options.place(session)
+
+        def open_store() -> OpenStore:
+            from memfs.recall.open_store import OpenStore  # where no service answers
+
+            return OpenStore(place, stage)
+
+        found = op.find_context(place, " ".join(task), budget or 0, compression, open_store)
     if as_json:
         console.as_json(asdict(found))
     else:

@@ -2,48 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, fields
 
 import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options, progress
-from memfs.cli.edit_output import format_entry, format_remainder, report
+from memfs.cli.completion import CompletedType
+from memfs.cli.edit_output import format_entry, format_remainder
 from memfs.cli.group import CommandGroup
 from memfs.cli.layout import print_diff as show
 from memfs.core import changes, parts
 from memfs.core.errors import MemfsError
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.formats import format_count, format_day, format_time
-from memfs.core.records import ACCEPTED, REJECTED
-from memfs.ops import standing_rules
+from memfs.ops import review
+from memfs.ops.review import ReviewItem
 from memfs.store import config, proposals
 from memfs.store.blocks import Place
 from memfs.store.proposals import Proposal
-from memfs.store.standing_rules import StandingRule
 
-if TYPE_CHECKING:
-    from memfs.ops.facts import FactOffer
-
+_ITEM = CompletedType("id", lambda place, _: [item.id for item in review.list_items(place)])
 _KEYS = {
     "y": "take it",
-    "n": "drop it: it is not shown again",
+    "n": "dismiss it: it is not shown again",
     "e": "edit its text, and take that",
     "s": "leave it for later",
     "q": "leave this and all that follow for later",
     "?": "say what the keys do",
 }
+_ID = 8  # characters of an id that are shown
 
 
 @click.group("review", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
-    """Decide on proposals for the memory: rules of yours, results of reviews and reflection.
+    """Decide on what waits: rules and facts from sessions, contradictions, changes of others.
 
-    At a terminal it shows each, and a key accepts, drops, edits or skips it.
+    The list also has proposals of a model, names that are out of date (see memfs check), dates
+    that are past, and blocks that are nearly full. At a terminal it shows each, and a key accepts,
+    dismisses, edits or skips it.
 
     review.mode turns on automatic reviews: off (the default), nudge (the next
     prompt reminds the assistant), inline (the assistant's own model, at the end of a turn) or
@@ -60,52 +60,46 @@ def command(called: click.Context) -> None:
 @command.command("list")
 @options.json_option
 def list_(as_json: bool) -> None:
-    """List your standing rules, edits by reviews, and proposals of reflection."""
+    """List all that waits for a decision, and the edits by reviews of sessions."""
     place = options.place()
     if not as_json:
         _list(place)
         return
-    found = {
-        "reviews": [asdict(each) for each in proposals.list_reviews(place.home)],
-        "proposals": [asdict(each) for each in proposals.list_pending(place.home)],
-        "standing": [
-            {
-                "id": rule.id,
-                "at": rule.at,
-                "host": rule.host,
-                "session": rule.session,
-                "text": rule.text,
-                "label": standing_rules.label(rule),
-                "certain": rule.certain,
-            }
-            for rule in standing_rules.list_pending(place)
-        ],
-    }
-    console.as_json(found)
+    reviews = [asdict(each) for each in proposals.list_reviews(place.home)]
+    items = [_build_record(item) for item in review.list_items(place)]
+    console.as_json({"items": items, "reviews": reviews})
+
+
+@command.command("show")
+@click.argument("id", type=_ITEM)
+@options.json_option
+def show_(id: str, as_json: bool) -> None:
+    """Show one thing to decide: of a proposal, all that it changes."""
+    (item,) = review.find_items(options.place(), [id])
+    if as_json:
+        console.as_json(_build_record(item))
+    else:
+        _show(item)
 
 
 @command.command("accept")
-@click.argument("id")
-def accept(id: str) -> None:
-    """Put a standing rule, or a proposal of reflection, into its block."""
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", type=_ITEM)
+def accept(ids: tuple[str, ...]) -> None:
+    """Accept items: write rules, facts and proposals into blocks, update names out of date."""
     place = options.place()
-    rule = _find_rule(place, id)
-    if rule:
-        _accept_rule(place, rule, rule.text)
-    else:
-        _accept_proposal(place, id)
+    for item in review.find_items(place, ids):
+        with _going_on():
+            _accept(place, item)
 
 
-@command.command("reject")
-@click.argument("id")
-def reject(id: str) -> None:
-    """Drop a standing rule or a proposal: it is not shown again."""
+@command.command("dismiss")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...", type=_ITEM)
+def dismiss(ids: tuple[str, ...]) -> None:
+    """Dismiss things to decide: they are not listed again, and a fact is rejected."""
     place = options.place()
-    rule = _find_rule(place, id)
-    if rule:
-        _reject_rule(place, rule)
-    else:
-        _reject_proposal(place, id)
+    for item in review.find_items(place, ids):
+        with _going_on():
+            _dismiss(place, item)
 
 
 @command.command("session")
@@ -155,7 +149,7 @@ def reflect(most: int, again: bool, applied: bool) -> None:
         changed = format_count(len(done.entries), "block")
         console.print_done(f"taken: {changed}, {format_count(done.passages, 'passage')}")
         return
-    console.talk(f"memfs review accept {found.id} takes it, reject {found.id} drops it")
+    console.talk(f"memfs review accept {found.id} takes it, dismiss {found.id} drops it")
 
 
 def _run_review(place: Place, host: str) -> None:
@@ -175,112 +169,62 @@ def _run_review(place: Place, host: str) -> None:
     console.print_done(found.render())
 
 
-def _find_rule(place: Place, ident: str) -> StandingRule | None:
-    """Return the only standing rule whose id begins with `ident`, else None."""
-    found = [
-        rule for rule in standing_rules.list_pending(place) if ident and rule.id.startswith(ident)
-    ]
-    return found[0] if len(found) == 1 else None
+@contextmanager
+def _going_on() -> Iterator[None]:
+    """Print an error and go on: the others can be decided on all the same."""
+    try:
+        yield
+    except MemfsError as error:
+        console.error(error.message, error.hint)
+        console.refuse()
 
 
-def _accept_rule(place: Place, rule: StandingRule, text: str) -> None:
-    """Append a rule to its block, in the words of its user."""
-    from memfs.ops import edit  # with what edits, which a list needs not
-
-    append, reason = standing_rules.make_edit(rule, text)
-    report(edit.run(place, [append], options.get_origin(reason)))
-
-
-def _reject_rule(place: Place, rule: StandingRule) -> None:
-    standing_rules.refuse_rule(place, rule)
-    console.print_done(f"dismissed: {flatten_text(rule.text)}")
-
-
-def _accept_proposal(place: Place, ident: str) -> None:
-    from memfs.ops import reflect  # likewise
-
-    done = reflect.accept(place, ident, options.get_origin("reflect"))
+def _accept(place: Place, item: ReviewItem, text: str = "") -> None:
+    done = review.accept(place, item, options.get_origin(), text)
     for entry in done.entries:
         console.print_done(format_entry(entry))
     if done.passages:
         console.print_done(f"archived {format_count(done.passages, 'passage')}")
+    if not done.entries and not done.passages:
+        console.print_done(f"accepted: {flatten_text(item.what)}")
     format_remainder(done.note)
 
 
-def _accept_shown(place: Place, proposal: Proposal, _text: str) -> None:
-    _accept_proposal(place, proposal.id)
+def _dismiss(place: Place, item: ReviewItem) -> None:
+    review.dismiss(place, item)
+    console.print_done(f"dismissed: {flatten_text(item.what)}")
 
 
-def _reject_proposal(place: Place, ident: str) -> None:
-    from memfs.ops import reflect  # likewise
-
-    dropped = reflect.reject(place, ident)
-    console.print_done(f"dropped the proposal {dropped.id}")
-
-
-def _accept_fact(place: Place, offer: FactOffer, text: str) -> None:
-    """Append a fact to the block that it is offered for, and note that it is right."""
-    from memfs.core.body_edits import Append  # likewise
-    from memfs.ops import edit, facts  # likewise
-
-    report(edit.run(place, [Append(offer.label, text)], options.get_origin("a stated fact")))
-    facts.decide(place, offer.fact.id, ACCEPTED)
+def _build_record(item: ReviewItem) -> dict[str, object]:
+    return {key.name: getattr(item, key.name) for key in fields(item) if key.name != "source"}
 
 
 def _review(place: Place) -> None:
-    """Ask about all that is proposed."""
-    from memfs.ops import facts  # with the patterns of facts, which a list needs not
-
-    items = [
-        ReviewItem(
-            f"Take it into {standing_rules.label(rule)}",
-            rule.text,
-            partial(_show_rule, rule),
-            partial(_accept_rule, place, rule),
-            partial(_reject_rule, place, rule),
-        )
-        for rule in standing_rules.list_pending(place)
-    ]
-    items += [
-        ReviewItem(
-            f"Take it into {offer.label}",
-            offer.fact.statement,
-            partial(_show_fact, offer),
-            partial(_accept_fact, place, offer),
-            partial(facts.decide, place, offer.fact.id, REJECTED),
-        )
-        for offer in facts.list_offers(place)
-    ]
-    items += [
-        ReviewItem(
-            "Take it",
-            "",
-            partial(show_proposal, proposal),
-            partial(_accept_shown, place, proposal),
-            partial(_reject_proposal, place, proposal.id),
-        )
-        for proposal in proposals.list_pending(place.home)
-    ]
+    """Ask about all that waits."""
+    items = review.list_items(place)
     _show_reviews(place)
     if not items:
-        console.talk("nothing is proposed")
-    ask_about(items)
+        console.talk("nothing is to be decided")
+    for number, item in enumerate(items, 1):
+        _show(item)
+        question = item.accept.capitalize() or "Done with it"
+        key = _ask(f"({number}/{len(items)}) {question}", item)
+        if key == "q":
+            return
+        with _going_on():
+            _decide(place, item, key)
 
 
 def _list(place: Place) -> None:
-    """Print all that is proposed, with the commands that decide on it."""
-    rules = standing_rules.list_pending(place)
-    for rule in rules:
-        _show_rule(rule)
-    if rules:
-        console.talk("memfs review accept ID writes one into its block, reject ID drops it")
+    """Print all that waits, with the commands that decide on it."""
+    items = review.list_items(place)
+    for item in items:
+        _show(item, whole=False)
+    if items:
+        console.talk("memfs review accept ID, dismiss ID, or show ID; also with several ids")
+    else:
+        console.talk("no decision is waiting")
     _show_reviews(place)
-    pending = proposals.list_pending(place.home)
-    for proposal in pending:
-        show_proposal(proposal)
-        console.talk(f"memfs review accept {proposal.id} takes it, reject {proposal.id} drops it")
-    if not rules and not pending and not proposals.list_reviews(place.home):
-        console.talk("no session was reviewed yet, and there are no proposals")
 
 
 def _show_reviews(place: Place) -> None:
@@ -290,19 +234,20 @@ def _show_reviews(place: Place) -> None:
         )
 
 
-def _show_rule(rule: StandingRule) -> None:
-    label = standing_rules.label(rule)
-    what = "your rule" if rule.certain else "perhaps a rule"
-    head = f"{rule.id}  {format_day(rule.at)}  {what}, not in a block yet (for {label}):"
-    console.echo(layout.format_head(head))
-    console.echo(layout.wrap(rule.text, 4))
-
-
-def _show_fact(offer: FactOffer) -> None:
-    fact = offer.fact
-    head = f"{fact.id[:8]}  {format_day(fact.at)}  {fact.category}, not in a block yet:"
-    console.echo(layout.format_head(head))
-    console.echo(layout.wrap(fact.statement, 4))
+def _show(item: ReviewItem, *, whole: bool = True) -> None:
+    """Print an item; `whole`: of a proposal all that it changes."""
+    day = f"{format_day(item.at)}  " if item.at else ""
+    why = f"{item.why} (for {item.label})" if item.kind in (review.RULE, review.FACT) else item.why
+    ident = item.id if item.kind == review.PROPOSAL else item.id[:_ID]
+    console.echo(layout.format_head(f"{ident}  {day}{item.kind}: {flatten_text(why)}"))
+    if whole and isinstance(item.source, Proposal):
+        show_proposal(item.source)
+        return
+    named = f"{item.label}: " if item.label and item.what != item.label else ""
+    named = "" if item.kind in (review.RULE, review.FACT) else named
+    console.echo(layout.wrap(f"{named}{item.what}", 4))
+    if item.hint and not item.accept:
+        console.echo(console.style(layout.wrap(item.hint, 4), "bright_black"))
 
 
 def show_proposal(found: Proposal) -> None:
@@ -322,48 +267,25 @@ def show_proposal(found: Proposal) -> None:
         console.error(found.problem)
 
 
-@dataclass(frozen=True)
-class ReviewItem:
-    """A proposal to decide on. `accept` takes its text, which `e` changes; "": there is no `e`."""
-
-    question: str
-    text: str
-    show: Callable[[], object]
-    accept: Callable[[str], object]
-    reject: Callable[[], object]
-
-
-def ask_about(items: Sequence[ReviewItem]) -> None:
-    """Show each item and do what the user answers; stop at `q`."""
-    for number, item in enumerate(items, 1):
-        item.show()
-        key = _ask(f"({number}/{len(items)}) {item.question}", editable=bool(item.text))
-        if key == "q":
-            return
-        try:
-            _decide(item, key)
-        except MemfsError as error:  # the others can be decided on all the same
-            console.error(error.message, error.hint)
-
-
-def _decide(item: ReviewItem, key: str) -> None:
+def _decide(place: Place, item: ReviewItem, key: str) -> None:
     if key == "y":
-        item.accept(item.text)
+        _accept(place, item)
     elif key == "n":
-        item.reject()
+        _dismiss(place, item)
     elif key == "e":
         from memfs.cli.edit_input import open_editor  # with what edits, which a list needs not
 
-        with open_editor(f"{item.text}\n", "proposal") as text:
+        with open_editor(f"{item.what}\n", "proposal") as text:
             if text.strip():
-                item.accept(text.strip())
+                _accept(place, item, text.strip())
             else:
                 console.talk("left for later: the text was empty")
 
 
-def _ask(question: str, *, editable: bool) -> str:
-    """Return the key that was pressed, once it is one of ours."""
-    keys = [key for key in _KEYS if editable or key != "e"]
+def _ask(question: str, item: ReviewItem) -> str:
+    """Return the key that was pressed, once it is one that the item has."""
+    keys = [key for key in _KEYS if key != "e" or item.kind in (review.RULE, review.FACT)]
+    keys = keys if item.accept else [key for key in keys if key != "y"]
     while True:
         console.ask(f"{question} [{','.join(keys)}]? ")
         key = click.getchar().lower()[:1]  # what was typed ahead is not for this question

@@ -124,7 +124,7 @@ def command(
     place = options.place()
     count = count or config.load(place).get_page_size(_MOST)
     page = -(-opened // count) if opened else page
-    request = op.build_request(place, text, mode, only, count, page)
+    request = op.build_request(text, mode, only, count, page)
     with stoppable_stages(lambda: _STOPPED) as stage:
 
         def open_store() -> OpenStore:
@@ -138,7 +138,7 @@ def command(
             shown = search(mode=mode, only=only, limit=count, page=page)
             note = store.note
         else:
-            answer = op.find("sessions" if whole else "hits", request, open_store)
+            answer = op.find(place, "sessions" if whole else "hits", request, open_store)
             shown, note = answer.page, answer.note
     found: Sequence[Hit | SessionHit] = shown.hits
     if note:

@@ -2,57 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise, takewhile
+from typing import Any
 
 import click
 
 from memfs.cli import console, layout, options
 from memfs.cli.completion import CompletedType
 from memfs.cli.group import CommandGroup
-from memfs.cli.layout import format_age, format_size, print_messages
+from memfs.cli.layout import format_age, print_messages
 from memfs.cli.pager import paged
 from memfs.core.errors import UsageError
 from memfs.core.formats import format_count, format_day
 from memfs.ops import sessions as op
+from memfs.ops.sessions import RecordedSession, SessionFilter
+from memfs.store.blocks import Place
 
 _SESSION = CompletedType("id", lambda place, _: [each.id for each in op.list_sessions(place)])
 _ID = 8  # characters of an id that are shown
+_NAMED = 30  # sessions that are listed before they are forgotten
 
 
 @click.group("session", cls=CommandGroup)
 def command() -> None:
-    """List, show, rate and forget recorded sessions."""
+    """List, show, star, rename, rate and forget recorded sessions."""
+
+
+def _filter_options(function: Callable[..., object]) -> Callable[..., object]:
+    """Add the conditions that sessions have to meet."""
+    for option in reversed(
+        (
+            click.option("--text", default="", metavar="TEXT", help="In its title or a message."),
+            click.option("--since", metavar="DATE", help="Ended on or after: 2026-05-03, 7d."),
+            click.option("--until", metavar="DATE", help="Ended on or before."),
+            options.host_option(multiple=False),
+            click.option("--project", default="", metavar="TEXT", help="In its project's path."),
+            click.option("--outcome", type=click.Choice(["worked", "failed"]), help="Your rating."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def _make_filter(
+    text: str,
+    since: str | None,
+    until: str | None,
+    host: str | None,
+    project: str,
+    outcome: str | None,
+    *,
+    starred: bool = False,
+) -> SessionFilter:
+    return SessionFilter(
+        text,
+        _parse_day(since, end=False),
+        _parse_day(until, end=True),
+        host or "",
+        project,
+        outcome or "",
+        starred,
+    )
+
+
+def _parse_day(text: str | None, *, end: bool) -> int | None:
+    if not text:
+        return None
+    from memfs.ops import search  # with the service's client
+
+    return search.parse_day(text, end=end)
 
 
 @command.command("list")
 @options.count_option(20, "Sessions shown at most; 0: all.", least=0)
-@options.host_option(multiple=False)
+@_filter_options
+@click.option("--starred", is_flag=True, help="Those with a star.")
 @options.json_option
 @paged
-def list_(count: int, host: str | None, as_json: bool) -> None:
-    """List the sessions in recall, the latest first, each with its first prompt."""
-    found = op.list_sessions(options.place(), host=host or "")
+def list_(count: int, as_json: bool, **conditions: Any) -> None:
+    """List the sessions in recall, the latest first; with conditions, those that meet all."""
+    place, only = options.place(), _make_filter(**conditions)
+    found = op.list_sessions(place, only=only)
     shown = found[: count or None]
     if as_json:
-        console.as_json([asdict(each) for each in shown])
+        messages = [op.count_messages(place, each) for each in shown]
+        rows = zip(shown, messages, strict=True)
+        console.as_json([{**asdict(each), "messages": number} for each, number in rows])
         return
     if not found:
-        console.talk("no sessions; memfs ingest reads what assistants recorded")
+        why = "no sessions; memfs ingest reads what assistants recorded"
+        console.talk(why if only == op.ALL else "no session meets these conditions")
         return
-    sizes = _measure_ids(each.id for each in found)
-    rows = [("ID", "ENDED", "HOST", "SIZE", "OUTCOME", "FIRST PROMPT")]
-    for each in shown:
-        size = format_size(each.bytes)
-        prompt = " ".join(each.prompt.split()) or "-"
-        age = format_age(each.ended)
-        rows.append(
-            (each.id[: sizes.get(each.id, _ID)], age, each.host, size, each.outcome or "-", prompt)
-        )
-    console.echo(layout.table(rows, right=(3,), cut=5))
+    console.echo(_format_table(place, shown, _measure_ids(each.id for each in found)))
     if len(shown) < len(found):
         console.talk(f"{len(shown)} of {len(found):,}; -n 0 shows all")
+
+
+def _format_table(place: Place, shown: Sequence[RecordedSession], sizes: Mapping[str, int]) -> str:
+    rows = [("ID", "ENDED", "HOST", "MESSAGES", "OUTCOME", "TITLE")]
+    for each in shown:
+        ident, age = each.id[: sizes.get(each.id, _ID)], format_age(each.ended)
+        title = ("★ " if each.starred else "") + (each.title or "-")
+        messages = f"{op.count_messages(place, each):,}"
+        rows.append((ident, age, each.host, messages, each.outcome or "-", title))
+    return layout.table(rows, right=(3,), cut=5)
 
 
 def _measure_ids(idents: Iterable[str]) -> dict[str, int]:
@@ -93,29 +148,88 @@ def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
     print_messages(said, full=full)
 
 
-@command.command("forget")
-@click.argument("id", type=_SESSION)
-@options.yes_option("Do not ask.")
-def forget(id: str, yes: bool) -> None:
-    """Remove a session from recall, search, the graph and the facts; it is not read again.
+@command.command("star")
+@click.argument("ids", nargs=-1, required=True, type=_SESSION, metavar="ID...")
+def star(ids: tuple[str, ...]) -> None:
+    """Star sessions: no filter forgets them."""
+    _star(ids, starred=True)
 
-    Accepted facts, blocks and the archive stay. The assistant's own transcript stays, too. Only
-    people may do this.
-    """
+
+@command.command("unstar")
+@click.argument("ids", nargs=-1, required=True, type=_SESSION, metavar="ID...")
+def unstar(ids: tuple[str, ...]) -> None:
+    """Take the stars of sessions away."""
+    _star(ids, starred=False)
+
+
+def _star(ids: Iterable[str], *, starred: bool) -> None:
+    place = options.place()
+    found = [op.find_session(place, each)[0] for each in ids]
+    op.star_sessions(place, found, starred=starred)
+    for each in found:
+        console.print_done(f"{'starred' if starred else 'no star any more'}: {each.title}")
+
+
+@command.command("rename")
+@click.argument("id", type=_SESSION)
+@click.argument("title")
+def rename(id: str, title: str) -> None:
+    """Give a session a TITLE; "" gives it back the one of its first prompt."""
     place = options.place()
     found, _ = op.find_session(place, id)
+    console.print_done(f"session {found.id}: {op.rename_session(place, found, title)}")
+
+
+@command.command("forget")
+@click.argument("ids", nargs=-1, type=_SESSION, metavar="[ID]...")
+@_filter_options
+@options.yes_option("Do not ask.")
+def forget(ids: tuple[str, ...], yes: bool, **conditions: Any) -> None:
+    """Remove sessions from recall, search, the graph and the facts; they are not read again.
+
+    Name them, or give conditions: those that meet all are listed, and you are asked. Without a
+    terminal nothing is removed until you add --yes. Starred sessions go only if you name them.
+
+    This cannot be undone. Accepted facts, blocks and the archive stay. The assistants' own
+    transcripts stay, too. Only people may do this.
+    """
+    place, only = options.place(), _make_filter(**conditions)
+    if bool(ids) == (only != op.ALL):
+        raise UsageError("name sessions, or give conditions", "memfs session forget --until 90d")
+    if ids:
+        found, starred = [op.find_session(place, each)[0] for each in ids], 0
+    else:
+        every = op.list_sessions(place, only=only)
+        found = [each for each in every if not each.starred]
+        starred = len(every) - len(found)
+    if starred:
+        console.talk(f"{format_count(starred, 'starred session')} left out: name those you mean")
+    if not found:
+        console.talk("no session meets these conditions")
+        return
     if not yes:
-        if not console.can_ask():
-            raise UsageError(
-                "forgetting needs your confirmation", f"memfs session forget {id} --yes"
-            )
-        console.talk(f"{found.host} session {found.id}, {format_day(found.started)}:")
-        console.talk(f"  {layout.shorten(found.prompt, console.columns() - 2)}")
-        click.confirm("Forget it?", abort=True, err=True)
-    done = op.forget_session(place, found.id, options.get_origin())
+        _confirm_forgetting(found)
+    done = op.forget_sessions(place, found, options.get_origin())
     facts = f", {format_count(done.facts, 'fact')}" if done.facts else ""
-    console.print_done(f"forgot {format_count(done.messages, 'message')}{facts}")
-    console.talk("  the next search makes the index anew, without it")
+    what = f"{format_count(done.sessions, 'session')}: {format_count(done.messages, 'message')}"
+    console.print_done(f"forgot {what}{facts}")
+    console.talk("  the next search makes the index anew, without them")
+
+
+def _confirm_forgetting(found: Sequence[RecordedSession]) -> None:
+    """List the sessions that would go, and ask. Raises `UsageError` where there is no terminal."""
+    console.talk(f"{format_count(len(found), 'session')} would be forgotten:")
+    sizes = _measure_ids(each.id for each in found)
+    for each in found[:_NAMED]:
+        head = f"  {each.id[: sizes.get(each.id, _ID)]}  {format_day(each.ended)}  {each.host}  "
+        room = max(20, console.columns() - len(head))
+        console.talk(head + layout.shorten(each.title or "-", room))
+    if len(found) > _NAMED:
+        console.talk(f"  and {len(found) - _NAMED:,} more: memfs session list, with the same words")
+    console.talk("This cannot be undone. The assistants' own transcripts stay.")
+    if not console.can_ask():
+        raise UsageError("forgetting needs your confirmation", "add --yes")
+    click.confirm("Forget them?" if len(found) > 1 else "Forget it?", abort=True, err=True)
 
 
 @command.command("outcome")

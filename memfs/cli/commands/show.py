@@ -13,6 +13,7 @@ from memfs.cli.pager import paged
 from memfs.core.brief_layout import units
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op
+from memfs.store import review_dates
 from memfs.store.blocks import Place
 
 
@@ -31,6 +32,7 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
     Without LABEL, the brief: the text that an assistant gets when a session starts.
     """
     place = options.place(session)
+    options.tell_untrusted(place)
     if listed:
         _list_blocks(place, as_json=as_json)
         return
@@ -45,7 +47,7 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
     shown = op.run(place, name, number)
     block = shown.block
     if as_json:
-        console.as_json(op.record(shown))
+        console.as_json(op.record(place, shown))
     elif raw:
         console.print_text(block.raw)
     else:
@@ -57,8 +59,12 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
             if block.description:
                 about = console.style(flatten_text(block.description), "bright_black", err=True)
                 console.echo(about, err=True)
+            if scope := flatten_text(block.scope.describe()):
+                console.echo(console.style(scope, "bright_black", err=True), err=True)
         if block.problem:
             console.talk(f"! {block.path}: {block.problem}")
+        if dates := review_dates.describe_dates(block.meta):
+            console.talk(f"! {dates}")
         console.print_text(
             block.body if block.body.endswith("\n") or not block.body else block.body + "\n"
         )
@@ -67,7 +73,7 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
 def _list_blocks(place: Place, *, as_json: bool) -> None:
     listed = op.show_all(place)
     if as_json:
-        console.as_json([op.record(shown) for shown in listed])
+        console.as_json([op.record(place, shown) for shown in listed])
         return
     rows = [("TIER", "LABEL", "USED", "", "CHARS", "VERSION", "")]
     for shown in listed:
@@ -77,7 +83,8 @@ def _list_blocks(place: Place, *, as_json: bool) -> None:
             mark
             for mark, there in (
                 ("read-only", block.read_only),
-                ("unpinned", not block.pinned),
+                (block.scope.describe(), bool(block.scope.describe())),
+                ("unpinned", not (block.pinned or block.scope.paths)),
                 ("broken: memfs doctor", bool(block.problem)),
             )
             if there

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from memfs import hosts
@@ -9,34 +11,41 @@ from memfs.cli import console, layout, options
 from memfs.cli.layout import format_size
 from memfs.core import label as labels
 from memfs.core import parts
-from memfs.core.errors import UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
-from memfs.ops import status
+from memfs.ops import review, status
 from memfs.ops.status import SourceStatus, Status
+from memfs.ops.trust import describe_rules
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.tools.request_cost import RequestCost
 
 _VALUES = 15  # cells before a value
 _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is busy"}
 
 
 @click.command("status")
-@click.option("--window", is_flag=True, help="Show the memory's share of the assistant's context.")
+@click.option(
+    "--window", is_flag=True, help="Show what memfs adds to each request of the assistant."
+)
 @options.number_option("--tokens", help="With --window: of a window of so many tokens.")
 @options.session_option
 @options.json_option
 def command(window: bool, tokens: int | None, session: str, as_json: bool) -> None:
     """Show the state of the memory here: blocks, recall, archive, and wired assistants."""
     if window:
-        _show_window(options.place(session), tokens or 0, as_json=as_json)
+        place = options.place(session)
+        options.tell_untrusted(place)
+        _show_window(place, tokens or 0, as_json=as_json)
         return
     place = options.place(session, untrusted=True)
     found = status.run(place, options.home())
     if options.hides_content(place):
         own = tuple(each for each in found.blocks if each.block.tier == labels.USER)
-        found = found._replace(blocks=own, contradictions=(), refused=(), sources=())
+        found = found._replace(blocks=own, refused=(), sources=(), to_decide={})
     if as_json:
         states = [
             {
@@ -56,13 +65,22 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         record = found._asdict() | {"blocks": states, "sources": sources, "service": service}
         console.as_json(record)
         return
-    rows = _render_rows(found)
+    for name, value in _list_facts(place, found):
+        first, *rest = layout.wrap(flatten_text(value), _VALUES).lstrip().split("\n")
+        console.echo("\n".join([f"{console.style(f'{name:<14}', 'bright_black')} {first}", *rest]))
+    console.echo("")
+    console.echo(layout.table(_render_rows(found), right=(3, 4)))
+
+
+def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
+    """List what there is to say beside the blocks, as (name, value)."""
     sessions = format_count(found.sessions, "session")
     messages = f"{format_count(found.messages, 'message')} in {sessions}"
     facts = [("turned off", f"{found.off} says enabled: false")] if found.off else []
     facts += [
         ("project store", _format_project(found)),
         ("user store", found.user or "none: memfs init makes one"),
+        *([("synced", found.synced)] if found.synced else []),
         ("recall", f"{messages}, {format_size(found.recall_bytes)}"),
         ("archive", format_count(found.passages, "passage")),
         ("index", format_size(found.index_bytes)),
@@ -84,46 +102,50 @@ def command(window: bool, tokens: int | None, session: str, as_json: bool) -> No
         last = f", last hook {format_time(ran[1])}, {ran[2]:,.0f} ms" if ran else ""
         facts.append((hosts.get(name).TITLE, f"wired in {path}{last}"))
     facts += [(hosts.get(name).TITLE, line) for name, line in found.own_memories]
-    for label, one, other in found.contradictions:
-        facts.append(("contradiction", f"{label}: {one} and {other} of the same thing; delete one"))
+    if found.to_decide:
+        counts = (
+            format_count(count, review.NOUNS[kind]) for kind, count in found.to_decide.items()
+        )
+        facts.append(("to decide", f"{', '.join(counts)}: memfs review"))
     facts += [("refused", line) for line in found.refused]
+    if found.uncommitted:
+        count = format_count(found.uncommitted, "block")
+        facts.append(("not committed", f"{count}: they go along to another branch; commit them"))
+    for key, what in () if options.hides_content(place) else describe_rules(place):
+        facts.append(("not enforced", f"{key} ({what}) until you accept it: memfs trust"))
     if found.trusted or not found.project:
-        facts.append(("in the prompt", _format_share(place, found)))
+        for name in dict.fromkeys(name for name, _ in found.wired):
+            from memfs.tools.request_cost import measure_request  # where one is wired
+
+            facts.append(("cost", _format_cost(measure_request(place, options.home(), name))))
     if not found.wired:
         facts.append(("assistants", "none is wired: memfs install"))
-    for name, value in facts:
-        first, *rest = layout.wrap(flatten_text(value), _VALUES).lstrip().split("\n")
-        console.echo("\n".join([f"{console.style(f'{name:<14}', 'bright_black')} {first}", *rest]))
-    console.echo("")
-    console.echo(layout.table(rows, right=(3, 4)))
+    return facts
 
 
 def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
-    """Print the sections of the brief with their shares of the window, and what is cut."""
-    usage = status.load_usage(place, status.list_wired_files(place, options.home()), tokens)
-    found = usage.window
+    """Print the parts that memfs puts into a request, their shares of the window, and cuts."""
+    home = options.home()
+    wired = [] if tokens else status.list_wired_files(place, home)
+    from memfs.tools.request_cost import measure_request  # of this view alone
+
+    found = measure_request(place, home, wired[0][0] if wired else "", tokens)
     if as_json:
-        sections = [each._asdict() for each in found.sections]
-        values = found._asdict() | {"budget": found.budget._asdict(), "sections": sections}
-        console.as_json({"host": usage.host, **values, "used": found.used, "left": found.left})
+        parts = [each._asdict() for each in found.parts]
+        console.as_json({**found._asdict(), "parts": parts, "used": found.used, "left": found.left})
         return
-    room = found.budget.room
-    rows = [("SECTION", "TOKENS", "", "OF THE ROOM", "CUT")]
-    shown = [
-        (each.name, each.shown, f"{each.cut:,}" if each.cut > 0 else "-") for each in found.sections
-    ]
+    rows = [("PART", "TOKENS", "", "OF THE WINDOW", "CUT")]
+    shown = [(each.name, each.tokens, f"{each.cut:,}" if each.cut else "-") for each in found.parts]
     for name, taken, cut in [*shown, ("left for the conversation", found.left, "-")]:
-        bar = layout.bar(max(0, taken) / room)
-        rows.append((name, f"{taken:,}", bar, f"{taken / room:.0%}", cut))
+        bar = layout.bar(max(0, taken) / found.window)
+        rows.append((name, f"{taken:,}", bar, f"{taken / found.window:.1%}", cut))
     console.echo(layout.table(rows, right=(1, 3, 4)))
-    budget = found.budget
-    whose = f" of {hosts.get(usage.host).TITLE}" if usage.host else ""
-    console.talk(
-        f"{budget.window:,} tokens{whose}, {budget.response:,} of them reserved for the answer, "
-        f"{budget.tools:,} for tool calls; counted by {found.counter}"
-    )
-    for name in found.host:
-        console.talk(f"! an assistant's hooks take less than this: '{name}' is cut there")
+    free = found.window - found.room
+    kept = f"; {free:,} are reserved for the answer and tool calls" if free else ""
+    console.talk(f"{_format_cost(found)}{kept}; counted by {found.counter}")
+    for each in found.parts:
+        if each.cut:
+            console.talk(f"! '{each.name}' is cut: shorten it, or another block (memfs edit)")
 
 
 def _describe_source(found: SourceStatus) -> tuple[str, str]:
@@ -135,15 +157,12 @@ def _describe_source(found: SourceStatus) -> tuple[str, str]:
     return "data source", f"{found.name}: {files}, {chunks}{stale}"
 
 
-def _format_share(place: Place, found: Status) -> str:
-    """Return how much of an assistant's window the brief takes."""
-    try:
-        usage = status.load_usage(place, found.wired)
-    except UsageError as error:  # the configured window is too small
-        return error.message
-    window, used = usage.window.budget.window, usage.window.used
-    whose = f"of {hosts.get(usage.host).TITLE}'s" if usage.host else "of"
-    return f"{used:,} tokens at a session's start, {used / window:.1%} {whose} {window:,}"
+def _format_cost(found: RequestCost) -> str:
+    """Return how much of a window memfs takes in each request."""
+    whose = hosts.get(found.host).TITLE if found.host else "memfs agent"
+    share = f"{found.used:,} of {found.window:,} tokens ({found.used / found.window:.1%})"
+    more = f", and {found.added:,} more for each prompt so far" if found.added else ""
+    return f"{share} in each request of {whose}{more}"
 
 
 def of_service(found: ServiceStatus | None) -> list[str]:

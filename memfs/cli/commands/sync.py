@@ -7,14 +7,32 @@ import os
 import click
 
 from memfs.cli import console, layout, options
+from memfs.core import label as labels
+from memfs.core.errors import RejectedError
+from memfs.core.formats import format_count
+from memfs.hosts import caller
 from memfs.hosts.marked_section import TARGETS
 from memfs.ops import sync as op
+from memfs.ops import sync_user
+from memfs.store import remote_store
 from memfs.sync import githook, instruction_sections
+
+_NOUNS = {
+    "blocks": "block",
+    "archive": "passage",
+    "facts": "fact file",
+    "static": "static entry",
+    "prompts": "prompt",
+    "recall": "session",
+}
+_NAMED = 5  # of several
 
 
 @click.command("sync")
-@click.argument("target", nargs=-1, type=click.Choice(tuple(TARGETS)))
-@click.option("--remove", is_flag=True, help="Remove the section.")
+@click.argument("target", nargs=-1, type=click.Choice((*TARGETS, labels.USER)))
+@click.option("--remote", metavar="URL", help="With user: the git repository to sync with.")
+@click.option("--sessions/--no-sessions", default=None, help="With user: sync sessions, too.")
+@click.option("--remove", is_flag=True, help="Remove the section; with user: stop syncing.")
 @click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 @click.option(
     "--check", is_flag=True, help="Write nothing; exit with 1 if a section is out of date."
@@ -26,6 +44,8 @@ from memfs.sync import githook, instruction_sections
 @options.json_option
 def command(
     target: tuple[str, ...],
+    remote: str | None,
+    sessions: bool | None,
     remove: bool,
     dry_run: bool,
     check: bool,
@@ -41,10 +61,24 @@ def command(
     .cursor/rules/memfs.mdc, copilot .github/copilot-instructions.md, windsurf .windsurfrules. The
     project's blocks go into a marked section; memfs never changes text outside of it. Without
     TARGET, it updates every file that has the section.
+
+    The target user is another thing: it syncs your own store (blocks, archive, facts, static
+    entries and prompts in ~/.agent-memory) with a git repository of yours, for your other machines.
+    It pulls, merges and pushes. It is off until you name the repository with --remote.
     """
     if check and remove:
         raise click.UsageError("--check and --remove exclude each other")
     alone = git_hook + no_git_hook + stage + merged
+    if labels.USER in target:
+        if len(set(target)) > 1 or check or alone or (remove and (remote or dry_run)):
+            raise click.UsageError(
+                "user is synced alone: --remote, --sessions, --dry-run, --remove and --json go "
+                "with it"
+            )
+        _sync_user(remote, sessions, remove=remove, dry_run=dry_run, as_json=as_json)
+        return
+    if remote is not None or sessions is not None:
+        raise click.UsageError("--remote and --sessions go with user: memfs sync user")
     if alone > 1 or (alone and (target or remove or dry_run or check or as_json)):
         raise click.UsageError("--git-hook, --no-git-hook, --stage, --merged take no other option")
     if stage:
@@ -61,6 +95,56 @@ def command(
         _print_plans(found, target, dry_run=dry_run, check=check, as_json=as_json)
         if check and any(plan.outcome != "unchanged" for plan in found):
             console.refuse()
+
+
+def _sync_user(
+    remote: str | None, sessions: bool | None, *, remove: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Sync the user's store with its remote, or forget that."""
+    place = options.place(untrusted=True)
+    if remove:
+        done = sync_user.stop(place)
+        console.print_done("your store is synced no more" if done else "your store has no remote")
+        return
+    address = "" if remote is None else remote_store.parse_address(remote)
+    if address and not dry_run and (name := caller.find_assistant()):
+        raise RejectedError(
+            f"an assistant cannot say where your memory goes (this is the shell of {name})",
+            "run memfs sync user --remote in a terminal of your own",
+        )
+    found = sync_user.run(place, address, sessions=sessions, write=not dry_run)
+    if as_json:
+        console.as_json(vars(found))
+        return
+    left_out = sorted(found.left_out.items())
+    for name, why in left_out[:_NAMED]:
+        console.talk(f"! left out: {name}: {why}")
+    if len(left_out) > _NAMED:
+        console.talk(f"! and {len(left_out) - _NAMED} others: --json has them")
+    would = "would be " if dry_run else ""
+    parts = [
+        f"{would}{verb}: {_count_files(names)}"
+        for verb, names in (
+            ("sent", found.sent), ("received", found.received), ("merged", found.merged),
+        )
+        if names
+    ]  # fmt: skip
+    console.print_done("; ".join(parts) or f"in step with {found.remote}")
+
+
+def _count_files(names: list[str]) -> str:
+    """Count files of memory by kind: 3 blocks (human, tools, work), 1 passage."""
+    kinds: dict[str, list[str]] = {}
+    for name in names:
+        kind, _, rest = name.partition("/")
+        kinds.setdefault(kind, []).append(rest.partition(".")[0])
+    parts = []
+    for kind, some in kinds.items():
+        each = list(dict.fromkeys(some))  # a session has several files
+        named = kind == "blocks" and len(each) <= _NAMED
+        counted = format_count(len(each), _NOUNS[kind])
+        parts.append(counted + (f" ({', '.join(each)})" if named else ""))
+    return ", ".join(parts)
 
 
 def _stage_files() -> None:

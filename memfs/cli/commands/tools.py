@@ -9,8 +9,8 @@ import sys
 import click
 
 from memfs.cli import console, layout, options
-from memfs.core.tokens import estimate
 from memfs.tools import batch, provider_formats, registry
+from memfs.tools.request_cost import measure_tool
 from memfs.tools.tool_context import ToolContext
 
 
@@ -25,7 +25,7 @@ from memfs.tools.tool_context import ToolContext
 def tools_command(form: str | None, as_json: bool) -> None:
     """List the tools by which a model edits and searches memory, and the tokens they cost.
 
-    Each session has their definitions in its context. `tools: full` in config.yaml lists all.
+    Each request of the assistant has their definitions. `tools: full` in config.yaml lists all.
     --format and --json print every tool that can be called.
     """
     offer = registry.offer_tools(ToolContext(os.getcwd(), options.get_origin()))
@@ -34,7 +34,7 @@ def tools_command(form: str | None, as_json: bool) -> None:
     if form or as_json:
         console.as_json(provider_formats.definitions(list(offer.tools.values()), form or "mcp"))
         return
-    costs = [estimate(json.dumps(tool.define(), ensure_ascii=False)) for tool in offer.listed]
+    costs = list(map(measure_tool, offer.listed))
     for tool, cost in zip(offer.listed, costs, strict=True):
         asked = tool.list_asked()
         arguments = ", ".join(each.name if each.required else f"[{each.name}]" for each in asked)
@@ -42,7 +42,7 @@ def tools_command(form: str | None, as_json: bool) -> None:
         console.echo(console.style(tool.name, "cyan") + call.removeprefix(tool.name))
         about = tool.description.splitlines()[0]
         console.echo(layout.wrap(f"{about} ({cost} tokens)", 5))
-    console.talk(f"{len(costs)} tools, {sum(costs):,} tokens in each session")
+    console.talk(f"{len(costs)} tools, {sum(costs):,} tokens in each request")
     listed = {tool.name for tool in offer.listed}
     others = ", ".join(name for name in offer.tools if name not in listed)
     if others:

@@ -20,6 +20,7 @@ from memfs.store.blocks import Place
 
 _MOST_SIGNS = 20
 _MOST_LISTED = 200  # files
+_GIVE = "Give this to your assistants?"
 
 
 @click.command("trust")
@@ -47,7 +48,8 @@ def command(
 
     Until then hooks do not use it. The command shows all files in full, the purpose of each, its
     authors, and lines that look as if they were written to mislead an assistant. For a trusted
-    store it shows the changes of others. You accept exactly the text that was shown.
+    store it shows the changes of others, and what blocks are to enforce. You accept exactly the
+    text that was shown.
 
     Only a person can decide this, so the command needs a terminal, and refuses an assistant's. So
     no assistant or script does it by accident. This is no protection from a program that runs as
@@ -74,8 +76,11 @@ def command(
 
 
 def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
+    if place.project is None and (rules := op.describe_rules(place)):
+        _decide_rules(place, rules, yes=yes)
+        return
     report = op.review_store(place)
-    is_settled = report.trusted and not report.changed
+    is_settled = report.trusted and not (report.changed or report.rules)
     if not is_settled:
         _require_person()  # before anything of it is shown
     if as_json:
@@ -87,10 +92,29 @@ def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
             f"{report.root} is trusted, and has no changes of others since you looked"
         )
         return
+    _show_rules(report.rules)
     if not yes:
-        click.confirm("Give this to your assistants?", abort=True, err=True)
+        asked = "Enforce this?" if report.trusted and not report.changed else _GIVE
+        click.confirm(asked, abort=True, err=True)
     op.accept(place, report)
     console.print_done(f"{report.root} is trusted")
+
+
+def _decide_rules(place: Place, rules: tuple[tuple[str, str], ...], *, yes: bool) -> None:
+    """Decide on what blocks of the user's own store enforce, where there is no project."""
+    _require_person()
+    _show_rules(rules)
+    if not yes:
+        click.confirm("Enforce this?", abort=True, err=True)
+    op.accept_rules(place, rules)
+    console.print_done("it is enforced from now on")
+
+
+def _show_rules(rules: tuple[tuple[str, str], ...]) -> None:
+    if rules:
+        _echo("To be enforced when an assistant's tool writes a file or runs a command:")
+    for key, what in rules:
+        _echo(f"! {key}: {what}")
 
 
 def _adopt_local(place: Place, name: str) -> None:

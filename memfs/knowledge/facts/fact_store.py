@@ -1,8 +1,8 @@
 """Facts on disk, and their selection by conditions: a new fact supersedes those it contradicts.
 
 Duplicates of a known fact are not stored. A fact that contradicts another (the same key, or "X
-instead of Y" where Y was stated) supersedes it: the old one stays, and is marked. A fact that a
-person rejected is not stored again.
+instead of Y" where Y was stated) supersedes it: the old one stays, and is marked. One that a person
+accepted holds until they accept the other. A fact that a person rejected is not stored again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memfs.core import label as labels
 from memfs.core.errors import UsageError
-from memfs.core.records import ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
+from memfs.core.records import ACCEPTED, ACTIVE, ARCHIVED, REJECTED, SUPERSEDED, Fact
 from memfs.knowledge.facts import prose
 from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.recall import model_config
@@ -71,7 +71,7 @@ def _store_new(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) 
                 fact.statement
             ):
                 later = "same"
-            elif old.holds:
+            elif old.holds and old.status != ACCEPTED:
                 writes[old.id] = old.revise(SUPERSEDED, by=fact.id)
                 active.remove(old)
         if later == "same":
@@ -176,6 +176,19 @@ def _list_terms(fact: Fact) -> set[str]:
     return words | {what} if what else words
 
 
+def list_disputed(facts: Iterable[Fact]) -> list[tuple[Fact, Fact]]:
+    """Return (fact, older fact that it contradicts) where a person accepted the older one alone."""
+    facts = list(facts)
+    accepted = _Standing(fact for fact in facts if fact.status == ACCEPTED)
+    return [
+        (fact, old)
+        for fact in facts
+        if fact.status == ACTIVE
+        for old in accepted.find_conflicts(fact)
+        if old.at <= fact.at
+    ]
+
+
 def drop_contradicted(facts: Iterable[Fact]) -> list[Fact]:
     """Return the facts that no later one of them contradicts or repeats, the oldest first."""
     kept: list[Fact] = []
@@ -203,7 +216,8 @@ def drop_contradicted(facts: Iterable[Fact]) -> list[Fact]:
 def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
     """Accept, reject or reactivate a fact; return it, None if `ident` names no single one.
 
-    `ident` is its id, or a unique prefix of it.
+    `ident` is its id, or a unique prefix of it. One that is accepted supersedes those that it
+    contradicts.
     """
     found = [
         (store, fact)
@@ -216,9 +230,11 @@ def decide_fact(place: Place, ident: str, status: str) -> Fact | None:
         return None
     store, fact = (exact or found)[0]
     with lock.hold_lock(store, name=lock.KINDS):
-        now = stored.load_facts(store).get(fact.id, fact)
-        changed = now.revise(status)
-        stored.write_facts(store, [changed])
+        every = stored.load_facts(store)
+        changed = every.pop(fact.id, fact).revise(status)
+        conflicts = _Standing(every.values()).find_conflicts(changed) if changed.holds else []
+        over = [old.revise(SUPERSEDED, by=fact.id) for old in conflicts if old.at <= fact.at]
+        stored.write_facts(store, [changed, *over])
     return changed
 
 

@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
+from memfs.context.pieces import Found
 from memfs.core.errors import RejectedError
 from memfs.core.hits import Hit
 from memfs.core.records import Fact
 from memfs.knowledge.kinds import content as contents
-from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, seconds
-from memfs.recall.open_store import OpenStore
+from memfs.knowledge.kinds.protocol import Capacity, Content, Metrics, Query, seconds
 from memfs.search.doc_json import epoch
 from memfs.search.request import Filter
 from memfs.search.text_vectors import embed_texts
@@ -20,6 +20,7 @@ from memfs.store import clock, lock
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
+    from memfs.recall.open_store import OpenStore
     from memfs.search.engine import Engine
     from memfs.search.request import Mode
 
@@ -67,7 +68,16 @@ class BaseKind(ABC, Generic[Item]):
         self, place: Place, id: str, capacity: Capacity | None, index: OpenStore | None
     ) -> None:
         self.id, self.capacity = id, capacity or Capacity()
-        self.place, self._index = place, index or OpenStore(place)
+        self.place, self._open_index = place, index
+
+    @property
+    def _index(self) -> OpenStore:
+        """The open index: the engine is loaded once it is searched."""
+        if self._open_index is None:
+            from memfs.recall.open_store import OpenStore  # as it says
+
+            self._open_index = OpenStore(self.place)
+        return self._open_index
 
     def retrieve(self, query: Query) -> list[Found]:
         """Return the item of an id, or the items that match all conditions, the best first."""

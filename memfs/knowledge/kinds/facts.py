@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from memfs.context.pieces import Found
 from memfs.core import body_edits
 from memfs.core.errors import NotFoundError, RejectedError
 from memfs.core.records import ACTIVE, ARCHIVED, REJECTED, Fact, Message, Passage, make_id
@@ -16,11 +17,13 @@ from memfs.knowledge.facts.prose import CATEGORIES
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import Form, ListedKind
-from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
-from memfs.recall.open_store import OpenStore
+from memfs.knowledge.kinds.protocol import Capacity, Content, Query, Relevant, State
 from memfs.store import chunk_log, clock, lock, store_paths
 from memfs.store import facts as stored
 from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.recall.open_store import OpenStore
 
 Extract: TypeAlias = Callable[[Sequence[Message]], list[Fact]]
 

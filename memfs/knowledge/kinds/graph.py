@@ -5,24 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from memfs.context.pieces import Found
 from memfs.core.errors import LockedError, NotFoundError
 from memfs.core.records import Identity, Message, Transcript
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Choose, Form
-from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import builder, database, intents
 from memfs.knowledge.session_graph.queries import DEPTH, SessionGraph, find_steps
 from memfs.knowledge.session_graph.turns import FAILED, WORKED, Flow
 from memfs.recall import model_config
-from memfs.recall.open_store import OpenStore
 from memfs.search import encoder
 from memfs.search.encoder import Encoder
 from memfs.store import lock, message_records, recall, session_outcomes
 from memfs.store.blocks import Place
 from memfs.store.session_outcomes import SessionOutcome
+
+if TYPE_CHECKING:
+    from memfs.recall.open_store import OpenStore
 
 SIMILAR = "similar_intent"
 ABOUT = 0.5  # least relevance of a similar flow

@@ -7,9 +7,10 @@ Others add a kind by an entry point of the group `memfs.kinds`: an object that i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from memfs.context.pieces import Found
 from memfs.core.errors import UsageError
 from memfs.core.records import Fact, Message
 from memfs.store.blocks import Place
@@ -93,25 +94,6 @@ class Query:
         """The distinct queries."""
         several = (self.text,) if isinstance(self.text, str) else self.text
         return tuple(dict.fromkeys(text for text in several if text.strip()))
-
-
-@dataclass(frozen=True)
-class Found:
-    """Something retrieved. `relevance` is 0 to 1.
-
-    `group` is the same for related items, `head` is its title; `who` is the speaker or "".
-    `type` is one of message, passage, fact, static, flow.
-    """
-
-    id: str
-    type: str
-    text: str
-    relevance: float
-    at: str = ""
-    who: str = ""
-    group: str = ""
-    head: str = ""
-    metadata: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memfs.core import settings
 from memfs.core.errors import MemfsError, UsageError
@@ -14,9 +14,11 @@ from memfs.core.settings import Settings
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds.base import Form
 from memfs.knowledge.kinds.protocol import Capacity, Kind, Make
-from memfs.recall.open_store import OpenStore
 from memfs.store import config
 from memfs.store.blocks import Place
+
+if TYPE_CHECKING:
+    from memfs.recall.open_store import OpenStore
 
 GROUP = "memfs.kinds"
 _ANY = Form("anything", lambda _: True)
@@ -47,7 +49,7 @@ def load_kinds(index: OpenStore) -> tuple[list[Kind], list[str]]:
     kinds: list[Kind] = []
     for name, each in blocks.items():
         try:
-            kind, missed = _load_kind(index, configured, str(name), each)
+            kind, missed = _load_kind(index.place, index, configured, str(name), each)
             kinds.append(kind)
             problems += missed
         except MemfsError as error:
@@ -66,11 +68,11 @@ def load_kind(place: Place, type: str) -> tuple[Kind, list[str]]:
     blocks = given if isinstance(given, dict) else {}
     some = ((str(name), each) for name, each in blocks.items() if settings.get_type(each) == type)
     name, each = next(some, (type, {"type": type}))
-    return _load_kind(OpenStore(place), configured, name, each)
+    return _load_kind(place, None, configured, name, each)
 
 
 def _load_kind(
-    index: OpenStore, configured: Settings, name: str, each: object
+    place: Place, index: OpenStore | None, configured: Settings, name: str, each: object
 ) -> tuple[Kind, list[str]]:
     """Make a kind; return it, and what it asks for and does not get."""
     problems: list[str] = []
@@ -106,14 +108,14 @@ def _load_kind(
         raise UsageError(f"{where}.capacity is no mapping")
     bounds = Capacity(**_read_options(f"{where}.capacity", capacity or {}, _BOUNDS))
     if type not in settings.KINDS:
-        kind: Kind = _load_plugin(type)(index.place, name, bounds, options)
+        kind: Kind = _load_plugin(type)(place, name, bounds, options)
     else:  # each is a module here, and some import much
         module = import_module(f"memfs.knowledge.kinds.{type}")
         own = getattr(module, type.capitalize())
         given = _read_options(f"{where}.config", options, own.OPTIONS)
         given.pop("extraction_model", None)  # only `memfs facts extract` uses it
         given = {_KEYWORDS.get(option, option): value for option, value in given.items()}
-        kind = own(index.place, name, bounds, index=index, **given)
+        kind = own(place, name, bounds, index=index, **given)
     return kind, [*problems, *getattr(kind, "problems", ())]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from memfs import files
+from memfs.context.pieces import Found
 from memfs.core import body_edits
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, RejectedError, UsageError
@@ -15,11 +16,13 @@ from memfs.core.privacy import public
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import Form, ListedKind
-from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Query, Relevant, State
-from memfs.recall.open_store import OpenStore
+from memfs.knowledge.kinds.protocol import Capacity, Content, Query, Relevant, State
 from memfs.store import archive, clock, lock, static
 from memfs.store.blocks import Place
 from memfs.store.static import StaticEntry
+
+if TYPE_CHECKING:
+    from memfs.recall.open_store import OpenStore
 
 INDEXES = ("key", "category", "tags")
 ABOUT = 0.42  # least relevance of an entry to a task

@@ -6,9 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from memfs.context import summary
+from memfs.context.pieces import Found
 from memfs.core import label as labels
 from memfs.core.errors import NotFoundError, UsageError
 from memfs.core.hits import Hit
@@ -16,14 +17,16 @@ from memfs.core.records import Passage
 from memfs.knowledge.kinds import base
 from memfs.knowledge.kinds import content as contents
 from memfs.knowledge.kinds.base import BaseKind, Choose, Form
-from memfs.knowledge.kinds.protocol import Capacity, Content, Found, Metrics, Query, Relevant, State
+from memfs.knowledge.kinds.protocol import Capacity, Content, Metrics, Query, Relevant, State
 from memfs.knowledge.session_graph import intents
-from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
 from memfs.search.request import Filter
 from memfs.store import blocks, chunk_log, clock, lock
 from memfs.store.blocks import Place
 from memfs.store.chunk_log import ChunkWindow
+
+if TYPE_CHECKING:
+    from memfs.recall.open_store import OpenStore
 
 KINDS = ("message", "passage", "block")
 SUMMARY = "summary"  # the tag of summaries made by `compress`

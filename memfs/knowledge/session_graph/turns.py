@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from memfs.core.records import Message
-from memfs.knowledge.session_graph import intents
 
 WORKED, UNKNOWN, FAILED = 1, 0, -1
 _HEAD = 600  # characters of a text that are stored
@@ -129,6 +128,8 @@ class OpenTurn:
 
         Else by the sentiment of the message.
         """
+        from memfs.knowledge.session_graph import intents  # with the engine, which values need not
+
         text = message.text
         sentiment = message.sentiment or intents.classify_sentiment(text)
         if intents.is_confirmed(text):

@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from memfs import files, hosts
 from memfs.core.errors import MemfsError, StoreError
-from memfs.core.formats import format_time
+from memfs.core.escaping import flatten_text
+from memfs.core.formats import format_count, format_time
 from memfs.core.parts import DISTRIBUTION
-from memfs.files import outside, trees
+from memfs.files import logs, outside, trees
 from memfs.hosts import own_memory, settings, settings_merge
 from memfs.hosts.base import Host
 from memfs.hosts.marked_section import TARGETS
@@ -24,6 +27,9 @@ from memfs.store import host_sessions, sessions
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
+_TRANSCRIPTS = 20  # the newest, in which failed hooks are looked for
+_LONGEST = 200  # characters of an error
+_WEEK = 7 * 24 * 3600  # seconds
 _DAY = 24 * 3600  # seconds: a session that began before the install has no hooks
 
 
@@ -46,6 +52,12 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
         except MemfsError as error:
             yield Finding("error", error.message, error.hint)
             continue
+        for path in filter(outside.leads_nowhere, settings.paths(host, home, top)):
+            yield Finding(
+                "warning",
+                f"{path} is a link that leads to itself: {host.TITLE} cannot read it",
+                "remove it, or put a file in its place",
+            )
         for path in plugged:
             yield Finding("ok", f"{host.TITLE} has the plugin, enabled in {path}")
         if wired and plugged:
@@ -105,9 +117,14 @@ def _check_programs(
     for found in wired:
         if not any(path == found.path for path, _ in missing):
             tools = "hooks and tools" if served else "hooks alone"
-            if settings_merge.calls_tool(settings.parse(found.text, found.path)):
-                tools += "; prompts call a tool"
             yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
+            if settings_merge.calls_tool(settings.parse(found.text, found.path)):
+                yield Finding(
+                    "warning",
+                    f"{found.path}: prompts call a tool of the MCP server; one that comes before "
+                    "the server is connected is given nothing",
+                    f"have them run a command: memfs install {host.NAME} --{found.scope}",
+                )
 
 
 def _check_reading(host: Host, files: list[settings.WiredFile]) -> Iterator[Finding]:
@@ -142,6 +159,27 @@ def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
         )
 
 
+def _report_failed_hooks(host: Host, transcripts: list[str]) -> Iterator[Finding]:
+    """Report the calls of our hooks that the newest transcripts of a host record as failed."""
+    find = getattr(hosts.reader(host.NAME), "find_failed_hooks", None)  # few record them
+    if find is None:
+        return
+    since = time.time() - _WEEK
+    newest = sorted((path for path in transcripts if _get_mtime(path) > since), key=_get_mtime)
+    failed: list[tuple[str, str]] = []
+    for path in newest[-_TRANSCRIPTS:]:
+        with suppress(OSError), logs.open_stream(path) as lines:
+            failed += find(lines)
+    if failed:
+        event, error = failed[-1]
+        yield Finding(
+            "warning",
+            f"{host.TITLE} records {format_count(len(failed), 'failed call')} of our hooks in the "
+            f"last week; the last: {event}: {flatten_text(error)[:_LONGEST]}",
+            f"write the hooks anew: memfs install {host.NAME}; memfs doctor shows what they need",
+        )
+
+
 def check_activity(place: Place, host: Host, version: str) -> Finding:
     """Report the version of a host, and its last hook calls."""
     text = f"{host.TITLE} {version}" if version else f"{host.TITLE}, version unknown"
@@ -169,6 +207,7 @@ def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> 
         for path in hosts.reader(host.NAME).list_transcripts(home, store.top)
         if not path.endswith(".db")
     ]
+    yield from _report_failed_hooks(host, transcripts)
     newest = max(map(_get_mtime, transcripts), default=0.0)
     if since and newest > since + _DAY:
         what = "no hook ever ran" if last is None else f"no hook ran since {format_time(since)}"

@@ -9,7 +9,6 @@ from memfs import files
 from memfs.core import block_problems, frontmatter
 from memfs.core import label as labels
 from memfs.core.block import Block
-from memfs.core.block_states import find_contradictions
 from memfs.core.errors import MemfsError
 from memfs.files import trees
 from memfs.ingest.source_files import HIDDEN, IGNORED, UNMATCHED
@@ -18,7 +17,7 @@ from memfs.ops.doctor.finding import Finding
 from memfs.recall import model_config, source_state
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
-from memfs.store import archive, blocks, config, data_sources, facts, store_paths
+from memfs.store import archive, blocks, config, data_sources, facts, review_dates, store_paths
 from memfs.store.blocks import Place
 from memfs.sync import githook, instruction_sections
 
@@ -57,12 +56,6 @@ def check_blocks(place: Place) -> Iterator[Finding]:
             yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
         yield from _check_file(block)
         yield from _check_values(block)
-        for each in find_contradictions(block.value):
-            yield Finding(
-                "warning",
-                f"{block.path}: two lines say {each.one} and {each.other} of one thing",
-                f"delete the outdated one: memfs edit {block.label}",
-            )
         read.add(block.path)
     for path, what in _list_left_out(place, read):
         if what == _COPY:
@@ -102,10 +95,12 @@ def _check_file(block: Block) -> Iterator[Finding]:
 
 def _check_values(block: Block) -> Iterator[Finding]:
     name = labels.qualify(block.tier, block.label)
-    for key, value in block.odd_keys():
+    for key, value in (*block.odd_keys(), *_list_odd_dates(block.meta)):
         yield Finding(
             "warning", f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}"
         )
+    for problem in block.scope.problems:
+        yield Finding("warning", f"{name}: {problem}; it has no effect", f"mend {block.path}")
     if block.chars > block.limit and not block.size:
         yield Finding(
             "warning",
@@ -168,9 +163,14 @@ def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
         yield "importance", importance
     if not isinstance(meta.get("tags") or "", str | list):
         yield "tags", meta["tags"]
+    yield from _list_odd_dates(meta)
     at = str(meta.get("created_at", archive.UNKNOWN))
     if at != archive.UNKNOWN and epoch(at) is None:
         yield "created_at", meta["created_at"]
+
+
+def _list_odd_dates(meta: dict[str, object]) -> list[tuple[str, object]]:
+    return [(key, value) for key, value, day in review_dates.read_dates(meta) if not day]
 
 
 def check_kinds(place: Place) -> Iterator[Finding]:

@@ -72,13 +72,11 @@ def run(
     written or may not be written; nothing is written then.
     """
     found = wiring(place, host, scope, home)
-    calls = tools and not remove and settings.calls_tools(hosts.get(host))
     _check_memory(host, scope, memory)
     load = partial(
         ShippedEntries.load,
         tools=tools,
         line=line or remove,
-        calls=calls,
         memory=("off", "store") if remove else (memory,),
     )
     if remove or not tools:

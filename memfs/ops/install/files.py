@@ -29,7 +29,6 @@ from memfs.store.blocks import Place
 
 _HOOKS = "/hooks.json"
 _LINE = "/line.json"
-_PROMPT = "/prompt.json"
 _MODULE = '"-P", "-c", "import memfs.__main__", '  # how Python runs us, in the shipped files
 _MEMORY = {"/memory_off.json": "off", "/memory_here.json": "store"}
 _CHANGED = "changed"  # in place of a digest: others changed it since, which must not be lost
@@ -58,11 +57,10 @@ class ShippedEntries:
         *,
         tools: bool,
         line: bool,
-        calls: bool,
         shared: bool,
         memory: Collection[str] = (),
     ) -> ShippedEntries:
-        """Load our entries; `calls`: prompt hooks call a tool and start no process.
+        """Load our entries.
 
         `shared`: they go into a file that git commits, and name nothing of this machine. `memory`
         is what becomes of the assistant's own: off, store (in the project's), or keep; what was set
@@ -89,7 +87,7 @@ class ShippedEntries:
         toml_text = ""
         for each in entries:
             name = each if isinstance(each, str) else _HOOKS if "hooks" in each else ""
-            if (name.endswith(_LINE) and not line) or (name.endswith(_PROMPT) and not calls):
+            if name.endswith(_LINE) and not line:
                 continue
             kind = next((what for end, what in _MEMORY.items() if name.endswith(end)), "")
             if kind and not any(memory):
@@ -110,10 +108,6 @@ class ShippedEntries:
             else:
                 is_wanted = kind in memory if kind else tools or name.endswith((_HOOKS, _LINE))
                 found = json.loads(text)
-                if name.endswith(_PROMPT):  # in place of the commands of the same events
-                    found = {
-                        "hooks": {**cast("settings_merge.Json", wanted["hooks"]), **found["hooks"]}
-                    }
                 (wanted if is_wanted else unwanted).update(found)
                 if "projects" in found and top != key:  # where earlier versions wrote it
                     unwanted["projects"] = {
@@ -196,7 +190,14 @@ class SettingsEdit:
 
 
 def resolve_path(place: Place, path: str) -> str:
-    """Return the real path of a settings file; no link leads out of the project."""
+    """Return the real path of a settings file; no link leads out of the project.
+
+    Raises `StoreError` for a link that does, or that leads to itself.
+    """
+    if outside.leads_nowhere(path):
+        raise StoreError(
+            f"{path} is a link that leads to itself", "remove it, or put a file in its place"
+        )
     if is_in_project(place, path):
         return outside.real_path(path, place.project.top if place.project else "")
     return os.path.realpath(path)

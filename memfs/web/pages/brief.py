@@ -5,8 +5,8 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from memfs import hosts
-from memfs.context import window_budget
 from memfs.ops import recent_prompts, show
+from memfs.tools.request_cost import measure_request
 from memfs.web.rendering import Visit, get, post
 
 _PROMPTS = 50  # the last ones that are listed
@@ -17,13 +17,12 @@ def show_brief(visit: Visit) -> Response:
     place = visit.place
     host = visit.query.get("host", "")
     host = host if host in hosts.NAMES else ""
-    usage = window_budget.measure_window(place, hosts.get(host).WINDOW if host else 0, host)
     return visit.render(
         "brief.html",
         "brief",
         "What the assistant sees",
         brief=show.brief(place, host),
-        usage=usage,
+        cost=measure_request(place, visit.site.home, host),
         hosts=hosts.NAMES,
         host=host,
     )
@@ -33,8 +32,8 @@ def list_prompts(visit: Visit) -> Response:
     """Show what the last prompts brought, why, what fell short, and what is dismissed."""
     found = recent_prompts.run(visit.place, _PROMPTS)
     dismissed = recent_prompts.list_dismissed(visit.place)
-    title = "What prompts brought"
-    return visit.render("prompts.html", "brief", title, prompts=found, dismissed=dismissed)
+    title = "What prompts are given"
+    return visit.render("prompts.html", "prompts", title, prompts=found, dismissed=dismissed)
 
 
 def decide_item(visit: Visit) -> Response:

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from memfs import files
 from memfs.files import signatures
 from memfs.recall.recall_snapshot import RecallSnapshot
-from memfs.store import blocks, facts
+from memfs.store import blocks, facts, session_outcomes
 from memfs.store.blocks import Place
 from memfs.web.rendering import Visit
 
@@ -53,12 +53,16 @@ class SectionSigns:
         texts = [signatures.sign_file(path) for _, _, path in blocks.paths(self._place)]
         given = [signatures.sign_file(f"{store.local}/given.log") for store in stores]
         said = list(self._recall.list_files())
+        noted = signatures.sign_file(f"{self._place.home.local}/{session_outcomes.FILE}")
         kept = [_sign_folders(f"{store.root}/{name}") for store in stores for name in _KEPT]
         stated = [signatures.sign_file(path) for store in stores for path in facts.sources(store)]
         return {
+            "home": [texts, given, said, stated],
+            "attention": [texts, stated],
             "blocks": texts,
-            "brief": [texts, given],
-            "sessions": said,
+            "brief": texts,
+            "prompts": given,
+            "sessions": [said, noted],
             "archive": kept,
             "facts": stated,
             "timeline": [texts, said],

@@ -1,36 +1,161 @@
-"""Sessions: the list, one of them by pages, find in it, its outcome, and how it is forgotten."""
+"""Sessions: the list, one of them by pages, find in it, stars and titles, and forgetting."""
 
 from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from itertools import groupby
+from urllib.parse import quote, unquote, urlencode
 
 from starlette.responses import Response
 from starlette.responses import Response as PlainResponse
 
-from memfs.core.errors import NotFoundError
-from memfs.ops import graph, sessions
-from memfs.ops.sessions import RecordedSession, SessionMessage
-from memfs.web.rendering import Visit, get, make_origin, post
+from memfs.core import formats
+from memfs.core.errors import NotFoundError, UsageError
+from memfs.core.formats import format_count
+from memfs.ops import graph, search, sessions
+from memfs.ops.sessions import RecordedSession, SessionFilter, SessionMessage
+from memfs.secrets import redact
+from memfs.store import clock
+from memfs.web.rendering import Visit, explain, get, make_origin, post
 
 _LISTED = 50  # sessions on a page
+_NAMED = 200  # sessions that are named before they are forgotten
 _PAGE = 200  # messages on a page
 _PROMPTS = 400  # in the list of prompts
 _FOUND = 200  # places of a word that are listed
+_CONDITIONS = ("q", "since", "until", "host", "outcome", "starred")
 
 
 def list_sessions(visit: Visit) -> Response:
-    """Show the sessions, those that were written to last first."""
-    number = visit.get_number()
-    host = visit.query.get("host", "")
-    place = visit.place
-    found = sessions.list_latest(place, (number - 1) * _LISTED, _LISTED, host)
+    """Show the sessions that meet the conditions of the address, the latest first, by periods."""
+    given = {name: visit.query.get(name, "").strip() for name in _CONDITIONS}
+    found, refusal = _select(visit)
+    shown, number, pages = visit.cut_page(found, _LISTED)
+    counts = Counter(_name_period(each) for each in found)
+    every = sessions.list_sessions(visit.place, cache=visit.project.sessions)
     return visit.render(
         "sessions.html",
         "sessions",
         "Sessions",
-        found=found,
-        host=host,
+        periods=[
+            (
+                name,
+                counts[name],
+                [(each, sessions.count_messages(visit.place, each)) for each in some],
+            )
+            for name, some in groupby(shown, _name_period)
+        ],
+        total=len(found),
+        hosts=sorted({each.host for each in every}),
+        given=given,
+        filters=urlencode({name: text for name, text in given.items() if text}),
+        here=visit.filters,
+        selected=visit.query.get("selected") == "all",
+        refusal=refusal,
         number=number,
-        pages=max(1, -(-found.total // _LISTED)),
+        pages=pages,
     )
+
+
+def _select(visit: Visit) -> tuple[list[RecordedSession], str]:
+    """Return the sessions that the address asks for, and why it cannot be answered, or ""."""
+    given = visit.query
+    try:
+        only = SessionFilter(
+            given.get("q", "").strip(),
+            search.parse_day(given["since"], end=False) if given.get("since") else None,
+            search.parse_day(given["until"], end=True) if given.get("until") else None,
+            given.get("host", ""),
+            outcome=given.get("outcome", ""),
+            starred=bool(given.get("starred")),
+        )
+    except UsageError as error:
+        return [], explain(error)
+    found = sessions.list_sessions(visit.place, only=only, cache=visit.project.sessions)
+    period = given.get("period", "")
+    return [each for each in found if period in ("", _name_period(each))], ""
+
+
+def _name_period(session: RecordedSession) -> str:
+    """Return the name of the time in which a session ended, as people call it now."""
+    moment = formats.parse(session.ended)
+    if moment is None:
+        return "Date unknown"
+    day, today = moment.date(), clock.moment().astimezone().date()
+    week = today - timedelta(days=today.weekday())
+    for name, first in (
+        ("Today", today),
+        ("Yesterday", today - timedelta(days=1)),
+        ("This week", week),
+        ("Last week", week - timedelta(days=7)),
+    ):
+        if day >= first:
+            return name
+    return f"{day:%B %Y}"
+
+
+def _list_picked(visit: Visit) -> list[RecordedSession]:
+    """Return the sessions that a form names, those that are still there."""
+    found = []
+    for name in [*visit.list_picked(), *visit.form.get("sessions", "").split()]:
+        host, _, ident = name.partition("/")
+        try:
+            found.append(sessions.load_session(visit.place, host, unquote(ident)))
+        except NotFoundError:
+            continue  # another page forgot it
+    return found
+
+
+def change_selected(visit: Visit) -> Response:
+    """Star the sessions that a form names, or take their stars, or ask whether to forget them."""
+    picked, what = _list_picked(visit), visit.form.get("to", "")
+    if what == "forget" and picked:
+        return _ask_to_forget(visit, picked)
+    if what in ("star", "unstar") and picked:
+        sessions.star_sessions(visit.place, picked, starred=what == "star")
+        done = "starred" if what == "star" else "no star any more"
+        visit.say(f"{done}: {picked[0].title if len(picked) == 1 else len(picked)}")
+    if not picked:
+        visit.say("no session is selected", "refused")
+    return visit.redirect(f"sessions?{visit.filters}" if visit.filters else "sessions")
+
+
+def preview_forgetting(visit: Visit) -> Response:
+    """Ask whether the sessions that the address asks for are to be forgotten, but starred ones."""
+    found, refusal = _select(visit)
+    if refusal:
+        raise UsageError(refusal)
+    going = [each for each in found if not each.starred]
+    return _ask_to_forget(visit, going, starred=len(found) - len(going))
+
+
+def _ask_to_forget(visit: Visit, going: list[RecordedSession], *, starred: int = 0) -> Response:
+    return visit.render(
+        "forget.html",
+        "sessions",
+        "Forget sessions",
+        going=going[:_NAMED],
+        total=len(going),
+        starred=starred,
+        names=" ".join(f"{each.host}/{quote(each.id, safe='')}" for each in going),
+    )
+
+
+def forget_sessions(visit: Visit) -> Response:
+    """Forget the sessions that a form names."""
+    done = sessions.forget_sessions(visit.place, _list_picked(visit), make_origin())
+    what = ", ".join(map(format_count, (done.messages, done.facts), ("message", "fact")))
+    visit.say(f"forgot {format_count(done.sessions, 'session')}: {what}")
+    return visit.redirect("sessions")
+
+
+def rename_session(visit: Visit) -> Response:
+    """Give a session a title; without one, its own."""
+    session, _ = _open(visit)
+    title = sessions.rename_session(visit.place, session, visit.form.get("title", ""))
+    visit.say(f"the title is: {title}")
+    return visit.redirect(f"sessions/{session.host}/{quote(session.id, safe='')}")
 
 
 def show_session(visit: Visit) -> Response:
@@ -46,8 +171,10 @@ def show_session(visit: Visit) -> Response:
     return visit.render(
         "session.html",
         "sessions",
-        f"Session {session.id[:8]}",
+        redact(session.title) or f"Session {session.id[:8]}",
         session=session,
+        name=f"{session.host}/{quote(session.id, safe='')}",
+        as_text=bool(given.get("text")),
         said=list(enumerate(said))[(number - 1) * _PAGE : number * _PAGE],
         total=len(said),
         number=number,
@@ -109,27 +236,18 @@ def set_outcome(visit: Visit) -> Response:
     worked = form.get("how") == "worked"
     graph.set_outcome(visit.place, session.id, worked=worked, why=form.get("why", "").strip())
     visit.say(f"session {session.id[:8]}: {'worked' if worked else 'failed'}")
-    return visit.redirect(f"sessions/{session.host}/{session.id}")
-
-
-def forget_session(visit: Visit) -> Response:
-    """Ask whether a session is to be forgotten; with a yes, forget it."""
-    session, said = _open(visit)
-    if "yes" not in visit.form:
-        return visit.render(
-            "forget.html", "sessions", "Forget a session", session=session, total=len(said)
-        )
-    done = sessions.forget_session(visit.place, session.id, make_origin())
-    visit.say(f"forgot {done.messages:,} messages and {done.facts:,} facts")
-    return visit.redirect("sessions")
+    return visit.redirect(f"sessions/{session.host}/{quote(session.id, safe='')}")
 
 
 _ONE = "/sessions/{host}/{session}"
 ROUTES = [
     get("/sessions", list_sessions),
+    post("/sessions", change_selected),
+    get("/sessions/forget", preview_forgetting),
+    post("/sessions/forget", forget_sessions),
     get(_ONE, show_session),
+    post(_ONE, rename_session),
     get(f"{_ONE}/flow", show_flow),
     get(f"{_ONE}/flow.svg", draw_flow),
     post(f"{_ONE}/outcome", set_outcome),
-    post(f"{_ONE}/forget", forget_session),
 ]

@@ -17,6 +17,8 @@ _WIDE, _HIGH = 720, 160
 _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 _COSTS = 20  # sessions that are listed
+_COST_DAYS = 60  # that are drawn
+_PLOTTED = 3  # a plot has so many points at least
 
 
 def show_timeline(visit: Visit) -> Response:
@@ -41,6 +43,18 @@ def show_timeline(visit: Visit) -> Response:
         edits=edits,
         busy=[each for each in reversed(found.days) if each.messages or each.edits],
         costs=found.costs[:_COSTS],
+        cost_plot=draw_bars(
+            [
+                (f"{each.host} {each.session[:8]}", each.tokens)
+                for each in reversed(found.costs[:_COSTS])
+            ],
+            "Tokens given to prompts by session",
+        ),
+        day_plot=draw_bars(
+            [(each.day, each.tokens) for each in found.day_costs[-_COST_DAYS:]],
+            "Tokens given to prompts by day",
+        ),
+        plotted=_PLOTTED,
         hooks=[
             (each, datetime.fromtimestamp(each.last, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
             for each in found.hooks
@@ -102,6 +116,31 @@ def draw_line(points: Sequence[tuple[str, int]], title: str) -> Markup:
         last = Markup('<text class="end" x="{}" y="{}">{}</text>')
         parts.append(last.format(_WIDE - 20, _HIGH - 6, points[-1][0]))
     return _wrap(_WIDE, _HIGH, title, parts)
+
+
+def draw_bars(points: Sequence[tuple[str, int]], title: str) -> Markup:
+    """Return a bar for each (name, value), the highest one with its value."""
+    if not points:
+        return Markup()
+    most = max(1, *(value for _, value in points))
+    step = min(32.0, (_WIDE - 60) / len(points))
+    parts = [
+        Markup(
+            '<rect class="dot" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}">'
+            "<title>{}: {:,}</title></rect>"
+        ).format(40 + place * step, 20 + (_HIGH - 50) * (1 - value / most), step * 0.8,
+                 (_HIGH - 50) * value / most, name, value)
+        for place, (name, value) in enumerate(points)
+    ]  # fmt: skip
+    parts += [
+        Markup('<text x="0" y="24">{:,}</text>').format(most),
+        Markup('<text x="0" y="{}">0</text>').format(_HIGH - 30),
+        Markup('<text x="40" y="{}">{}</text>').format(_HIGH - 6, points[0][0]),
+        Markup('<text class="end" x="{:.1f}" y="{}">{}</text>').format(
+            max(200.0, 40 + len(points) * step), _HIGH - 6, points[-1][0]
+        ),
+    ]
+    return _wrap(int(max(220, 50 + len(points) * step)), _HIGH, title, parts)
 
 
 def _wrap(width: int, height: int, title: str, parts: list[Markup]) -> Markup:

@@ -15,7 +15,54 @@ function choose(step) {
   entries[next].scrollIntoView({ block: "nearest" });
 }
 
+// The list of the page "Go to" over any other page: words narrow it, arrows move in it.
+const palette = document.getElementById("palette");
+let asked = 0;
+let shown = Promise.resolve();
+
+async function narrowPalette(turn) {
+  const words = new URLSearchParams({ q: palette.querySelector("input").value });
+  const answer = await fetch(`${document.body.dataset.base}/go?${words}`, { headers: { "memfs-refresh": "yes" } }).catch(() => null);
+  if (!answer?.ok || turn !== asked) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  palette.querySelector("[data-results]").replaceWith(page.querySelector("main [data-results]"));
+}
+
+function openPalette() {
+  const input = document.querySelector("main [data-palette] input") || palette.querySelector("input");
+  if (palette.contains(input) && !palette.open) {
+    input.value = "";
+    palette.showModal();
+    shown = narrowPalette(++asked);
+  }
+  input.focus();
+}
+
+palette.addEventListener("input", () => { shown = narrowPalette(++asked); });
+palette.addEventListener("submit", async (event) => {
+  if (event.target.method !== "get") return;
+  event.preventDefault();
+  await shown; // what Enter opens is what these words name
+  palette.querySelector(".palette a, .palette button")?.click();
+});
+
+function moveInPalette(event) {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const list = event.target.closest("[data-palette]");
+  if (!step || !list) return;
+  const stops = [list.querySelector("input"), ...list.querySelectorAll(".palette a, .palette button")];
+  const next = stops[stops.indexOf(event.target) + step];
+  event.preventDefault();
+  next?.focus();
+}
+
 document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    openPalette();
+    return;
+  }
+  moveInPalette(event);
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
   const keys = document.getElementById("keys");
   if (event.key === "/") {
@@ -45,7 +92,7 @@ function follow() {
   const { base, section } = document.body.dataset;
   if (!section || !window.EventSource) return;
   const news = new EventSource(`${base}/events`);
-  let changed = false;
+  let changed = new URLSearchParams(location.search).has("selected"); // what comes is not selected, too
   document.addEventListener("input", (event) => { changed ||= event.target.closest("main") !== null; });
   news.addEventListener("change", async (event) => {
     if (changed || !event.data.split(" ").includes(section)) return;
@@ -59,6 +106,7 @@ function follow() {
       if (open.has(each.textContent)) each.parentElement.open = true;
     }
     document.getElementById("main").replaceChildren(...main.childNodes);
+    document.querySelector(".sections ul").replaceWith(page.querySelector(".sections ul"));
     countLeft();
   });
   addEventListener("pagehide", () => news.close());

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import msgspec
 
 from memfs.ipc import client
+from memfs.ipc.service_query import ServiceQuery
 from memfs.search.request import Filter, SearchRequest
 from memfs.service import app, server
 from memfs.team import prompts
@@ -60,15 +61,20 @@ def _samples(world: World) -> list[Case]:
         "prompt": "where do gophers dig tunnels?",
     }
     stop = payload | {"hook_event_name": "Stop", "transcript_path": str(world.repo / "said.jsonl")}
-    root = str(world.store)
-    asked = SearchRequest(
-        root, str(world.home / ".agent-memory"), "gophers", "text", Filter(), 5, 1
-    )
+    user = str(world.home / ".agent-memory")
+    wanted = SearchRequest("gophers", "text", Filter(), 5, 1)
+
+    def ask(kind: str, *arguments: object) -> bytes:
+        query = ServiceQuery(str(world.store), user, "s1", [*arguments])
+        return client.format_question("query", [kind], msgspec.json.encode(query))
+
     questions = [
         client.format_question("hook", ["0.5", "claude"], msgspec.json.encode(payload)),
         client.format_question("hook", ["0.5", "auto", "mcp"], msgspec.json.encode(stop)),
-        client.format_question("search", ["hits"], msgspec.json.encode(asked)),
-        client.format_question("search", ["sessions"], msgspec.json.encode(asked)),
+        ask("search", "hits", wanted),
+        ask("search", "sessions", wanted),
+        ask("context", "where do gophers dig?", 0, None),
+        ask("graph", "similar", "gophers", 5),
         client.format_question("hold", [str(world.repo)], b""),
         client.format_question("status", [], b""),
     ]

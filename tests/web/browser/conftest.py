@@ -17,8 +17,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from memfs.core.body_edits import Append, Create
 from memfs.core.records import Fact, Message
 from memfs.ops import archive, edit
-from memfs.store import facts, recall
+from memfs.store import clock, facts, prompt_log, recall, sessions
 from memfs.store.blocks import Place
+from memfs.store.prompt_log import PromptRecord
 from memfs.web.access import Access
 from memfs.web.server import PageServer
 from tests.ops.imports import BY
@@ -101,7 +102,7 @@ class Visitor:
         page.on("pageerror", lambda error: complaints.append(str(error)))
         if self._state is None and let_in:
             page.goto(Path(self._server.access.write_opener(str(self._folder))).as_uri())
-            page.wait_for_url("**/blocks")
+            page.wait_for_url("**/home")
             self._state = context.storage_state()
         access = self._server.access
         base = f"http://{access.host}{access.root}/{self._server.projects[0].key}"
@@ -138,6 +139,11 @@ def week(place: Place) -> Place:
     fact = Fact("f" * 16, "The gateway times out after 5 s", 0.9, "decision", ("gateway",),
                 host="claude", session="gone", message="m0", at="2026-04-01T10:00:00Z")  # fmt: skip
     facts.write_facts(place.home, [fact])
+    for number in range(9):
+        at = clock.seconds() - number * 86400
+        given = PromptRecord(at, "claude", f"s-{number % 4}", 0.5, 0.4, "", "word " * number)
+        prompt_log.note_prompt(place.home, given)
+    sessions.note_run(place.home.local, "claude", "prompt", 12.0)
     return place
 
 

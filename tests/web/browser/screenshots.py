@@ -18,6 +18,8 @@ from playwright.sync_api import sync_playwright
 from tests.web.browser.conftest import CHROMIUM
 
 PAGES = {
+    "home": "home",
+    "attention": "attention",
     "blocks": "blocks",
     "block": "blocks/system_rules",
     "change": "blocks/system_rules/history",
@@ -120,7 +122,7 @@ def take_pictures(target: Path) -> None:
             window = browser.new_context(viewport={"width": _WIDTH, "height": _HEIGHT})
             page = window.new_page()
             page.goto(opener)
-            page.wait_for_url("**/blocks")
+            page.wait_for_url("**/home")
             base = page.url.rpartition("/")[0]
             for name, path in PAGES.items():
                 for theme in ("light", "dark"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
@@ -11,8 +12,10 @@ from playwright.sync_api import expect
 
 from memfs.core.body_edits import Append
 from memfs.ops import edit, sessions, show
-from memfs.store import store_paths
+from memfs.store import clock, prompt_log, standing_rules, store_paths
 from memfs.store.blocks import Place
+from memfs.store.prompt_log import PromptRecord
+from memfs.store.standing_rules import StandingRule
 from tests.ops.imports import BY
 from tests.web.browser.conftest import Visitor
 
@@ -42,13 +45,13 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     page.get_by_role("button", name="Find", exact=True).click()
     assert "1 place" in page.get_by_role("heading", level=2).first.inner_text()
     count = len(sessions.list_sessions(week))
-    page.get_by_text("How it came out; forget it").click()
-    page.get_by_role("button", name="Forget this session").click()
+    page.get_by_text("Title, star, outcome; forget it").click()
+    page.get_by_role("button", name="Forget…").click()
     page.get_by_role("button", name="Forget it").click()
     assert len(sessions.list_sessions(week)) == count - 1
 
     visit.go("facts")
-    page.get_by_role("button", name="Accept", exact=True).click()
+    page.locator(".entry").get_by_role("button", name="Accept", exact=True).click()
     expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
     assert week.project
@@ -58,6 +61,38 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     expect(page.get_by_role("main")).to_contain_text("memfs trust")
     assert page.get_by_role("main").get_by_role("button").count() == 0
     assert not visit.complaints
+
+
+def test_what_people_come_for_takes_three_clicks(visitor: Visitor, week: Place) -> None:
+    rules = [StandingRule("2026-04-01T10:00:00Z", "claude", "s-1", "m0", text)
+             for text in ("never push to main", "run ruff before a commit", "no pickles in s3")]  # fmt: skip
+    standing_rules.write(week.home, rules)
+    visitor.open()
+    visit = visitor.open()
+    page = visit.go("home")
+    for _ in rules:  # accept three rules
+        page.get_by_role("button", name="Take it into").first.click()
+        expect(page.get_by_role("status").first).to_contain_text("accepted:")
+    assert all(rule.text in show.run(week, "system_rules").block.value for rule in rules)
+
+    page = visit.go("home")  # undo the last edit
+    page.get_by_role("button", name="Undo the last edit").first.click()
+    assert rules[-1].text not in show.run(week, "system_rules").block.value
+
+    page = visit.go("home")  # see what yesterday's prompts cost
+    page.get_by_role("link", name="Cost by day and session").click()
+    yesterday = page.locator("section[aria-labelledby=costs] tbody tr").nth(1)
+    assert re.fullmatch(r"2\d{3}-\d\d-\d\d\s+1\s+\d+", yesterday.inner_text())
+    assert not visit.complaints
+
+
+def test_what_a_prompt_is_given_appears_by_itself(visitor: Visitor, week: Place) -> None:
+    page = visitor.open().go("prompts")
+    page.wait_for_timeout(1500)
+    text = "The gateway lock times out. " * 9
+    record = PromptRecord(clock.seconds(), "claude", "s-1", 0.5, 0.4, "", text)
+    prompt_log.note_prompt(week.home, record)
+    page.get_by_text(f"{len(text)} characters").wait_for(timeout=10_000)
 
 
 def test_an_edit_elsewhere_appears_by_itself(visitor: Visitor, week: Place) -> None:
@@ -143,7 +178,54 @@ def test_the_code_is_typed_and_the_page_opens(visitor: Visitor) -> None:
     page.get_by_text("This code is wrong").wait_for()
     page.get_by_label("Code").fill(visit.access.ticket)
     page.get_by_role("button", name="Open the page").click()
-    page.wait_for_url("**/blocks")
-    assert page.get_by_role("heading", level=1).inner_text() == "Blocks"
+    page.wait_for_url("**/home")
+    assert page.get_by_role("heading", level=1).inner_text() == "repo"
     page.reload()
-    assert page.get_by_role("heading", level=1).inner_text() == "Blocks"
+    assert page.get_by_role("heading", level=1).inner_text() == "repo"
+
+
+def test_the_palette_is_used_by_keys_alone(visitor: Visitor, week: Place) -> None:
+    visit = visitor.open()
+    page = visit.go("blocks")
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Go to")
+    words = palette.get_by_label("Page, block, session or command")
+    expect(words).to_be_focused()
+    words.press_sequentially("turn 0 of 2")
+    expect(palette.get_by_role("status")).to_have_text("2 entries")
+    assert not visit.find_violations()
+    page.keyboard.press("ArrowDown")
+    expect(palette.get_by_role("link").first).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/sessions/claude/s-2")
+    page.keyboard.press("Control+k")
+    palette.get_by_role("button", name="Undo the last edit").wait_for()
+    page.keyboard.press("Escape")
+    assert not palette.is_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("undo")
+    expect(palette.get_by_role("listitem")).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").first).to_contain_text("is taken back")
+    assert "世界" not in show.run(week, "persona").block.value
+    assert not visit.complaints
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_tasks_take_three_clicks(visitor: Visitor, week: Place, scripts: bool) -> None:
+    texts = ("Never deploy on Fridays.", "Always run the linter first.", "Never use tabs.")
+    rules = [StandingRule("2026-04-01T10:00:00Z", "claude", "s-1", "m0", text) for text in texts]
+    standing_rules.write(week.home, rules)
+    visitor.open()
+    page = visitor.open(scripts=scripts).go("blocks")
+    page.get_by_role("link", name="Facts and rules").click()
+    page.get_by_role("link", name="Select rules").click()
+    page.get_by_role("group").get_by_role("button", name="Accept").click()
+    expect(page.get_by_role("status").first).to_contain_text("accepted: 3 rules")
+    assert all(text in show.run(week, "system_rules").block.value for text in texts)
+
+    page.get_by_role("link", name="Sessions").click()
+    page.get_by_role("link", name="Forget these of April 2026").click()
+    page.get_by_role("button", name="Forget all 4").click()
+    expect(page.get_by_role("status").first).to_contain_text("forgot 4 sessions")
+    assert not sessions.list_sessions(week)

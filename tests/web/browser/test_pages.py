@@ -7,10 +7,11 @@ import pytest
 from tests.web.browser.conftest import Visitor
 
 PAGES = (
-    "blocks", "blocks/new", "blocks/persona", "blocks/persona/edit", "blocks/persona/history",
+    "home", "attention", "blocks", "blocks/new", "blocks/persona", "blocks/persona/edit", "blocks/persona/history",
     "blocks/persona/blame", "brief", "prompts", "search", "search?q=gateway+lock", "sessions",
-    "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline", "archive", "facts", "sources",
-    "health", "health/trust", "health/secrets", "health/imports",
+    "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline", "archive", "sources",
+    "sessions?selected=all&q=gateway", "sessions/forget?q=gateway", "facts", "facts?selected=all",
+    "go", "go?q=s", "health", "health/trust", "health/secrets", "health/imports",
 )  # fmt: skip
 
 
@@ -35,6 +36,22 @@ def test_no_page_scrolls_sideways(visitor: Visitor, width: int) -> None:
         if visit.is_too_wide():
             wide.append(path)
     assert not wide
+
+
+def test_on_a_phone_the_current_section_is_seen_and_hits_come_before_facets(
+    visitor: Visitor,
+) -> None:
+    visit = visitor.open(width=400)
+    for path in PAGES:
+        current = visit.go(path).locator("nav a[aria-current=page]").bounding_box()
+        assert current, path
+        assert current["x"] >= 0, path
+        assert current["x"] + current["width"] <= 400, path
+    page = visit.go("search?q=gateway+lock")
+    hits, facets = (page.locator(f".columns > {tag}").bounding_box() for tag in ("ol", "aside"))
+    assert hits
+    assert facets
+    assert hits["y"] < facets["y"]
 
 
 def test_text_of_twice_the_size_fits(visitor: Visitor) -> None:

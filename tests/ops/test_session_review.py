@@ -13,7 +13,7 @@ from memfs import hosts
 from memfs.core.body_edits import Append, Rethink
 from memfs.core.events import PROMPT, REVIEW, STOP, Event, Reply
 from memfs.core.records import Origin
-from memfs.ops import brief, edit, ingest, page, review, session_end
+from memfs.ops import brief, edit, ingest, page, session_end, session_review
 from memfs.store import blocks, proposals, sessions, spool
 from memfs.store.blocks import Place
 
@@ -47,7 +47,7 @@ def stop(place: Place, count: int, *, again: bool = False, host: str = "claude")
     event = Event(host, STOP, "Stop", "s1", str(folder), transcript(folder, count))
     event.again = again
     ingest.ingest_event(event)
-    return review.finish_turn(event)
+    return session_review.finish_turn(event)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_turn_that_a_hook_asked_for_is_never_gone_on_with(
 
 def test_off_asks_for_nothing(here: Place) -> None:
     assert stop(here, 9).more == ""
-    assert not review.is_wanted(here)
+    assert not session_review.is_wanted(here)
 
 
 def test_a_nudge_comes_with_the_next_prompt(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_our_own_prompt_is_nothing_a_person_said(here: Place) -> None:
     text = path.read_text().replace("Prompt number 0.", f"{REVIEW} Before this ends, look.")
     path.write_text(text)
     ingest.ingest_event(Event("claude", STOP, "Stop", "s1", str(folder), str(path)))
-    assert review.prompts(here, "claude") == 0
+    assert session_review.prompts(here, "claude") == 0
 
 
 def test_under_pressure_the_next_prompt_names_what_could_go(here: Place) -> None:
@@ -229,7 +229,7 @@ def test_a_repository_has_no_model_review_sessions(here: Place) -> None:
     config = Path(here.home.root, "config.yaml")
     config.write_text(config.read_text() + "review: {mode: background, min_messages: 0}\n")
     event = Event("claude", "end", "SessionEnd", "s1", here.home.top)
-    assert review.finish_session(event) == ""
+    assert session_review.finish_session(event) == ""
 
 
 def test_what_memfs_asked_itself_is_not_ingested(here: Place, home: Path) -> None:
@@ -237,7 +237,7 @@ def test_what_memfs_asked_itself_is_not_ingested(here: Place, home: Path) -> Non
     path = Path(transcript(folder, 2))
     path.write_text(path.read_text().replace(str(folder), str(home / ".agent-memory/local/model")))
     ingest.ingest_event(Event("claude", STOP, "Stop", "s1", str(folder), str(path)))
-    assert review.prompts(here, "claude") == 0
+    assert session_review.prompts(here, "claude") == 0
 
 
 def test_a_part_that_is_named_under_pressure_stays_a_part_of_our_line(

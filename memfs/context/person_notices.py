@@ -1,0 +1,120 @@
+"""One line for the person in front of an assistant: what memory did just now. Hot path.
+
+Assistants show it, and no model reads it: `Reply.notice` is where it stands.
+"""
+
+from memfs import files
+from memfs.core import label as labels
+from memfs.core.escaping import flatten_text
+from memfs.store import config, sessions, store_paths
+from memfs.store.blocks import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from memfs.core.brief_layout import Recalled
+    from memfs.core.records import JournalEntry
+
+START, RECALL, EDIT = "start", "recall", "edit"
+_QUEUE = "edited.txt"  # of a session: what was edited since its last turn ended
+_SHOWN = 60  # characters of a label or a text
+_MOST = 3  # edits that are named
+_NOUNS = {  # of recalled items that are not called as their kind is
+    "message": "session",
+    "source": "source chunk",
+    "static": "reference text",
+    "team": "team answer",
+}
+_VERBS = {"delete": "deleted", "remove": "removed from", "rename": "renamed to"}
+
+
+def is_wanted(place: Place, what: str) -> bool:
+    """Return whether a person wants a line, in a project whose memory may be used."""
+    wanted = config.load(place).get("hooks.notices") if place.project else None
+    return isinstance(wanted, list) and what in wanted
+
+
+def describe_start(place: Place, blocks: "Collection[str]", rules: int) -> str:
+    """Describe what a new session has; "" for one that was shown it before.
+
+    `blocks` are `tier:label` of those in the brief, `rules` counts those in no block.
+    """
+    shown_before = files.is_file(sessions.path(place.home, place.session))
+    if shown_before or not is_wanted(place, START):
+        return ""
+    folder = f"{place.home.local}/recall"
+    counts = {
+        "block": sum(not key.startswith(f"{labels.SESSION}:") for key in blocks),
+        "rule": rules,
+        "session": sum(
+            name.endswith(".jsonl")
+            for host in store_paths.list_folders(folder)
+            for name in files.names(f"{folder}/{host}")
+        ),
+    }
+    found = [_count(noun, number) for noun, number in counts.items() if number]
+    return f"memfs: {', '.join(found)}" if found else ""
+
+
+def describe_recall(place: Place, found: "Sequence[Recalled]") -> str:
+    """Describe what a prompt was given, "" for nothing."""
+    if not found or not is_wanted(place, RECALL):
+        return ""
+    counts: dict[str, int] = {}
+    for hit in found:
+        noun = _NOUNS.get(hit.kind, hit.kind)
+        counts[noun] = counts.get(noun, 0) + 1
+    listed = ", ".join(_count(noun, number) for noun, number in counts.items())
+    return f"memfs: recalled {flatten_text(listed)} (memfs last)"
+
+
+def queue_edits(place: Place, session: str, entries: "Iterable[JournalEntry]") -> None:
+    """Queue what an assistant's session edited for the end of its turn. It can be lost."""
+    if not session or not is_wanted(place, EDIT):
+        return
+    lines = "".join(f"{line}\n" for entry in entries if (line := _describe_edit(entry)))
+    try:
+        if lines:
+            sessions.queue_notice(place.home, session, lines.rstrip("\n"), _QUEUE)
+    except OSError:  # a full disk: the edit is made
+        return
+
+
+def take_edits(place: Place) -> str:
+    """Return the lines about what a session edited since it was asked last, "" for none."""
+    text = sessions.peek_notice(place.home, place.session, _QUEUE)
+    if not text:
+        return ""
+    sessions.clear_notice(place.home, place.session, _QUEUE)
+    lines = text.split("\n")
+    more = [f"memfs: and {len(lines) - _MOST} more edits: memfs log"] if lines[_MOST:] else []
+    return "\n".join([*(f"memfs: {line}" for line in lines[:_MOST]), *more])
+
+
+def _describe_edit(entry: "JournalEntry") -> str:
+    """Describe an edit, and how it is undone; "" for the old label of a renamed block."""
+    if entry.op == "rename" and entry.after is None:
+        return ""
+    from memfs.core import frontmatter  # with the first edit
+
+    before, after = (
+        (frontmatter.split(text)[1] if text else "").split("\n")
+        for text in (entry.before, entry.after)
+    )
+    known, shown = (after, before) if entry.op == "remove" else (before, after)
+    new = next((line for line in shown if line.strip() and line not in known), "")
+    said = f": {_shorten(new)}" if new and entry.op not in ("delete", "rename") else ""
+    label = _shorten(entry.label)
+    return f"{_VERBS.get(entry.op, 'saved to')} {label}{said}; undo: memfs undo {label}"
+
+
+def _shorten(text: str) -> str:
+    from memfs.core.injection_signs import reveal_hidden  # with the first edit
+
+    flat = reveal_hidden(flatten_text(text.strip()))
+    return flat if len(flat) <= _SHOWN else f"{flat[: _SHOWN - 1].rstrip()}…"
+
+
+def _count(noun: str, number: int) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

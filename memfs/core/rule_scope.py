@@ -1,0 +1,191 @@
+"""Which files and commands a block is about: the globs of its front matter. Hot path.
+
+`paths` are globs of files, relative to the project: `*` and `?` stay in a folder, `**` crosses
+folders, `{a,b}` is either. One without a slash is of any folder, one that ends with a slash of all
+below it. `commands` are globs of simple commands. Nothing here can take long: each glob is short,
+and is matched in steps bounded by its length times that of the text.
+"""
+
+import posixpath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ASK, DENY = "ask", "deny"
+KEYS = ("paths", "commands", "enforce")
+_LONGEST = 300  # characters of a glob
+_MOST = 100  # globs, with braces expanded
+_MORE = " *"  # a command may have more words than its glob
+
+
+class RuleScope:
+    """What a block is about. `enforce` is "", `ask` or `deny`; `problems` names what is ignored."""
+
+    __slots__ = ("commands", "enforce", "paths", "problems")
+
+    def __init__(self, meta: "dict[str, object]") -> None:
+        self.problems: list[str] = []
+        self.paths = self._read(meta, "paths")
+        self.commands = self._read(meta, "commands")
+        enforce = meta.get("enforce", "")
+        self.enforce = enforce if isinstance(enforce, str) and enforce in (ASK, DENY) else ""
+        if enforce and not self.enforce:
+            self.problems.append(f"enforce is {enforce!r}: it can be ask or deny")
+        elif self.enforce and not (self.paths or self.commands):
+            self.problems.append("enforce needs commands or paths that it is for")
+        elif self.commands and not self.enforce:
+            self.problems.append("commands needs enforce: ask or deny")
+
+    def find_path(self, path: str) -> str:
+        """Return the glob that matches a path relative to the project, "" for none."""
+        return next((glob for glob in self.paths if matches_path(glob, path)), "")
+
+    def find_command(self, command: str) -> str:
+        """Return the glob that matches a simple command (see `shell_commands`), "" for none."""
+        return next((glob for glob in self.commands if matches_command(glob, command)), "")
+
+    def describe(self) -> str:
+        """Return what the block is for in words, "" for everything."""
+        parts = [f"{self.enforce}: {glob}" for glob in self.commands if self.enforce]
+        if self.paths:
+            writing = f"{self.enforce} writing: " if self.enforce else "for "
+            parts.append(writing + ", ".join(self.paths))
+        return "; ".join(parts)
+
+    def sign(self, name: str) -> str:
+        """Return a text that is the same as long as the block of a name enforces the same."""
+        return "\0".join((name, self.enforce, "\n".join(self.paths), "\n".join(self.commands)))
+
+    def _read(self, meta: "dict[str, object]", key: str) -> "list[str]":
+        value = meta.get(key)
+        if value is None:
+            return []
+        listed = _split_list(value) if isinstance(value, str) else value
+        if not isinstance(listed, list):
+            self.problems.append(f"{key} is no list of globs")
+            return []
+        found = []
+        for glob in listed:
+            wrong = find_problem(glob)
+            if wrong:
+                self.problems.append(f"{key}: {wrong}")
+            else:
+                found.append(glob.strip())
+        return found
+
+
+def has_scope(raw: str) -> bool:
+    """Tell cheaply whether the text of a block may name paths or be enforced."""
+    return raw.startswith("---") and ("\npaths:" in raw or "\nenforce:" in raw)
+
+
+def find_problem(glob: object) -> str:
+    """Return why a glob cannot be used, "" if it can."""
+    if not isinstance(glob, str) or not glob.strip():
+        return f"{glob!r} is no glob"
+    if len(glob) > _LONGEST:
+        return f"a glob has {len(glob):,} characters, at most {_LONGEST} may be"
+    if not glob.isprintable():
+        return f"{glob!r} has characters that are not shown"
+    expanded = _expand_braces(glob)
+    if expanded is None:
+        return f"{glob!r}: its braces do not match"
+    return "" if len(expanded) <= _MOST else f"{glob!r} stands for more than {_MOST} globs"
+
+
+def matches_path(glob: str, path: str) -> bool:
+    """Tell whether a glob matches a path relative to the project, with slashes."""
+    parts = path.split("/")
+    for each in _expand_braces(glob) or ():
+        plain = each.removeprefix("./").removeprefix("/")
+        plain += "**" if plain.endswith("/") else ""
+        wanted = plain.split("/") if "/" in plain else ["**", plain]
+        if _match(wanted, parts, "**", _matches_name):
+            return True
+    return False
+
+
+def matches_command(glob: str, command: str) -> bool:
+    """Tell whether a glob matches a simple command: all of it, or its first words.
+
+    A program that is named by its path counts as its name, unless the glob has a path too.
+    """
+    program, space, rest = command.partition(" ")
+    bare = posixpath.basename(program) + space + rest
+    for each in _expand_braces(glob) or ():
+        plain = " ".join(each.split())
+        text = command if "/" in plain.partition(" ")[0] else bare
+        if _matches_name(plain, text) or _matches_name(plain + _MORE, text):
+            return True
+    return False
+
+
+def _matches_name(glob: str, text: str) -> bool:
+    return _match(glob, text, "*", _is_same)
+
+
+def _is_same(wanted: str, character: str) -> bool:
+    return wanted in ("?", character)
+
+
+def _match(wanted: "Sequence[str]", found: "Sequence[str]", star: str, is_same: object) -> bool:
+    """Tell whether a sequence matches one with stars, each of which is any number of items.
+
+    Only the last star is tried again: what an earlier one could take it can take as well.
+    """
+    at = place = 0
+    last, behind = -1, 0
+    while place < len(found):
+        if at < len(wanted) and wanted[at] == star:
+            last, behind = at, place
+            at += 1
+        elif at < len(wanted) and is_same(wanted[at], found[place]):  # type: ignore[operator]
+            at += 1
+            place += 1
+        elif last >= 0:
+            at = last + 1
+            behind += 1
+            place = behind
+        else:
+            return False
+    return all(each == star for each in wanted[at:])
+
+
+def _expand_braces(glob: str) -> "list[str] | None":
+    """Return what a glob with braces stands for, a few more than allowed at most; None: broken."""
+    found, start = [""], 0
+    for inner, begin, end in _find_braces(glob):
+        if begin < 0:
+            return None
+        options = inner.split(",")
+        head = glob[start:begin]
+        found = [each + head + option for each in found for option in options][: _MOST + 1]
+        start = end
+    return [each + glob[start:] for each in found]
+
+
+def _find_braces(glob: str) -> "Iterator[tuple[str, int, int]]":
+    """Yield (content, start, end) of each pair of braces; start -1 for one that is broken."""
+    end = 0
+    while "{" in glob[end:] or "}" in glob[end:]:
+        begin = glob.find("{", end)
+        close = glob.find("}", end)
+        inner = glob[begin + 1 : close]
+        if not -1 < begin < close or "{" in inner:
+            yield "", -1, -1
+            return
+        end = close + 1
+        yield inner, begin, end
+
+
+def _split_list(text: str) -> "list[object]":
+    """Split globs between commas, but not those in braces."""
+    found: list[object] = []
+    depth = start = 0
+    for at, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if character == "," and depth <= 0:
+            found.append(text[start:at])
+            start = at + 1
+    return [*found, text[start:]]

@@ -1,0 +1,165 @@
+"""The simple commands in a shell line, by its form: nothing is run or expanded. Hot path.
+
+A line is split at `&&`, `||`, `;`, `|`, `&`, line ends and parentheses outside of quotes. What a
+substitution or `sh -c` runs is a line of its own. Here-documents and comments are left out. It is
+for rules that people write for an assistant, and no lock: a shell has other ways.
+"""
+
+_MOST = 20_000  # characters of a line that are looked at
+_COMMANDS, _LONGEST = 200, 2000  # commands that are returned, and characters of each
+_DEEPEST = 3  # lines in a line that are split
+_NESTED = 30  # quotes and substitutions in each other
+_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
+# Words before a command that run it, or that open what holds commands.
+_BEFORE = frozenset(
+    "sudo command exec nohup time builtin env then do else elif if while until ! { }".split()
+)
+_ENDS = frozenset(";|&()\n")
+_BLANK = frozenset(" \t\r")
+
+
+def list_commands(line: str, depth: int = 0) -> list[str]:
+    """Return the simple commands of a line, each as its words between single spaces.
+
+    Quotes are removed, and so are variables and programs such as `sudo` before a command.
+    """
+    commands, inner = _read(_drop_documents(line[:_MOST]))
+    found = []
+    for words in commands:
+        start = 0
+        while start < len(words) and (words[start] in _BEFORE or _is_assignment(words[start])):
+            start += 1
+        if words[start:]:
+            found.append(" ".join(words[start:])[:_LONGEST])
+            inner.append(_find_inner_line(words[start:]))
+    if depth < _DEEPEST:
+        found += [each for text in inner if text for each in list_commands(text, depth + 1)]
+    return found[:_COMMANDS]
+
+
+def list_words(line: str) -> list[str]:
+    """Return the words of the commands of a line that can be the names of files."""
+    commands, _ = _read(_drop_documents(line[:_MOST]))
+    words = [word for words in commands for word in words if word and word[0] != "-"]
+    return words[:_COMMANDS]
+
+
+def _is_assignment(word: str) -> bool:
+    name, sign, _ = word.partition("=")
+    return bool(sign) and name.isidentifier()
+
+
+def _find_inner_line(words: list[str]) -> str:
+    """Return the line that a shell is given (`sh -c LINE`, `eval LINE`), "" for none."""
+    name = words[0].rpartition("/")[2]
+    if name == "eval":
+        return " ".join(words[1:])
+    for at, word in enumerate(words[1:-1], 1):
+        if name in _SHELLS and word[:1] == "-" and word[:2] != "--" and word.endswith("c"):
+            return words[at + 1]
+    return ""
+
+
+def _drop_documents(text: str) -> str:
+    """Return a text without the bodies of its here-documents."""
+    if "<<" not in text:
+        return text
+    lines, kept = text.split("\n"), []
+    open_ended: set[str] = set()  # words at which no document ends from here on
+    at = 0
+    while at < len(lines):
+        kept.append(lines[at])
+        behind = lines[at].replace("<<<", "").partition("<<")[2].removeprefix("-").strip(" \t")
+        word = behind.partition(" ")[0].strip("'\"\\;|&)")
+        at += 1
+        if word and word not in open_ended:
+            end = next((n for n in range(at, len(lines)) if lines[n].strip("\t") == word), -1)
+            if end < 0:
+                open_ended.add(word)
+            at = end + 1 if end >= 0 else at
+    return "\n".join(kept)
+
+
+def _read(line: str) -> tuple[list[list[str]], list[str]]:
+    """Return the words of each simple command, and the lines of substitutions."""
+    commands: list[list[str]] = [[]]
+    inner: list[str] = []
+    word: str | None = None
+    at = 0
+    while at < len(line):
+        character = line[at]
+        end = at + 1
+        if character in _BLANK or (character in _ENDS and not _is_of_redirection(line, at)):
+            if word is not None:
+                commands[-1].append(word)
+            word = None
+            if character in _ENDS:
+                commands.append([])
+        elif character == "#" and word is None:
+            end = line.find("\n", at)
+            end = len(line) if end < 0 else end
+        elif character == "\\":
+            end = at + 2
+            if line[at + 1 : end] != "\n":
+                word = (word or "") + line[at + 1 : end]
+        elif character in "'\"`" or line.startswith("$(", at):
+            end = _find_end(line, at, 0)
+            quoted = line[at + 1 : end - 1]
+            if character == "'":
+                word = (word or "") + quoted
+            else:
+                inner += [quoted] if character == "`" else _list_substitutions(line[at:end])
+                quoted = quoted if character == '"' else line[at:end]
+                word = (word or "") + quoted.replace('\\"', '"')
+        else:
+            word = (word or "") + character
+        at = end
+    if word is not None:
+        commands[-1].append(word)
+    return [words for words in commands if words], inner
+
+
+def _is_of_redirection(line: str, at: int) -> bool:
+    """Tell whether the sign at a place is that of `2>&1` or `&>file`."""
+    return line[at] == "&" and (line[at - 1 : at] in ("<", ">") or line[at + 1 : at + 2] == ">")
+
+
+def _find_end(line: str, at: int, depth: int) -> int:
+    """Return where a quote or a substitution that begins at a place ends."""
+    opened = line[at]
+    if opened in "'`":
+        end = line.find(opened, at + 1)
+        return end + 1 if end >= 0 else len(line)
+    closes = '"' if opened == '"' else ")"
+    at += 1 if opened == '"' else 2
+    level = 0
+    while at < len(line):
+        character = line[at]
+        if character == closes and not level:
+            return at + 1
+        if character == "\\":
+            at += 2
+        elif depth < _NESTED and (
+            line.startswith("$(", at) or (character in "'\"`" and closes == ")")
+        ):
+            at = _find_end(line, at, depth + 1)
+        else:
+            level += (closes == ")") * ((character == "(") - (character == ")"))
+            at += 1
+    return len(line)
+
+
+def _list_substitutions(text: str) -> list[str]:
+    """Return the lines of the substitutions in a text, the outermost ones."""
+    found = []
+    at = 0
+    while at < len(text):
+        if text[at] == "\\":
+            at += 2
+        elif text.startswith("$(", at) or text[at] == "`":
+            end = _find_end(text, at, 0)
+            found.append(text[at + (1 if text[at] == "`" else 2) : end - 1])
+            at = end
+        else:
+            at += 1
+    return found
