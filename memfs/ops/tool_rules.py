@@ -72,7 +72,7 @@ def answer(
             return ToolAnswer(refused)
     if event.kind != host.TELLS:
         return ToolAnswer(Reply())
-    return _tell(place, event, host, found, commands, engines)
+    return _compose_reply(place, event, host, found, commands, engines)
 
 
 def note_given(place: "Place", answered: ToolAnswer) -> None:
@@ -152,7 +152,7 @@ def _format_rule(rule: _Rule, day: str) -> str:
     return f"A rule of this project's memory ({rule.block.label}, {day}): {text}"
 
 
-def _tell(
+def _compose_reply(
     place: "Place",
     event: Event,
     host: "Host",

@@ -16,7 +16,6 @@ from memfs.core.formats import format_count, format_time
 from memfs.ipc.service_status import ServiceStatus
 from memfs.ops import review, status
 from memfs.ops.status import SourceStatus, Status
-from memfs.ops.trust import describe_rules
 from memfs.store import config, data_sources
 from memfs.store.blocks import Place
 
@@ -111,8 +110,11 @@ def _list_facts(place: Place, found: Status) -> list[tuple[str, str]]:
     if found.uncommitted:
         count = format_count(found.uncommitted, "block")
         facts.append(("not committed", f"{count}: they go along to another branch; commit them"))
-    for key, what in () if options.hides_content(place) else describe_rules(place):
-        facts.append(("not enforced", f"{key} ({what}) until you accept it: memfs trust"))
+    if any("enforce" in each.block.meta for each in found.blocks):
+        from memfs.ops.trust import describe_rules  # few blocks are enforced
+
+        for key, what in () if options.hides_content(place) else describe_rules(place):
+            facts.append(("not enforced", f"{key} ({what}) until you accept it: memfs trust"))
     if found.trusted or not found.project:
         for name in dict.fromkeys(name for name, _ in found.wired):
             from memfs.tools.request_cost import measure_request  # where one is wired
