@@ -50,7 +50,7 @@ def list_facts(visit: Visit) -> Response:
         "facts",
         "Facts and rules",
         entries=[(_name_kind(each), each) for each in shown],
-        counts=[(kind, name, _count(found, kind)) for kind, name in _KINDS.items()],
+        numbers=[(kind, name, _count(found, kind)) for kind, name in _KINDS.items()],
         explained={each.fact.id: each for each in facts.explain_facts(place, some, every)},
         offers={each.fact.id: each.label for each in facts.list_offers(place, every)},
         label_of=standing_rules.label,
