@@ -101,9 +101,9 @@ def peek_notice(store: Store, session: str, queue: str = _LEFT) -> str:
     return files.read(f"{folder}/{queue}", cap=_LONGEST_LEFT) or ""
 
 
-def clear_notice(store: Store, session: str, queue: str = _LEFT) -> None:
-    """Remove the queued notices of a session."""
-    files.remove(f"{store.session(session)}/{queue}")
+def clear_notice(store: Store, session: str, queue: str = _LEFT) -> bool:
+    """Remove the queued notices of a session; tell whether this call did."""
+    return files.remove(f"{store.session(session)}/{queue}")
 
 
 def mark_once(store: Store, session: str, what: str) -> bool:
