@@ -481,14 +481,15 @@ def get_driver(folder: str) -> str:
 
 
 def set_driver(folder: str, command: str) -> bool:
-    """Register the command that merges blocks in this clone; tell whether that was done.
+    """Register the command that merges blocks in this clone, "" for none; tell if that was done.
 
     A clone whose configuration may be another's is left alone: memfs serves it without.
     """
     if top_level(folder) is None or get_driver(folder) == command or foreign_part(folder):
         return False
     # The command alone: a driver that has a name and no command makes every merge fail.
-    return run(folder, "config", "--local", _DRIVER, command) is not None
+    words = (_DRIVER, command) if command else ("--unset-all", _DRIVER)
+    return run(folder, "config", "--local", *words) is not None
 
 
 def get_merge_driver(folder: str, name: str) -> str:

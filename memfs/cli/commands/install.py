@@ -8,11 +8,13 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options
-from memfs.core.errors import RejectedError, StoreError
+from memfs.core.errors import RejectedError, StoreError, UsageError
 from memfs.core.formats import format_count
+from memfs.core.parts import DISTRIBUTION
 from memfs.files import outside
-from memfs.hosts import own_memory
+from memfs.hosts import caller, own_memory
 from memfs.ops import init, install
+from memfs.ops.install import removal_plan
 from memfs.store.blocks import Place
 
 
@@ -239,15 +241,49 @@ def print_plan(planned: list[install.WiredHost]) -> None:
     "--user", is_flag=True, help="From your home folder's settings, for all your projects."
 )
 @click.option("--project", is_flag=True, help="From the project's settings that are committed.")
+<<<<<<< HEAD
 @click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
+||||||| 675de309
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+=======
+@click.option("--everything", is_flag=True, help="All that memfs set up for you and this project.")
+@click.option("--memory", is_flag=True, help="With --everything: what is remembered, too.")
+@options.yes_option("With --everything: do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+>>>>>>> 927803b3a2a96e0063b1dfc9f5850865e2c7aab3
 def uninstall_command(
-    host: tuple[str, ...], local: bool, user: bool, project: bool, dry_run: bool
+    host: tuple[str, ...],
+    local: bool,
+    user: bool,
+    project: bool,
+    everything: bool,
+    memory: bool,
+    yes: bool,
+    dry_run: bool,
 ) -> None:
     """Remove the memfs hooks and tools from this project's settings. The memory itself stays.
 
+<<<<<<< HEAD
     A settings file that did not change meanwhile is restored byte for byte.
+||||||| 675de309
+    A settings file that nobody changed meanwhile gets back the very bytes it had before.
+=======
+    A settings file that nobody changed meanwhile gets back the very bytes it had before.
+
+    --everything also takes them out of your home folder's settings, and removes our sections, git
+    hooks and merge driver, the service and the search indexes. What is remembered (your own store,
+    the project's) goes only with --memory, or if you say so when asked. All is listed first.
+    Committed files stay, and are named.
+>>>>>>> 927803b3a2a96e0063b1dfc9f5850865e2c7aab3
     """
     scope = parse_scope(local=local, user=user, project=project)
+    if everything and (host or scope):
+        raise click.UsageError("--everything takes no assistant, and no --local, --user, --project")
+    if (memory or yes) and not everything:
+        raise click.UsageError("--memory and --yes go with --everything")
+    if everything:
+        _remove_everything(memory=memory, yes=yes, dry_run=dry_run)
+        return
     place = options.place(untrusted=True)
     scopes = (scope,) if scope else ("project", "local")
     changed = 0
@@ -264,6 +300,41 @@ def uninstall_command(
         console.print_done("memfs is not installed there")
     for name in names:
         _print_others(place, name, scopes)
+
+
+def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
+    """List all that memfs set up, and remove what a person, or the options, agree to."""
+    assistant = caller.find_assistant()
+    if memory and assistant and not dry_run:
+        raise RejectedError(
+            f"an assistant cannot remove what is remembered (this is the shell of {assistant})",
+            "run it in a terminal of your own",
+        )
+    planned = removal_plan.plan(options.place(untrusted=True), options.home())
+    _list_names("These would be removed:", [each.name for each in planned.wiring])
+    remembered = [each.name for each in planned.memory]
+    _list_names("These hold what is remembered, and go only with --memory:", remembered)
+    _list_names("These stay:", planned.left)
+    if not dry_run and planned.wiring + planned.memory:
+        if not yes:
+            if not console.can_ask():
+                raise UsageError("removing everything needs your confirmation", "add --yes")
+            if planned.wiring:
+                click.confirm("Remove them?", abort=True, err=True)
+            memory = bool(planned.memory and not assistant) and click.confirm(
+                "Remove what is remembered, too? It cannot be brought back.", err=True
+            )
+        for step in planned.wiring + (planned.memory if memory else []):
+            step.run()
+            console.print_done(f"removed {step.name}")
+    console.talk(
+        f"memfs itself: uv tool uninstall {DISTRIBUTION}, or pipx or pip uninstall {DISTRIBUTION}"
+    )
+
+
+def _list_names(title: str, names: list[str]) -> None:
+    for line in [title, *(f"  {name}" for name in names)] if names else []:
+        console.talk(line)
 
 
 def _print_others(place: Place, host: str, scopes: tuple[str, ...]) -> None:
