@@ -241,16 +241,12 @@ def print_plan(planned: list[install.WiredHost]) -> None:
     "--user", is_flag=True, help="From your home folder's settings, for all your projects."
 )
 @click.option("--project", is_flag=True, help="From the project's settings that are committed.")
-<<<<<<< HEAD
-@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
-||||||| 675de309
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-=======
-@click.option("--everything", is_flag=True, help="All that memfs set up for you and this project.")
-@click.option("--memory", is_flag=True, help="With --everything: what is remembered, too.")
+@click.option(
+    "--everything", is_flag=True, help="Everything that memfs set up for you and this project."
+)
+@click.option("--memory", is_flag=True, help="With --everything: remove the memory, too.")
 @options.yes_option("With --everything: do not ask.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
->>>>>>> 927803b3a2a96e0063b1dfc9f5850865e2c7aab3
+@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def uninstall_command(
     host: tuple[str, ...],
     local: bool,
@@ -263,18 +259,11 @@ def uninstall_command(
 ) -> None:
     """Remove the memfs hooks and tools from this project's settings. The memory itself stays.
 
-<<<<<<< HEAD
     A settings file that did not change meanwhile is restored byte for byte.
-||||||| 675de309
-    A settings file that nobody changed meanwhile gets back the very bytes it had before.
-=======
-    A settings file that nobody changed meanwhile gets back the very bytes it had before.
 
-    --everything also takes them out of your home folder's settings, and removes our sections, git
-    hooks and merge driver, the service and the search indexes. What is remembered (your own store,
-    the project's) goes only with --memory, or if you say so when asked. All is listed first.
-    Committed files stay, and are named.
->>>>>>> 927803b3a2a96e0063b1dfc9f5850865e2c7aab3
+    --everything also removes them from your home folder's settings, with the memfs sections, git
+    hooks, merge driver, service and search indexes. It lists them first. The memory (your own
+    store and the project's) goes only with --memory, or if you confirm it. Committed files stay.
     """
     scope = parse_scope(local=local, user=user, project=project)
     if everything and (host or scope):
