@@ -357,7 +357,8 @@ def _find_usual_path() -> bytes:
 
 
 def _read_stdin() -> bytes:
-    parts, room = [], MOST_INPUT
+    parts: list[bytes] = []
+    room = MOST_INPUT
     while room >= 0:
         more = system.read(0, 1 << 18)
         if not more:
