@@ -24,7 +24,17 @@ from memfs.core.privacy import public
 from memfs.core.records import Origin
 from memfs.files import logs
 from memfs.secrets import redact
-from memfs.store import blocks, clock, commit_writer, commits, lock, message_records, recall
+from memfs.store import (
+    blocks,
+    clock,
+    commit_writer,
+    commits,
+    lock,
+    message_records,
+    recall,
+    session_outcomes,
+    store_paths,
+)
 from memfs.store import remote_store as remotes
 from memfs.store import writer as block_writer
 from memfs.store.blocks import Place
@@ -84,6 +94,11 @@ def run(
             state = SyncState(address, sessions=state is not None and state.sessions)
         if state is None:
             raise StoreError("your store has no remote", "give one: memfs sync user --remote URL")
+        if not address and state.commit and remotes.is_missing(state.remote):
+            raise StoreError(
+                f"there is nothing at {state.remote} any more",
+                f"connect its disk, or make it anew: memfs sync user --remote {state.remote}",
+            )
         state.sessions = state.sessions if sessions is None else sessions
         for _ in range(_TRIES):
             head = remotes.fetch(store, state.remote)
@@ -110,8 +125,9 @@ def stop(place: Place) -> bool:
 def _merge(store: Store, state: SyncState, head: str) -> SyncOutcome:
     """Merge what the remote has into the store, and commit what it lacks; saves the state."""
     folder = remotes.get_folder(store)
+    locks = session_outcomes.FORGETTING if state.sessions else (lock.KINDS,)
     with (
-        lock.hold_locks([store], lock.INGEST, lock.KINDS),
+        lock.hold_locks([store], *locks),
         block_writer.writing(store, Place(None, store)) as store_writer,
     ):
         plan = _make_plan(store, state, head)
@@ -282,6 +298,13 @@ def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
             changes.append(Change(labels.USER, label, path, before, text, OP, version + 1))
     if changes:
         store_writer.commit(changes, Origin("user", reason=f"synced with {plan.outcome.remote}"))
+    gone = {
+        (name.split("/")[1], _find_session(remotes.get_path(store, name)))
+        for name in texts
+        if name.endswith(recall.FORGOTTEN)
+    }
+    if gone:
+        session_outcomes.forget_sessions(Place(None, store), store, gone)
     for name, text in texts.items():
         if name.startswith(_RECALL):
             _write_recall(store, name, text)
@@ -292,13 +315,20 @@ def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
 def _write_recall(store: Store, name: str, text: str | None) -> None:
     path = remotes.get_path(store, name)
     files.make_folder(os.path.dirname(path), private=True)
-    if text is None:
+    if name.endswith(recall.FORGOTTEN) and text is not None:
+        files.make_empty(path)
+    elif text is None:
         recall.remove_session(path)
-    elif name.endswith(recall.FORGOTTEN):
-        _, host, session = name.split("/")
-        recall.forget(store, host, session.removesuffix(recall.FORGOTTEN))
     else:
         recall.rewrite(path, lambda _: text)
+
+
+def _find_session(marker: str) -> str:
+    """Return the id of the session that a marker names, maybe by a hash of it."""
+    name = marker.removesuffix(recall.FORGOTTEN)
+    said = next(recall.messages(name + recall.SUFFIX), None)
+    known = said is not None and store_paths.file_name(said.session) == os.path.basename(name)
+    return said.session if said and known else os.path.basename(name)
 
 
 def _read(store: Store, name: str) -> bytes:
