@@ -14,7 +14,7 @@ from memfs import files
 from memfs.core import frontmatter, manifests
 from memfs.core.anchors import find_anchors
 from memfs.core.body_edits import Replace
-from memfs.core.errors import NotFoundError, UsageError
+from memfs.core.errors import NotFoundError, StoreError, UsageError
 from memfs.core.records import Fact
 from memfs.knowledge import stale_anchors
 from memfs.knowledge.stale_anchors import StaleAnchor
@@ -128,6 +128,9 @@ def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
             "memfs check compares the memory with the project's history, and there is none here",
             "run it in a git repository",
         )
+    reason, hint = git.find_refusal(folder)
+    if reason:  # without the history every name would pass
+        raise StoreError(reason, hint)
     project = ProjectFiles(folder)
     texts = list(_read_files(project, paths) if paths else _read_store(place, project))
     named = [find_anchors(each.text) for each in texts]

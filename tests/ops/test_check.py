@@ -230,6 +230,15 @@ def test_where_git_is_not_it_says_so(tmp_path: Path, home: Path) -> None:
             check.run(Place(None, None))
 
 
+@pytest.mark.usefixtures("shop")
+def test_without_the_program_git_no_text_passes(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(MemfsError, match="not on the PATH"):
+        check.run(place)
+
+
 def test_the_command_says_it_and_ends_with_1(shop: Path, memfs: Run) -> None:
     good = memfs("check")
     assert (good.code, good.out) == (0, "")

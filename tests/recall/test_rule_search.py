@@ -212,6 +212,14 @@ def test_what_goes_on_with_a_rule_stays_with_it(place: Place) -> None:
     assert rule.endswith("every migration sets lock_timeout to 3 s. and indexes only concurrently.")
 
 
+def test_a_task_in_the_next_sentence_does_not_go_on_with_a_rule(place: Place) -> None:
+    said = "From now on, always run the tests before you commit. And {} in the prices."
+    remember(place, "one", 1, said.format("fix the rounding"))
+    assert rules(place)[0].endswith("always run the tests before you commit.")
+    remember(place, "two", 2, said.format("make sure no float is"))
+    assert rules(place)[0].endswith("make sure no float is in the prices.")
+
+
 def test_assistants_quotations_code_and_documents_state_none(place: Place) -> None:
     remember(place, "one", 1, "never commit fixtures with real names", role="assistant")
     remember(place, "two", 2, "> never commit fixtures with real names\nwhat does that mean here")
