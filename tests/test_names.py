@@ -80,7 +80,7 @@ def test_the_contract_the_rooms_and_the_guide_tell_the_same_floors() -> None:
         for floor, layer in enumerate(reversed(layers))
         for room in re.findall(r"\w+", layer)
     }
-    guide = (ROOT / "docs/internals.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs/contributing/internals.md").read_text(encoding="utf-8")
     table = {
         room: int(floor)
         for floor, rooms in re.findall(r"^\| (\d+) \| (.+?) \|", guide, re.MULTILINE)

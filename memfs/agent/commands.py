@@ -27,15 +27,17 @@ _RESULT_CHARS = 100  # characters of a tool's result
 
 @click.command("agent")
 @click.argument("text", nargs=-1)
-@click.option("-i", "--interactive", is_flag=True, help="Go on asking what to say; /quit ends.")
-@click.option("-c", "--continue", "again", is_flag=True, help="Go on with the latest session.")
 @click.option(
-    "--session", "named", default="", metavar="ID", help="Go on with, or begin, this one."
+    "-i", "--interactive", is_flag=True, help="Ask for the next text after each answer; /quit ends."
+)
+@click.option("-c", "--continue", "again", is_flag=True, help="Continue the latest session.")
+@click.option(
+    "--session", "named", default="", metavar="ID", help="Continue or begin this session."
 )
 @options.number_option(
     "--steps", help="Answers of the model in one turn at most; 16 if not configured."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and what was done.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the answer, and the tool calls.")
 def agent_command(
     text: tuple[str, ...],
     interactive: bool,
@@ -48,7 +50,7 @@ def agent_command(
 
     The model is that of `llm` in your own configuration (an OpenAI-compatible endpoint, or a
     command such as claude -p). It has the blocks in its context, edits them with the tools, and
-    searches what left its window. A text, or - for standard input, is one turn.
+    searches older messages. A text, or - for standard input, is one turn.
     """
     prompt = " ".join(text)
     if prompt == "-":
@@ -75,7 +77,7 @@ def _find_place(named: str, again: bool) -> Place:
     found = ToolContext(os.getcwd(), Origin("agent", OWN)).place()
     latest = usage_limits.find_latest_session(found.home) if again and not named else ""
     if again and not named and not latest:
-        raise MemfsError("there is no session to go on with", "memfs agent TEXT begins one")
+        raise MemfsError("there is no session to continue", "memfs agent TEXT begins one")
     return Place(found.project, found.user, named or latest or f"agent-{clock.unique()}")
 
 
@@ -110,7 +112,7 @@ class _Talk:
                 console.error(error.message, error.hint)
         if not self._json:
             console.talk(
-                f"{self._model.format_spent()}; go on with memfs agent --continue, or --session "
+                f"{self._model.format_spent()}; continue with memfs agent --continue, or --session "
                 f"{self._chat.queue.session}"
             )
 

@@ -57,7 +57,7 @@ def select_endpoint(
     key = os.environ.get(key_env, "") if key_env else ""
     if key_env and not key:
         raise UsageError(
-            f"the variable {key_env} is not set", "it has to hold the key of the endpoint"
+            f"the variable {key_env} is not set", "it must contain the key of the endpoint"
         )
     return Endpoint(url, named, key, seconds or settings.number("llm.timeout"))
 

@@ -266,7 +266,7 @@ def build_rows(results: Iterable[tuple[Kind, bool]]) -> list[ScoreRow]:
 )
 @click.option("--model", default="", metavar="NAME", help="The model's name there.")
 @click.option(
-    "--key-env", default="", metavar="VARIABLE", help="The environment variable that holds the key."
+    "--key-env", default="", metavar="VARIABLE", help="The environment variable with the key."
 )
 @click.option(
     "--only",
@@ -289,13 +289,10 @@ def build_rows(results: Iterable[tuple[Kind, bool]]) -> list[ScoreRow]:
     type=click.IntRange(1),
     default=None,
     metavar="SECONDS",
-    help="How long an answer may take; 120 if nothing is configured.",
+    help="Time limit of an answer; 120 by default.",
 )
 @click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="Show what was expected and what is there, where that differs.",
+    "-v", "--verbose", is_flag=True, help="Show expected and actual texts, if they differ."
 )
 @options.json_option
 def command(
@@ -309,11 +306,11 @@ def command(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Find out how well a model manages memory.
+    """Measure how well a model manages memory.
 
-    Scripted conversations are played with it by the loop of memfs agent, each in a temporary store
-    of its own. What counts is what is in memory afterwards. The model is the one that is named, or
-    that of the section llm (endpoint, model, key_env, timeout) in your own configuration. Exit code
+    It plays scripted conversations with the model in the loop of memfs agent, each in a temporary
+    store. Then it checks the contents of the memory. The model is the named one, or that of the
+    section llm (endpoint, model, key_env, timeout) in your own configuration. Exit code
     1: a target was missed.
     """
     selected = conversations.select_conversations(conversations.load(folder), only)

@@ -154,7 +154,7 @@ def run_turn(
         elif not results:
             break
         elif turn.steps >= rules.steps:
-            problem = f"the model wanted to go on after {rules.steps} answers"
+            problem = f"the model did not finish after {rules.steps} answers"
     return _close(model, dialogue, replace(turn, problem=problem), tell)
 
 

@@ -51,7 +51,7 @@ def propose_text(place: Place, label: str, model: Model | None) -> RethinkPropos
         else:
             if after and len(after) <= block.limit:
                 return RethinkProposal(block.label, block.value, after, model.name, shown.version)
-            note = f"{model.name} wrote nothing that fits the block"
+            note = f"{model.name} wrote no text that fits the block"
     after = consolidate.consolidate_text(f"{block.value}\n").rstrip("\n")
     return RethinkProposal(block.label, block.value, after, "rules, no model", shown.version, note)
 
@@ -79,8 +79,8 @@ def command(
 ) -> None:
     """Propose a tidier text for a cluttered block, as a diff.
 
-    The model of `llm` in your own configuration writes it, if there is one. Without a model only
-    duplicate lines go: what is said twice comes once. Nothing is written without --apply.
+    The model of `llm` in your own configuration writes it, if there is one. Without a model, only
+    duplicate lines are removed. Without --apply, the command only shows the diff.
     """
     place = options.place(session)
     model = None if no_model or not config.names_model() else configured_model.load_model()
@@ -105,7 +105,7 @@ def command(
     if found.before == found.after:
         return
     if not applied:
-        console.talk(f"written by {found.by}; memfs rethink {found.label} --apply takes it")
+        console.talk(f"written by {found.by}; memfs rethink {found.label} --apply writes it")
         return
     if model is not None and found.by != model.name:
         raise MemfsError(found.note, "try again; --no-model takes what rules propose")

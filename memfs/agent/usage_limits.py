@@ -41,8 +41,8 @@ FOLDER = "agent"
 SUFFIX = ".jsonl"
 _DEEPEST = 20  # levels of a call's arguments
 _CUT = (
-    "error: this call was interrupted; nobody knows whether it was done\n"
-    "hint: look at what is there before you do it again"
+    "error: this call was interrupted; it may be done or not\n"
+    "hint: check the result before you do it again"
 )
 
 _FILE, _LOCK = "spent.json", "spent.lock"
@@ -236,7 +236,7 @@ class Queue:
                     self._append_entry(entry)
             except UNREADABLE as error:
                 raise StoreError(
-                    f"line {number} of {self.path} is damaged", "go on with another session"
+                    f"line {number} of {self.path} is damaged", "continue with another session"
                 ) from error
         self._answer_calls()
         return number > 0

@@ -69,8 +69,7 @@ class Memory(SourceMethods):
             warnings.warn(f"{self._place.left_out}: run memfs trust", stacklevel=3)
         if self._place.unused:
             warnings.warn(
-                f"{self._place.unused} was not made by memfs for you, and nothing in it is used",
-                stacklevel=3,
+                f"{self._place.unused} was not made by memfs for you, and is not used", stacklevel=3
             )
         with suppress(OSError):  # a store that cannot be written can be read
             brief_contents.create_scratch_block(self._place)
@@ -261,7 +260,7 @@ class Memory(SourceMethods):
         return self._decide(ident, ACCEPTED)
 
     def reject_fact(self, ident: str) -> Fact:
-        """Say that a fact is wrong: it does not come back."""
+        """Reject a wrong fact: it is not extracted again."""
         return self._decide(ident, REJECTED)
 
     def _decide(self, ident: str, status: str) -> Fact:
@@ -308,7 +307,7 @@ class Memory(SourceMethods):
     ) -> Imported:
         """Import an export, or files of other tools; without paths only say which there are.
 
-        See `memfs import --help`. The outcome of an item is "refused" where nothing was taken.
+        See `memfs import --help`. The outcome of an item is "refused" if it was not imported.
         """
         op = parts.load("importers.importing")
         named = tuple(os.fspath(path) for path in paths)

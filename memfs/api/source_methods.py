@@ -166,7 +166,7 @@ class SourceMethods(BlockEdits):
         return found
 
     def sync_sources(self, name: str = "") -> list[ListedSource]:
-        """Index what has changed in the files of a source, or of all."""
+        """Index changed files of a source, or of all."""
         found: list[ListedSource] = _load_op().sync(self._place, name, _ignore_progress)
         return found
 

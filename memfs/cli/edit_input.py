@@ -129,7 +129,7 @@ def open_editor(text: str, name: str) -> Iterator[str]:
     editor can be opened.
     """
     if not sys.stdin.isatty() and not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
-        raise UsageError("no editor can be opened here", "EDITOR names one; --set takes the text")
+        raise UsageError("no editor can be opened here", "set EDITOR, or pass the text with --set")
     editor = _find_editor()
     handle, path = tempfile.mkstemp(prefix=f"{name.replace('/', '-')}-", suffix=".md")
     with os.fdopen(handle, "wb") as file:
@@ -140,7 +140,7 @@ def open_editor(text: str, name: str) -> Iterator[str]:
     try:
         yield after
     except MemfsError as error:
-        error.hint = "; ".join(filter(None, (error.hint, f"what you wrote is kept in {path}")))
+        error.hint = "; ".join(filter(None, (error.hint, f"your text is saved in {path}")))
         raise
     os.unlink(path)
 
@@ -158,4 +158,4 @@ def _find_editor() -> str:
             f"the editor {named} is not there, or in a project, which could have set EDITOR",
             "set EDITOR to a program outside of the project; --set takes the text",
         )
-    raise UsageError("there is no editor", "EDITOR names one; --set takes the text")
+    raise UsageError("there is no editor", "set EDITOR, or pass the text with --set")

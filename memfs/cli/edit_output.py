@@ -36,7 +36,7 @@ def report(outcome: Outcome) -> None:
             for each in outcome.contradicted:
                 whose = f" --session {session}" if each.label.startswith("session:") else ""
                 console.talk(
-                    f"! line {each.number} says otherwise; if it holds no longer: memfs edit "
+                    f"! line {each.number} says otherwise; if it is outdated: memfs edit "
                     f"{each.label}{whose} {_word_mend(each)}"
                 )
         case _:

@@ -65,7 +65,14 @@ def _make_quiet_option() -> click.Option:
             console.set_quiet(True)
 
     names = ["-q", "--quiet", _QUIET]
-    return click.Option(names, is_flag=True, hidden=True, expose_value=False, callback=silence)
+    return click.Option(
+        names,
+        is_flag=True,
+        hidden=True,
+        expose_value=False,
+        callback=silence,
+        help="Print data and errors alone.",
+    )
 
 
 def set_texts_apart(command: click.Command, args: list[str]) -> list[str]:
@@ -100,12 +107,12 @@ GROUPS = {
     "start": (
         ("init", "make a store for this project, and one for you"),
         ("install uninstall", "wire assistants to the memory; undo that"),
-        ("status doctor check", "see how the memory is, and what is wrong"),
-        ("trust", "let assistants have a cloned project's memory"),
-        ("demo", "see the main job, step by step"),
+        ("status doctor check", "see the state of the memory, and problems"),
+        ("trust", "let assistants use a cloned project's memory"),
+        ("demo", "see the main steps in a temporary project"),
     ),
     "blocks": (
-        ("show", "print a block, or what sessions begin with"),
+        ("show", "print a block, or the text at a session's start"),
         ("create edit delete", "make, change or remove a block"),
         ("page", "move parts of a block out of context, and back"),
         ("rename rethink", "give a block another label, or a tidier text"),
@@ -115,30 +122,30 @@ GROUPS = {
     "find": (
         ("search", "search sessions, archive, blocks and facts"),
         ("recall", "print the context a model would get for a task"),
-        ("web last", "see it all in a browser; what prompts were given"),
-        ("archive static", "keep passages and reference texts"),
-        ("source", "have folders of documents searched, too"),
-        ("facts graph", "see what sessions stated, and how they went"),
+        ("web last", "see all in a browser; see what prompts brought"),
+        ("archive static", "store passages and reference texts"),
+        ("source", "include folders of documents in searches"),
+        ("facts graph", "see facts from sessions, and their course"),
     ),
     "sessions": (
-        ("ingest", "read what assistants recorded"),
-        ("session handoff", "list, show, rate, forget; hand one over"),
-        ("review", "decide on what sessions propose for the memory"),
+        ("ingest", "read the transcripts of assistants"),
+        ("session handoff", "list, rate, star, forget; hand one over"),
+        ("review", "decide on all that waits for you"),
     ),
     "share": (
-        ("sync", "keep it in AGENTS.md, and on your machines"),
+        ("sync", "update AGENTS.md and the like; sync machines"),
         ("team", "share sessions with your team, take them back"),
-        ("export import", "write memory to one file; take it from others"),
+        ("export import", "write memory to one file; read it from files"),
     ),
     "models": (
         ("model", "see or change the embedding model"),
         ("agent", "talk with a model that manages this memory"),
-        ("service", "see, start or stop what keeps indexes open"),
+        ("service", "see, start or stop the background process"),
     ),
 }
 PLUMBING = (
-    ("hook mcp", "what assistants call: their events, and our tools"),
-    ("merge-driver", "what git calls to merge blocks"),
+    ("hook mcp", "called by assistants: events and tools"),
+    ("merge-driver", "called by git to merge blocks"),
     ("apply tools", "do a model's tool calls; list the tools"),
     ("eval", "measure a model's memory work"),
     ("completion", "print the completion script for a shell"),
@@ -325,7 +332,7 @@ def _report_usage(error: click.ClickException) -> int:
         return error.exit_code
     hint = f"{context.command_path} --help" if context else ""
     if isinstance(error, click.NoSuchOption):
-        hint += "; what begins with - and is no option goes behind --"
+        hint += "; write -- before words that begin with -"
     console.error(message[:1].lower() + message[1:].rstrip("."), hint)
     return error.exit_code
 

@@ -30,7 +30,7 @@ def place(session: str = "", *, untrusted: bool = False) -> Place:
         console.talk(f"memfs: {found.left_out}: its user can run memfs trust")
     if found.unused:
         console.talk(
-            f"memfs: {found.unused} was not made by memfs for you, and nothing in it is used. "
+            f"memfs: {found.unused} was not made by memfs for you, and is not used. "
             "If it is yours (made for another home folder, in a container): memfs trust --local"
         )
     return found
@@ -75,14 +75,14 @@ def session_option(function: Callable[..., object]) -> Callable[..., object]:
         "--session",
         default="",
         metavar="ID",
-        help="The session whose scratch block `working` is meant.",
+        help="The session that owns the scratch block `working`.",
     )(function)
 
 
 def reason_option(function: Callable[..., object]) -> Callable[..., object]:
     """Add `--reason`."""
     return click.option(
-        "-m", "--reason", default="", metavar="TEXT", help="Why; kept in the history."
+        "-m", "--reason", default="", metavar="TEXT", help="The reason, for the history."
     )(function)
 
 
@@ -130,7 +130,7 @@ def host_option(*, multiple: bool) -> Callable[[Callable[..., object]], Callable
         multiple=multiple,
         type=click.Choice(hosts.RECORDED),
         metavar="NAME",
-        help="Only what this assistant recorded.",
+        help="Only sessions of this assistant.",
     )
 
 
@@ -147,17 +147,20 @@ def confirm_own_store(place: Place) -> None:
 
 
 _OPTIONS = (
-    click.option("--description", metavar="TEXT", help="Say what belongs into the block."),
+    click.option("--description", metavar="TEXT", help="The purpose of the block."),
     number_option("--limit", help="Characters at most."),
     click.option(
         "--pin/--no-pin",
         "pinned",
         default=None,
-        help="Show it in the brief, or there its name alone: it is read on demand.",
+        help="Show the block in the brief, or only its name.",
     ),
     click.option("-t", "--tag", "tags", multiple=True, metavar="TAG", help="A tag; repeatable."),
     click.option(
-        "--priority", type=int, metavar="N", help="Order in the brief, and what is cut last."
+        "--priority",
+        type=int,
+        metavar="N",
+        help="Order in the brief: high numbers come first and are cut last.",
     ),
 )
 

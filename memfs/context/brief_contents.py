@@ -68,11 +68,7 @@ def offer_rules(place: Place, rules: "Sequence[StandingRule]") -> str:
     new = standing_rules.take_untold(place.home, rules)
     if not new:
         return ""
-    what = (
-        "1 thing that you stated to hold is"
-        if len(new) == 1
-        else f"{len(new)} things that you stated to hold are"
-    )
+    what = "1 rule that you stated is" if len(new) == 1 else f"{len(new)} rules that you stated are"
     return f"memfs: {what} in no block yet: memfs review"
 
 

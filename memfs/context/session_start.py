@@ -105,10 +105,10 @@ def _describe_untrusted(folder: str) -> str:
     name = reveal_hidden(flatten_text(store.root))
     if store.trusted:
         return (
-            f"memfs: git does not say what came with it into {name}; nothing of it is "
-            f"used until it does: git -C {name} ls-files -s"
+            f"memfs: git does not say what came with it into {name}; it is not used until it does: "
+            f"git -C {name} ls-files -s"
         )
     return (
-        f"memfs: {name} came with this project; nothing of it is used until you "
-        "have looked at it: memfs trust"
+        f"memfs: {name} came with this project; it is not used until you have looked at it: memfs "
+        "trust"
     )

@@ -159,7 +159,7 @@ def _generate_candidates(inner: str) -> Iterator[tuple[str, str]]:
         tabs = "tabs in the front matter made spaces" if spaced != inner else ""
         yield spaced, tabs
         single, dropped = _drop_double_keys(spaced)
-        doubles = f"of double keys one kept ({', '.join(dropped)})" if dropped else ""
+        doubles = f"double keys removed ({', '.join(dropped)})" if dropped else ""
         yield single, "; ".join(part for part in (tabs, doubles) if part)
 
 

@@ -165,8 +165,8 @@ def check_secret(verb: str, label: str, after: str, before: str = "") -> Rejecte
         if after[found.start : found.end] not in before:
             line = after.count("\n", 0, found.start) + 1
             return Rejected(
-                f"cannot {verb} '{label}': line {line} holds a secret ({found.type})",
-                "memory is committed and shown to assistants: say where the secret is kept instead",
+                f"cannot {verb} '{label}': line {line} looks like a secret ({found.type})",
+                "memory is committed and shown to assistants: write where it is stored instead",
             )
     return None
 
@@ -180,7 +180,7 @@ def check_text(verb: str, label: str, *texts: str) -> Rejected | None:
             ) or "\ud800" <= character <= "\udfff":
                 what = "bytes that are not UTF-8" if character > " " else "control characters"
                 return Rejected(
-                    f"cannot {verb} '{label}': the text holds {what}", "pass plain UTF-8 text"
+                    f"cannot {verb} '{label}': the text contains {what}", "pass plain UTF-8 text"
                 )
     return None
 

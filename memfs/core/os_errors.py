@@ -8,7 +8,7 @@ import shlex
 
 from memfs.core.errors import MemfsError
 
-_AGAIN = "then run the command again: nothing is half-written"
+_AGAIN = "then run the command again: no file is half-written"
 _RIGHTS = f"see who owns it, and its rights: ls -la {{folder}}; {_AGAIN}"
 _ADVICE = {  # by number: (what happened, what to do)
     errno.ENOSPC: ("the disk is full: {path} cannot be written", f"make room on it, {_AGAIN}"),
@@ -27,7 +27,10 @@ _ADVICE = {  # by number: (what happened, what to do)
         "memfs needs one to write: mount the network folder with locks, or work on a local disk",
     ),
     errno.ESTALE: ("the network folder of {path} is gone", "mount it again, " + _AGAIN),
-    errno.ETIMEDOUT: ("the disk does not answer: {path}", "see whether a network folder is gone"),
+    errno.ETIMEDOUT: (
+        "the disk does not answer: {path}",
+        "check whether a network folder is missing",
+    ),
     errno.EBUSY: ("something else uses {path}", f"end that, {_AGAIN}"),
     errno.EFBIG: (
         "{path} would be larger than a file may be here",
@@ -38,11 +41,11 @@ _ADVICE = {  # by number: (what happened, what to do)
     errno.ENOTDIR: ("a part of {path} is no folder", "see what is there: ls -la {folder}"),
     errno.EISDIR: ("{path} is a folder, and was to be a file", "move it away"),
     errno.ENOENT: ("there is no {path}", "see what is there: ls -la {folder}"),
-    errno.EIO: ("the disk fails at {path}", "check it, and have a copy of what is on it"),
+    errno.EIO: ("the disk fails at {path}", "check it, and copy its files"),
     errno.EMFILE: ("too many files are open: {path}", "ulimit -n 4096 allows more"),
     errno.ENFILE: ("too many files are open: {path}", "close some programs"),
 }
-_CANNOT = ("the file system cannot do that with {path}", "keep the project on a local disk")
+_CANNOT = ("the file system cannot do that with {path}", "move the project to a local disk")
 _ADVICE |= dict.fromkeys((errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV), _CANNOT)
 _OTHER = "memfs doctor checks the folders and disks of a store"
 

@@ -38,38 +38,34 @@ SETTINGS = (
     Setting(
         "enabled",
         True,
-        "`false` in your own configuration, a project's or `MEMFS_ENABLED` keeps hooks, tools and "
-        "the service still; your commands work on.",
+        "`false` in your own configuration, a project's or `MEMFS_ENABLED` turns hooks, tools and "
+        "the service off; your commands still work.",
         "true, false or off",
     ),
     Setting("max_blocks", 10, "Pinned blocks at most.", "1 or more"),
     Setting(
         "blocks.<label>.limit",
         DEFAULT_LIMIT,
-        "The limit, in characters, a block of that label is created with.",
+        "The limit of a new block of that label, in characters.",
         "1 or more",
     ),
     Setting(
         "blocks.<label>.max_tokens",
         0,
-        "The limit, in tokens, a block of that label is created with; 0: none.",
+        "The limit of a new block of that label, in tokens; 0: none.",
     ),
-    Setting("blocks.<label>.default_content", "", "What a new block of that label begins with."),
+    Setting("blocks.<label>.default_content", "", "The first text of a new block of that label."),
     Setting(
         "blocks.<label>.clear_on_session_end", False, "Empty that block of a session when it ends."
     ),
     Setting(
         "hooks.recall",
         "auto",
-        "What a prompt brings to mind: `off`, `auto` (five sessions and entries at most) or a "
-        "number.",
+        "How much a prompt brings: `off`, `auto` (five sessions and entries at most) or a number.",
         "off, auto or 3",
     ),
     Setting(
-        "hooks.sources",
-        "auto",
-        "Whether a chunk of a data source comes with what a prompt brings to mind.",
-        _AUTO,
+        "hooks.sources", "auto", "Whether a prompt also brings a chunk of a data source.", _AUTO
     ),
     Setting(
         "hooks.team",
@@ -81,56 +77,53 @@ SETTINGS = (
     Setting(
         "hooks.rules",
         "auto",
-        "Whether a session start tells the assistant the standing rules that no block has. `memfs "
-        "review` lists them either way.",
+        "Whether the brief has the standing rules that no block has. `memfs review` lists them "
+        "either way.",
         _AUTO,
     ),
     Setting(
         "hooks.handoff",
         "auto",
-        "Whether a session start tells the assistant where the last session in the project "
-        "stopped. `memfs last --session` shows it either way.",
+        "Whether a new session gets a note about the end of the last one in the project. `memfs "
+        "last --session` shows it either way.",
         _AUTO,
     ),
     Setting(
         "hooks.files",
         "auto",
-        "What an assistant is given with a file that it reads or edits: `rules` (the blocks whose "
-        "`paths` match), `auto` (with what past sessions decided about the file) or `off`.",
+        "What a file that is read or edited brings: `rules` (blocks with matching `paths`), `auto` "
+        "(also text of past sessions) or `off`.",
         "auto, rules or off",
     ),
     Setting(
         "hooks.notices",
         ["start", "recall", "edit"],
-        "What you are told in a line that no model reads: how much memory there is (`start`), what "
-        "a prompt was given (`recall`), what was saved and how to undo it (`edit`); `[]`: nothing. "
-        "In your own configuration alone.",
+        "Notices on your screen: the size of the memory (`start`), what a prompt brought "
+        "(`recall`), what was saved (`edit`); `[]` for none. Only in your own configuration.",
     ),
     Setting(
         "service.mode",
         "auto",
-        "Whether the service is started when it is needed; in your own configuration alone.",
+        "Whether the service starts when it is needed; only in your own configuration.",
         _AUTO,
     ),
-    Setting("service.idle", 30, "Minutes without a question, after which the service leaves."),
+    Setting("service.idle", 30, "Minutes without a request, after which the service ends."),
     Setting(
         "service.pause",
         "auto",
         "Whether large jobs wait while the machine is on battery or busy (a load above twice the "
-        "number of processors), ten minutes at most; in your own configuration alone.",
+        "number of processors), ten minutes at most; only in your own configuration.",
         _AUTO,
     ),
     Setting("embedding", BUNDLED, "The embedding model: see Models."),
     Setting(
         "tools.profile",
         "small",
-        "The tools that a model is given: the eight of `small`, or `full`, which has every name "
-        "(`tools: full` for short). The others can be called in both.",
+        "The tools that a model sees: the eight of `small`, or `full`, which has every tool "
+        "(`tools: full` for short). In both, all tools can be called.",
         "small or full",
     ),
-    Setting(
-        "tools.remove", [], "Tools that a model is not offered; a plugin's may take their names."
-    ),
+    Setting("tools.remove", [], "Tools that are removed; tools of a plugin may have their names."),
     Setting("tools.describe", {}, "Descriptions of your own, by tool."),
     Setting(
         "tools.add",
@@ -145,10 +138,7 @@ SETTINGS = (
         "off, edit or session",
     ),
     Setting(
-        "git.history",
-        "auto",
-        "Whether the project's commits are searched, and recalled at a prompt.",
-        _AUTO,
+        "git.history", "auto", "Whether searches and prompts use the project's commits.", _AUTO
     ),
     Setting(
         "git.protected",
@@ -158,57 +148,62 @@ SETTINGS = (
     Setting(
         "sync.on_edit",
         False,
-        "Renew our sections of `AGENTS.md` and the like with each edit of a project block.",
+        "Update the memfs sections of `AGENTS.md` and the like with each edit of a project block.",
     ),
     Setting(
         "trust.pulled",
         NAME,
-        "What others changed: `name` it at session start, or `hold` it back until you looked.",
+        "Changes of others: `name` lists them when a session starts, `hold` applies them only "
+        "after `memfs trust`.",
         "name or hold",
     ),
     Setting("context.max_tokens", 32768, "Tokens of the window of `memfs agent`'s model."),
     Setting(
         "context.reserve_for_response",
         4096,
-        "Tokens of it kept free for an answer, a third at most.",
+        "Tokens of it that are reserved for an answer, a third at most.",
     ),
     Setting(
         "context.reserve_for_tools",
         512,
-        "Tokens of it kept free for tool calls, an eighth at most.",
+        "Tokens of it that are reserved for tool calls, an eighth at most.",
     ),
     Setting("context.message_history_limit", 0, "Messages in its queue; 0: as many as fit."),
-    Setting("paging.warn_threshold", 0.7, "How full the queue is when the model is warned."),
+    Setting("paging.warn_threshold", 0.7, "Warn the model from this share of the queue in use on."),
     Setting(
         "paging.page_out_threshold",
         0.9,
-        "How full the scratch block is when a compaction pages it out.",
+        "The share of the scratch block in use at which a compaction pages it out.",
     ),
-    Setting("paging.min_relevance_to_keep", 0.3, "Parts of a block below it are off the task."),
+    Setting(
+        "paging.min_relevance_to_keep",
+        0.3,
+        "Parts of a block with a lower relevance are not about the task.",
+    ),
     Setting(
         "paging.summarize_threshold",
         500,
-        "Tokens from which on a part is shortened when it leaves.",
+        "Parts of so many tokens or more are shortened when they move out.",
     ),
     Setting(
         "paging.stale_days",
         30,
-        "Days without an edit or a reader, after which a block is called stale; 0: never.",
+        "Days without an edit or a read, after which a block is stale; 0: never.",
     ),
     Setting(
         "archival.auto_archive_importance",
         7,
-        "How important (1 to 10) a part has to sound to be archived whatever its kind.",
+        "Parts that sound this important (1 to 10) are always archived.",
     ),
     Setting(
         "archival.search_top_k",
         5,
-        "What a model's page-in brings at most, and the hits on a page of `memfs search` and those "
-        "that a model finds in the archive alone.",
+        "Hits on a page of `memfs search`, hits of a model's archive search, and parts of a "
+        "page-in, at most.",
         "1 or more",
     ),
-    Setting("sources.<name>.paths", [], "Folders and files that are searched, too: see Sources."),
-    Setting("sources.<name>.glob", [], "Patterns, as in `.gitignore`, of its files that count."),
+    Setting("sources.<name>.paths", [], "Folders and files that searches include: see Sources."),
+    Setting("sources.<name>.glob", [], "Patterns of its files, as in `.gitignore`."),
     Setting("sources.<name>.exclude", [], "Patterns of its files that are left out."),
     Setting(
         "sources.<name>.chunk_size",
@@ -218,14 +213,14 @@ SETTINGS = (
     Setting(
         "sources.<name>.overlap",
         DEFAULT_OVERLAP,
-        "Characters that a chunk repeats of the one before in its section.",
+        "Characters that a chunk repeats from the one before in its section.",
     ),
     Setting(
         "memory_blocks",
         {},
         "Kinds of memory by name, each `{type, capacity, config}`; none: all four. See Kinds of "
-        "memory; a repository may name our four kinds, plugins and a model of facts only you: "
-        "`memfs doctor`, `status` and `recall` name what is refused.",
+        "memory; a repository may name these four kinds; only you may name plugins and a model for "
+        "facts. `memfs doctor`, `status` and `recall` name refused keys.",
     ),
     Setting(
         "orchestrator.default_priority",
@@ -236,35 +231,35 @@ SETTINGS = (
     Setting(
         "orchestrator.compression",
         "smart",
-        "How what does not fit into them is shortened.",
+        "How texts that do not fit are shortened.",
         "smart or aggressive",
     ),
     Setting(
         "review.mode",
         "off",
-        "See Reviews; a repository cannot say `background`.",
+        "See Reviews; a repository cannot set `background`.",
         "off, nudge, inline or background",
     ),
     Setting("review.min_messages", 5, "Prompts after which a session is reviewed."),
     Setting(
         "review.apply",
         False,
-        "Take what `memfs review reflect` proposes at once; in your own configuration alone.",
+        "Accept proposals of `memfs review reflect` at once; only in your own configuration.",
     ),
     Setting(
         "team.id",
         "",
-        "The team that this project belongs to: a hint for `memfs team join`. The address of a "
-        "server stands in no configuration.",
+        "The team of this project: a hint for `memfs team join`. No configuration has the address "
+        "of a server.",
     ),
     Setting(
         "llm.endpoint",
         "",
-        "A model that memfs may ask, over an OpenAI-compatible endpoint; in your own configuration "
-        "alone, no repository and no variable can set `llm`.",
+        "A model that memfs may ask, over an OpenAI-compatible endpoint; only in your own "
+        "configuration, not in a repository or a variable.",
     ),
-    Setting("llm.model", "", "The name of the model that the endpoint is asked for."),
-    Setting("llm.key_env", "", "The environment variable that holds its key."),
+    Setting("llm.model", "", "The name of the model at the endpoint."),
+    Setting("llm.key_env", "", "The environment variable with its key."),
     Setting(
         "llm.command",
         "",
@@ -273,7 +268,7 @@ SETTINGS = (
     ),
     Setting("llm.timeout", 120, "Seconds an answer may take."),
     Setting("llm.max_steps", 16, "Answers in one turn."),
-    Setting("llm.max_retries", 3, "Answers in a row whose calls cannot be done."),
+    Setting("llm.max_retries", 3, "Failed answers in a row."),
     Setting("llm.calls_per_run", 2000, "Calls that one run may make; 0: no limit."),
     Setting("llm.tokens_per_run", 10_000_000, "Tokens that one run may cost; 0: no limit."),
     Setting("llm.calls_per_day", 5000, "Calls of a day, over all projects; 0: no limit."),

@@ -2,7 +2,7 @@
 
 A text is cut about where OpenAI's o200k does it, and each kind of piece costs what it cost on
 average in one half of 537 real files (memory files and transcripts, 4.5 million tokens).
-docs/benchmarks.md says how far it is off for the other half.
+docs/contributing/benchmarks.md says how far it is off for the other half.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def find_obstacle() -> str:
     streams = (sys.stdin, sys.stdout, sys.stderr)
     if any(stream is not None and stream.isatty() for stream in streams):
         return ""
-    return "where nobody is at a terminal"
+    return "without a terminal"
 
 
 def find_folder() -> str:

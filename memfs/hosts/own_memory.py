@@ -49,10 +49,10 @@ def describe_memories(home: str, top: str, read: _Read) -> list[tuple[str, str]]
     found = []
     for each in find_memories(home, top, read) if top else ():
         if each.state == HERE:
-            found.append((each.host, f"keeps its own memory in the store, in {each.path}"))
+            found.append((each.host, f"has its own memory in the store, in {each.path}"))
         elif each.state == ON:
-            how = f"one instead of two: {each.switch}"
-            found.append((each.host, f"keeps a memory of its own in {each.path}; {how}"))
+            how = f"to use only one: {each.switch}"
+            found.append((each.host, f"has a memory of its own in {each.path}; {how}"))
     return found
 
 

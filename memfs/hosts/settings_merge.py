@@ -194,7 +194,7 @@ def _merge_single(found: object, entry: object, what: str, *, ours: bool) -> obj
         return found
     raise StoreError(
         f"the settings have another {what}",
-        "rename it or take it out there first, or leave ours out",
+        "rename it or remove it there first, or install without this entry",
     )
 
 

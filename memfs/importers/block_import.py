@@ -44,7 +44,7 @@ class BlockImport:
                 wrong = "another file in it has that label"
             seen.add(label)
             if storable(label) != label:
-                label, wrong = storable(label), "its name holds a secret"
+                label, wrong = storable(label), "its name contains a secret"
             if wrong:
                 out.append(
                     ImportItem("block", label, "refused", f"cannot import '{label}': {wrong}")

@@ -42,16 +42,22 @@ _NOUNS = {
     "source",
     metavar="assistants",
     type=click.Choice(["assistants"]),
-    help="What assistants remember by themselves: shown as a diff, and taken as you accept it.",
+    help="Import assistants' own memories: shows a diff, and asks about each.",
 )
-@click.option("--yes", is_flag=True, help="With --from: take all that is new.")
+@click.option("--yes", is_flag=True, help="With --from: take all new notes.")
 @click.option("--take", metavar="NAME", multiple=True, help="With --from: take this one.")
-@click.option("--project", metavar="NAME", default="", help="Of another tool's projects: this one.")
+@click.option("--project", metavar="NAME", default="", help="Import this project of another tool.")
 @click.option("--user", is_flag=True, help="Into your own store, instead of the project's.")
-@click.option("--pin", is_flag=True, help="Blocks of other tools' files: in full in the prompt.")
-@click.option("--anyway", is_flag=True, help="Also if PATH is the export of the other store.")
-@click.option("--dry-run", is_flag=True, help="Show what would be added, and write nothing.")
-@click.option("--undo", metavar="ID", default="", help="Take an import back, all that it added.")
+@click.option(
+    "--pin",
+    is_flag=True,
+    help="Pin blocks from other tools' files: they are in the prompt in full.",
+)
+@click.option(
+    "--anyway", is_flag=True, help="Import even if PATH is the export of the other store."
+)
+@click.option("--dry-run", is_flag=True, help="Show new items, and write nothing.")
+@click.option("--undo", metavar="ID", default="", help="Take a whole import back.")
 @click.option("--list", "listed", is_flag=True, help="List the imports that can be taken back.")
 @options.json_option
 def import_command(
@@ -68,35 +74,35 @@ def import_command(
     listed: bool,
     as_json: bool,
 ) -> None:
-    """Take memory from elsewhere: an export, or what other tools keep in files.
+    """Import memory: an export of memfs, or the memory of other tools.
 
     PATH is also the name of a tool (claude-mem, server-memory, mem0, letta, cline and others:
     see docs/importers.md), or a file or folder of one: its observations and notes become
-    passages, its blocks blocks, its conversations sessions. Of its projects the one of this
-    folder is taken. An export of ChatGPT or Claude.ai goes into your own store. In any other
-    folder of nothing but text files each becomes a block, or passages.
+    passages, its blocks blocks, its conversations sessions. If it has several projects, the one of
+    this folder is imported.
+    An export of ChatGPT or Claude.ai goes into your own store. In another folder with only text
+    files, each file becomes a block, or passages.
 
-    Without PATH, the files of other tools are looked for, and it is said what each would become:
+    Without PATH, it looks for files of other tools, and lists the result for each:
     CLAUDE.md, AGENTS.md, GEMINI.md, MEMORY.md, the rules of Cursor, Cline, Copilot and Windsurf,
-    memory-bank, Serena's memories, and what Claude Code remembers by itself. PATH takes files and
-    folders of them: a text that fits becomes a block, a longer one passages of the archive. The
-    files stay as they are.
+    memory-bank, Serena's memories, and Claude Code's own memory. PATH takes files and folders of
+    them: a short text becomes a block, a longer one passages of the archive. The files do not
+    change.
 
-    --from assistants reads what Claude Code, Codex, Gemini CLI and Windsurf remember of this
-    project and of you, shows what is new, and asks about each. What is about you goes into your
-    own store.
+    --from assistants reads the own memories of Claude Code, Codex, Gemini CLI and Windsurf, shows
+    new notes, and asks about each. Notes about you go into your own store.
 
     An export (or a zip or tar of an .agent-memory) is checked as a whole first. Settings and
-    history are never taken over.
+    history are never imported.
 
-    Blocks that are here too are merged: nothing either side wrote is missing, and memfs undo takes
-    each back. What holds a secret, is over its limit or read-only here is left and named: exit
-    code 1. It is somebody's text, and an assistant will read it: look at what was added.
+    Blocks that exist here are merged without losing a line, and memfs undo takes each back. Items
+    with a secret, over their limit or read-only here are named and left out: exit code 1. An
+    assistant will read the imported text, so look at it.
     """
     place = options.place()
     if undo or listed:
         if paths or (undo and listed):
-            raise click.UsageError("--undo and --list stand alone")
+            raise click.UsageError("--undo and --list go with no other option")
         _undo(place, undo, as_json=as_json) if undo else _list(place, as_json=as_json)
         return
     if source:
@@ -173,7 +179,7 @@ def _import_assistants(
         return
     if origin.actor == "agent":
         raise RejectedError(
-            "what assistants remember is accepted by a person", "ask the user to do it"
+            "only a person can accept the memory of assistants", "ask the user to do it"
         )
     if not (yes or take):
         chosen = _choose(new)
@@ -186,14 +192,14 @@ def _import_assistants(
     elif chosen:
         report.print_taken(found)
     else:
-        console.talk("nothing was taken")
+        console.talk("no note was imported")
 
 
 def _choose(new: list[ImportedFile]) -> list[str]:
     """Ask a person about each file that is new; return the names of those that are accepted."""
     if not console.can_ask():
         raise UsageError(
-            f"{format_count(len(new), 'memory')} would be taken, and nobody can be asked",
+            f"{format_count(len(new), 'memory')} would be imported, without a terminal to ask",
             "--yes takes all, --take NAME takes one",
         )
     chosen: list[str] = []
@@ -286,7 +292,7 @@ def _print_report(done: importing.Imported, *, dry_run: bool) -> None:
     for label in done.unpinned:
         console.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
     if done.config:
-        console.talk("  its config.yaml is not taken over; settings are yours")
+        console.talk("  its config.yaml is not imported: your settings stay")
     if done.edits:
         console.talk(f"  its history ({format_count(done.edits, 'edit')}) is not taken over")
     if done.left_out:
@@ -301,25 +307,24 @@ def _print_report(done: importing.Imported, *, dry_run: bool) -> None:
 @click.command("export")
 @click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
 @click.option(
-    "--to", "tool", type=click.Choice(list(writers.NAMES)), help="For another tool, as it reads it."
+    "--to", "tool", type=click.Choice(list(writers.NAMES)), help="In the format of another tool."
 )
 @click.option("--user", is_flag=True, help="Your own store, instead of the project's.")
 @click.option("--all", "everything", is_flag=True, help="Recall and the history of edits, too.")
-@click.option("--force", is_flag=True, help="Write over FILE if it is there.")
-@click.option("--with-secrets", "secrets", is_flag=True, help="Also if there are secrets in it.")
+@click.option("--force", is_flag=True, help="Overwrite an existing FILE.")
+@click.option("--with-secrets", "secrets", is_flag=True, help="Export secrets, too.")
 def export_command(
     file: str, tool: str | None, user: bool, everything: bool, force: bool, secrets: bool
 ) -> None:
     """Write the project's memory to FILE, one zip: config, blocks, archive, facts, static.
 
-    `-` writes to stdout. The same memory gives the same bytes. Only you may read the file. If a
-    secret is in it, it is named and nothing is written, unless --with-secrets is
-    given.
+    `-` writes to stdout. The same memory gives the same bytes. Only you may read the file. If the
+    memory contains a secret, the command names it and stops, unless --with-secrets is given.
 
-    --to writes blocks, passages, static entries and the facts that hold as another tool reads them:
-    an agent file of Letta (and beside it the passages, which such a file cannot hold), a folder of
-    notes for basic-memory, a folder of plain Markdown, or the memory.jsonl of MCP's server-memory.
-    --all adds sessions to the folders. What a format has no place for is named.
+    --to writes blocks, passages, static entries and current facts for another tool: an agent file
+    of Letta (with the passages in a second file), a folder of notes for basic-memory, a folder of
+    plain Markdown, or the memory.jsonl of MCP's server-memory. --all adds sessions to the folders.
+    The command names data that a format cannot contain.
     """
     path = "" if file == "-" else file
     if tool and not path:
@@ -328,7 +333,7 @@ def export_command(
         raise UsageError("a zip is not for a terminal", "memfs export - > memory.zip")
     place = options.place()
     write = partial(exporting.convert, place, tool) if tool else partial(exporting.run, place)
-    with stoppable_stages(lambda: "nothing was written; run it again", (exporting.SCAN,)) as stage:
+    with stoppable_stages(lambda: "no file was written; run it again", (exporting.SCAN,)) as stage:
         done = write(
             path, user=user, everything=everything, force=force, anyway=secrets, stage=stage
         )

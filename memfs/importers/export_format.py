@@ -285,7 +285,7 @@ def _check_name(name: str) -> None:
 
 
 def _refuse(name: str, why: str) -> NoReturn:
-    raise StoreError(f"it holds {name!r}, which is not safe: {why}", "nothing was written")
+    raise StoreError(f"it contains {name!r}, which is not safe: {why}", "nothing was written")
 
 
 def _select_store_files(found: dict[str, bytes], path: str) -> tuple[dict[str, bytes], int]:
@@ -336,7 +336,7 @@ def _check_manifest(inside: dict[str, bytes], path: str) -> str:
     ]
     if wrong:
         raise StoreError(
-            f"{path} does not hold what its {MANIFEST} says: {min(map(str, wrong))}",
+            f"{path} does not match its {MANIFEST}: {min(map(str, wrong))}",
             f"it is damaged; if it was changed on purpose, take {MANIFEST} out of it",
         )
     return tier

@@ -322,7 +322,7 @@ def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
         found = tool.find(home, account.list_variables())
         if not found:
             raise NotFoundError(
-                f"{tool.NAME} keeps nothing where it usually does",
+                f"{tool.NAME} has no memory at its usual place",
                 "name its file or folder: memfs import PATH",
             )
         return [(tool, path) for path in found]

@@ -191,7 +191,7 @@ def _plan_local(kind: str, store: Store, found: list[tuple[str, bytes]]) -> Iter
     for name, data in found:
         short = name.removeprefix("local/")
         if not all(map(_NAME.fullmatch, short.split("/"))):
-            yield _refuse(kind, name, f"{name}: not a name of ours")
+            yield _refuse(kind, name, f"{name}: not a name that memfs uses")
         else:
             yield from _plan_lines(kind, name, data, f"{store.local}/{short}")
 
@@ -232,7 +232,7 @@ def _parse_line(line: str) -> tuple[dict[str, object], str]:
     if public(line) != line:
         return found, "it is marked as private"
     secrets = file_redaction.find(line, "lines")
-    return found, f"it holds a secret ({secrets[0].type})" if secrets else ""
+    return found, f"it contains a secret ({secrets[0].type})" if secrets else ""
 
 
 def _describe_line(found: Mapping[str, object]) -> str:
@@ -254,7 +254,7 @@ def _plan_static(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Impor
             wrong = f"cannot import {name}: {labels.problem(key)}"
         elif storable(key) != key:
             key = storable(key)
-            wrong = f"cannot import {key}: its name holds a secret"
+            wrong = f"cannot import {key}: its name contains a secret"
         if wrong or secret:
             yield ImportItem("static", key, "refused", wrong or (secret.message if secret else ""))
             continue
@@ -283,7 +283,7 @@ def _plan_sessions(store: Store, found: list[tuple[str, bytes]]) -> Iterator[Imp
             continue
         messages, damaged = _clean_messages(data)
         if not messages:
-            yield _refuse("session", short, f"{short}: it holds no messages")
+            yield _refuse("session", short, f"{short}: it has no messages")
             continue
         said = recall.messages(path) if files.is_file(path) else ()
         known = {message.id: message for message in said}
@@ -346,9 +346,9 @@ class OutdatedPassages(NamedTuple):
         told = [
             f"{len(self.replaced):,} replaced, for their source changed (copies: local/backup)"
             * bool(self.replaced),
-            f"{len(self.changed):,} changed at their source and here: both are kept"
+            f"{len(self.changed):,} changed at their source and here: both stay"
             * bool(self.changed),
-            f"{len(self.gone):,} no longer there, and kept" * bool(self.gone),
+            f"{len(self.gone):,} no longer there, but still here" * bool(self.gone),
         ]
         return "; ".join(f"passages: {each}" for each in told if each)
 

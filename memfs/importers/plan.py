@@ -158,13 +158,13 @@ def _read(source: ForeignFile, *, user: bool) -> _Text:
     if source.label == foreign_files.AUTO and not user:
         text = replace(text, body=_filter_index(source, text.body))
     if not text.body.strip():
-        raise _LeftError("it is ours already (memfs sync)" if own != raw else "it is empty")
+        raise _LeftError("memfs wrote it (memfs sync)" if own != raw else "it is empty")
     for found in find_secrets(source.kept):
-        raise MemfsError(f"its name holds a secret ({found.type})")
+        raise MemfsError(f"its name contains a secret ({found.type})")
     for found in find_secrets(head + text.body):
         secret = (head + text.body)[found.start : found.end]
         line = raw.count("\n", 0, max(raw.find(secret), 0)) + 1
-        raise MemfsError(f"line {line} holds a secret ({found.type})")
+        raise MemfsError(f"line {line} looks like a secret ({found.type})")
     named = list(_find_imports(text.body))
     if named and not re.sub(r"(?<!\S)@\S+", "", text.body).strip():
         raise _LeftError(f"it only imports {', '.join(named)}")

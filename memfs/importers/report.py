@@ -47,9 +47,7 @@ def print_import(
 ) -> None:
     """Print for each of other tools' files its block or passages, and the next command."""
     if not done.files:
-        console.print_done(
-            "no other tool keeps memory here; memfs import --help names what is looked for"
-        )
+        console.print_done("no memory of other tools is here; memfs import --help lists the places")
         return
     if dry_run and not list_only:
         for item in done.items:
@@ -185,7 +183,7 @@ def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> Non
     outcomes = {item.outcome for item in done.items}
     if not outcomes & {"new", "merged"}:
         if "same" in outcomes:
-            console.print_done("what can be taken is here already")
+            console.print_done("all of it is here already")
         return
     top = place.home.top
     paths: list[str] = []
@@ -213,7 +211,7 @@ def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
     if not new:
         known = any(item.outcome == "same" for item in found.items)
         console.print_done(
-            "what assistants remember is here already" if known else "assistants remember nothing"
+            "all notes of assistants are here already" if known else "assistants remember nothing"
         )
 
 

@@ -35,7 +35,7 @@ def read_text(path: str, shown: str) -> str:
     text = raw.removeprefix(frontmatter.BOM).replace("\r\n", "\n").replace("\r", "\n")
     odd = body_edits.check_text("import", shown, text)
     if odd:
-        raise MemfsError(f"it holds {odd.message.rpartition(' holds ')[2]}")
+        raise MemfsError(f"it contains {odd.message.rpartition(' contains ')[2]}")
     return text
 
 

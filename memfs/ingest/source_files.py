@@ -115,7 +115,7 @@ _UNTOLD = (".git", *RULE_FILES)
 
 HIDDEN = "hidden"
 IGNORED = "by .gitignore or .memfsignore"
-UNMATCHED = "not by the patterns of the source"
+UNMATCHED = "excluded by the patterns of the source"
 LINK = "a link that leads out of the source"
 ODD = "no regular file"
 DEEP = f"below more than {DEEPEST} folders"

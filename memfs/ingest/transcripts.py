@@ -321,7 +321,7 @@ class _Work:
         if not draft.empty or not state:
             job.new = draft.keep(state, job.path, job.mark)
             return ""
-        return "holds no messages any more; what it said before is kept"
+        return "has no messages any more; earlier ones stay"
 
     def _finish(self, part: TranscriptPart, job: _Job, reason: str) -> None:
         if job.draft:

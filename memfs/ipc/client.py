@@ -367,11 +367,11 @@ def _read_stdin() -> bytes:
         room -= len(more)
     while system.read(0, 1 << 18):  # to the end: a closed pipe would be an error for the host
         pass
-    raise ValueError(f"stdin is larger than {MOST_INPUT >> 20} MB; nothing was added to the prompt")
+    raise ValueError(f"stdin is larger than {MOST_INPUT >> 20} MB; no text was added to the prompt")
 
 
 def _raise_timeout(_signal: int, _frame: object) -> None:
-    raise OutOfTimeError("out of time; nothing was added to the prompt")
+    raise OutOfTimeError("out of time; no text was added to the prompt")
 
 
 def _is_private_socket(path: bytes) -> bool:

@@ -116,7 +116,7 @@ class Orchestrator:
         project = self.place.project
         if project is not None and not project.trusted:
             raise StoreError(
-                "you have not trusted this store: nothing of it is put before a model",
+                "you have not trusted this store: models do not get it",
                 "look at it, and decide: memfs trust",
             )
         state = State(task=state) if isinstance(state, str) else state
@@ -236,7 +236,7 @@ def _to_piece(kind: str, found: Found) -> Piece:
 def _parse_query(name: str, given: object) -> Query:
     """Convert a requirement to a query. Raises `MemfsError`."""
     if not isinstance(given, Mapping):
-        raise UsageError(f"what is required of '{name}' is no mapping")
+        raise UsageError(f"the requirement of '{name}' is no mapping")
     known = [field.name for field in fields(Query)]
     found: dict[str, object] = {"limit": _LIMIT}
     for key, value in given.items():
@@ -256,7 +256,7 @@ def _parse_query(name: str, given: object) -> Query:
     try:
         return msgspec.convert(found, Query)
     except msgspec.ValidationError as error:
-        raise UsageError(f"what is required of '{name}' is wrong: {error}") from error
+        raise UsageError(f"the requirement of '{name}' is wrong: {error}") from error
 
 
 def _parse_priorities(given: object) -> tuple[float, ...]:

@@ -142,13 +142,13 @@ class _Session:
             return Rejected(
                 f"cannot {verb} '{draft.label}': it is at version {draft.version}, "
                 f"not {expected_version}",
-                Remedy("somebody changed it meanwhile; read it again: {read}", draft.label),
+                Remedy("it was changed meanwhile; read it again: {read}", draft.label),
             )
         block = draft.block()
         if block.codec and not isinstance(edit, Delete):
             return Rejected(
                 f"cannot {verb} '{draft.label}': {block.problem}",
-                Remedy("{mend} makes it UTF-8, and keeps the file as it was"),
+                Remedy("{mend} makes it UTF-8, and saves the old file"),
             )
         if block.read_only:
             return Rejected(
@@ -239,7 +239,7 @@ class _Session:
     def _get_writer(self, tier: str) -> Writer:
         root = self.place.store(tier).root
         if root not in self._writers:  # before the lock the label was of another tier
-            raise StoreError("the blocks changed meanwhile; nothing was written", "run it again")
+            raise StoreError("the blocks changed meanwhile; no file was written", "run it again")
         return self._writers[root]
 
     def _is_taken(self, tier: str, label: str) -> bool:
@@ -387,7 +387,7 @@ class _Session:
             )
         if isinstance(limit, int) and limit < block.chars and limit < block.limit:
             return Rejected(
-                f"cannot set the limit of '{draft.label}' to {limit:,}: it holds {block.chars:,} "
+                f"cannot set the limit of '{draft.label}' to {limit:,}: it has {block.chars:,} "
                 "characters",
                 f"shorten it first: memfs edit {draft.label}",
             )

@@ -77,7 +77,7 @@ def check_write(file: GuardedFile) -> Reply:
         return Reply()
     if store_paths.is_local(file.within):
         return _refuse(
-            f"{file.within} is kept by memfs itself and is not to be edited; memory is edited in "
+            f"{file.within} belongs to memfs and must not be edited; edit memory in "
             "blocks/, or with the memory tools (memfs tools lists them)"
         )
     return Reply()

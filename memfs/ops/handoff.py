@@ -30,11 +30,11 @@ class LastSession(NamedTuple):
     def describe_state(self) -> str:
         """Say whether the next session is told."""
         return {
-            "waiting": "the next session here is told; not so: memfs handoff --drop",
-            "told": f"session {self.receiver} was told; again: memfs handoff",
-            "dropped": "no session is told; nevertheless: memfs handoff",
-            "old": "no session is told, for it is too long ago; nevertheless: memfs handoff",
-            "off": "no session is told: hooks.handoff is off",
+            "waiting": "the next session here gets the note; to drop it: memfs handoff --drop",
+            "told": f"session {self.receiver} got the note; to give it again: memfs handoff",
+            "dropped": "the note is dropped; to give it again: memfs handoff",
+            "old": "no session gets the note, because it is too old; to give it: memfs handoff",
+            "off": "no session gets the note: hooks.handoff is off",
         }[self.state]
 
 

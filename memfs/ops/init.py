@@ -132,7 +132,7 @@ def _make_store(
     path = f"{store.root}/{CONFIG}"
     if os.path.lexists(path) and not store_paths.is_store(store.root):
         raise StoreError(
-            f"{path} is somebody else's, and memfs needs a {CONFIG} there",
+            f"{path} was not made by memfs, and memfs needs a {CONFIG} there",
             "if it may be shared, add the line: memfs: 1",
         )
     files.make_folder(f"{store.root}/blocks", private=store.private)

@@ -47,7 +47,7 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     `MemfsError` for a model that cannot be used; nothing is changed then.
     """
     if place.user is None:
-        raise StoreError("you have no store of your own to keep the setting in", "memfs init")
+        raise StoreError("you have no store of your own for the setting", "memfs init")
     model = _parse_model(text)
     _check_model(model)
     path = config_file.write(place.user, "embedding", model.name)

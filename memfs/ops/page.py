@@ -125,7 +125,7 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
         tier, name = block.tier, block.label
         entries, shortened = _find_outs(journal_query.list_block_entries(place, tier, name))
         if not entries:
-            raise NotFoundError(f"nothing was paged out of '{name}'", Remedy("{page_in}", name))
+            raise NotFoundError(f"no part was paged out of '{name}'", Remedy("{page_in}", name))
         body = _remove_summaries(block.body, shortened)
         for entry in reversed(entries):
             body = _restore_part(entry, body, frontmatter.line_end(block.raw))
@@ -295,7 +295,7 @@ def _add_summary(block: Block, body: str) -> str:
         tokens = tokens * 3 // 4
     if not text or len(text) > room:
         raise RejectedError(
-            f"cannot page '{block.label}' in: it holds {block.chars:,} characters, the limit is "
+            f"cannot page '{block.label}' in: it has {block.chars:,} characters, the limit is "
             f"{block.limit:,}",
             "make room first, or raise the limit (memfs edit LABEL --limit)",
         )

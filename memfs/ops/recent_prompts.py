@@ -91,7 +91,7 @@ def dismiss(place: Place, ident: str) -> BroughtItem:
             if _make_id(record, item) == ident:
                 _dismiss(place, ident, record, item)
                 return _make_item(record, item, {ident})
-    raise NotFoundError(f"no prompt was given '{ident}'", "memfs last 20 shows ids")
+    raise NotFoundError(f"no prompt brought '{ident}'", "memfs last 20 shows ids")
 
 
 def _dismiss(place: Place, ident: str, record: PromptRecord, item: RecalledItem) -> None:

@@ -19,7 +19,6 @@ from memfs.core.formats import format_count, format_day
 from memfs.core.records import ACCEPTED, ACTIVE, REJECTED, Fact
 from memfs.core.settings import HOLD
 from memfs.files import trees
-from memfs.ops import standing_rules as stated
 from memfs.store import (
     blocks,
     clean_texts,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from memfs.store.standing_rules import StandingRule
 
 INCOMING, PROPOSAL, RULE, FACT = "incoming", "proposal", "rule", "fact"
+_MINE = frozenset(("i", "i'm", "i've", "me", "my", "mine"))  # words of a rule about its user
 _DATED = 2000  # passages of a store, in which dates are looked for: more take a second
 CONTRADICTION, STALE, DUE, FULL = "contradiction", "stale", "due", "full"
 SECRET, COPY = "secret", "copy"
@@ -215,15 +215,21 @@ def _list_incoming(place: Place) -> Iterator[ReviewItem]:
 
 def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]] | None) -> Iterator[ReviewItem]:
     yield from _list_proposals(place)
-    rules = stated.list_pending(place)
+    rules = _list_rules(place)
     for rule in rules:
-        label = stated.label(rule)
+        label = "system_rules" if _MINE.isdisjoint(rule.words) else "human"
         why = "you stated it, and no block has it" if rule.certain else "perhaps a rule"
         yield ReviewItem(
             rule.id, RULE, rule.text, why, label, f"take it into {label}", at=rule.at,
             host=rule.host, session=rule.session, message=rule.message, source=rule,
         )  # fmt: skip
     yield from _list_facts(place, rules, cache)
+
+
+def _list_rules(place: Place) -> list[StandingRule]:
+    """List the rules that no block has, then what may be one; each the newest first."""
+    known = sorted(standing_rules.read(place.home), key=lambda rule: not rule.certain)
+    return standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
 
 
 def _list_proposals(place: Place) -> Iterator[ReviewItem]:

@@ -146,7 +146,7 @@ def _sync(place: Place, source: DataSource, stage: Stage) -> SourceState:
     if state is None:
         raise LockedError(
             f"another process is indexing '{source.name}'",
-            "memfs source show tells when it is done",
+            "memfs source show shows when it is done",
         )
     return state
 

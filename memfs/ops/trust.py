@@ -38,9 +38,9 @@ _USES = {
     prompts.FOLDER: "instructions at the top of every session",
     store_paths.CONFIG: "settings; instructions of tools",
     "blocks": _PINNED,
-    "archive": "told to a prompt that it fits",
-    "facts": "told to a task that it fits",
-    "static": "told to a task that it fits",
+    "archive": "given to matching prompts",
+    "facts": "given to matching tasks",
+    "static": "given to matching tasks",
 }
 _UNUSED = "not used"
 
@@ -142,8 +142,8 @@ def accept_digest(place: Place, digest: str) -> None:
     report = review_store(place)
     if not digest or report.digest != digest.lower():
         raise RejectedError(
-            f"nothing was decided: the digest of {report.root} is {report.digest}",
-            "look at what is in it (memfs trust), and pass the digest of what you looked at",
+            f"not decided: the digest of {report.root} is {report.digest}",
+            "look at its files (memfs trust), and pass their digest",
         )
     accept(place, report)
 
@@ -162,7 +162,7 @@ def accept(place: Place, shown: TrustReport | None = None) -> None:
         or _compute_digest(_read_files(store)) != shown.digest
     ):
         raise StoreError(
-            f"{store.root} was changed while you looked at it: nothing was decided",
+            f"{store.root} was changed while you looked at it: not decided",
             "look at it again: memfs trust",
         )
     incoming_changes.accept_seen(store, shown.found)

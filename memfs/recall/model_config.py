@@ -123,13 +123,13 @@ class Coverage(NamedTuple):
         return 0 if self.off else round(self.documents * (1 - self.share))
 
     def format_line(self) -> str:
-        """Return the state in a line: `41 % of 120,000 with bundled`."""
+        """Return the state in a line: `41 % of 120,000 texts indexed (bundled)`."""
         if self.off:
             return "none: search goes by words"
         if not self.documents and not self.problem:
-            return f"ready with {self.model}, nothing is indexed yet"
+            return f"ready ({self.model}), nothing indexed yet"
         # never rounded up: 100 % means all documents
-        text = f"{int(self.share * 100)} % of {self.documents:,} with {self.model}"
+        text = f"{int(self.share * 100)} % of {self.documents:,} texts indexed ({self.model})"
         return f"{text} ({self.problem})" if self.problem else text
 
 

@@ -262,7 +262,7 @@ class OpenStore:
         except OSError as error:
             if error.errno != errno.EROFS or not files.is_folder(self.place.home.index):
                 raise
-            return "the disk is read-only: what is new since it was indexed is not found"
+            return "the disk is read-only: texts since the last indexing are not found"
         return "" if current else "another process is indexing: the newest may be missing"
 
     def _sync(self, model: WantedModel, *, embed: bool) -> bool:

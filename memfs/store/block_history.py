@@ -153,7 +153,7 @@ def read_version(place: Place, label: str, version: str) -> str:
         known = {text for entry in read(place, label) for text in (entry.after, entry.before)}
         if text not in known | {held[name]}:
             raise NotFoundError(
-                f"version {version} of '{label}' is held back: others changed it",
+                f"version {version} of '{label}' waits for your trust: others changed it",
                 "memfs trust shows it to its user",
             )
     return text

@@ -101,9 +101,7 @@ def find_place(
             place.unused = usual
         obstacle = find_obstacle() if find_obstacle and not place.project.trusted else ""
         if obstacle:
-            place.left_out = (
-                f"the project's store is not trusted, and nothing of it is used {obstacle}"
-            )
+            place.left_out = f"the project's store is not trusted, and is not used {obstacle}"
             place.project = None
             if place.user is None:
                 hint = "its user can run memfs trust; there is no other store"
@@ -270,7 +268,7 @@ def read_whole_block(path: str) -> str | None:
     if size > LARGEST:
         raise StoreError(
             f"{path} has {size:,} bytes; memfs edits blocks of at most {LARGEST:,}",
-            "shorten it in an editor, or move it out of blocks/ and keep what matters",
+            "shorten it in an editor, or move it out of blocks/",
         )
     return text
 

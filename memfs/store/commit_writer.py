@@ -57,7 +57,7 @@ def commit(
     texts = _read_texts(folder, [name for name in names if name not in filtered])
     for name in [name for name in texts if _adds_secret(folder, texts[name], known.get(name))]:
         del texts[name]
-        notes.append(f"{make_plain(name)} holds a secret")
+        notes.append(f"{make_plain(name)} contains a secret")
     modes = {name: known[name].mode if name in known else "" for name in texts}
     modes = {name: mode if mode.startswith("100") else _FILE for name, mode in modes.items()}
     failed = _write_commit(folder, head, texts, modes, message, nobody) if texts else ""

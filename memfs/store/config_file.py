@@ -87,7 +87,9 @@ def find_variable_problems(environ: Mapping[str, str]) -> list[str]:
         value = config.parse_value(text)
         if isinstance(setting.default, list | dict):
             what = _EXPECTED[type(setting.default)]
-            out.append(f"{name}: no variable holds {what}: write {setting.name} into config.yaml")
+            out.append(
+                f"{name}: no variable can contain {what}: write {setting.name} into config.yaml"
+            )
         elif expected := _find_expected(value, setting):
             out.append(f"{name}: {setting.name} is {value!r}, expected {expected}")
         elif not _is_used(name, text, setting):

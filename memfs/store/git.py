@@ -343,7 +343,7 @@ def foreign_part(folder: str) -> str:
     # It is git that says where it would write: how it reads `.git` is not to be guessed.
     lines = (run(top, "rev-parse", "--git-dir", "--git-common-dir") or "").split("\n")
     if len(lines) != 3:
-        return f"git does not say where it keeps {top}"
+        return f"git does not name the place of {top}"
     own, common = (os.path.join(top, name) for name in lines[:2])
     if own == dot:
         known = common == dot
@@ -384,7 +384,7 @@ def find_refusal(folder: str) -> tuple[str, str]:
         return "", ""
     done = start(folder, "rev-parse", "--git-dir")
     if done is None:
-        return "git is not on the PATH: commits and what is pulled are not seen", "install git"
+        return "git is not on the PATH: commits and pulled changes are not seen", "install git"
     if b"safe.directory" in done.stderr:
         hint = f"if you trust it: git config --global --add safe.directory {shlex.quote(top)}"
         return f"git refuses {top}, for it belongs to another user", hint
@@ -481,14 +481,15 @@ def get_driver(folder: str) -> str:
 
 
 def set_driver(folder: str, command: str) -> bool:
-    """Register the command that merges blocks in this clone; tell whether that was done.
+    """Register the command that merges blocks in this clone, "" for none; tell if that was done.
 
     A clone whose configuration may be another's is left alone: memfs serves it without.
     """
     if top_level(folder) is None or get_driver(folder) == command or foreign_part(folder):
         return False
     # The command alone: a driver that has a name and no command makes every merge fail.
-    return run(folder, "config", "--local", _DRIVER, command) is not None
+    words = (_DRIVER, command) if command else ("--unset-all", _DRIVER)
+    return run(folder, "config", "--local", *words) is not None
 
 
 def get_merge_driver(folder: str, name: str) -> str:

@@ -106,6 +106,6 @@ def check_writable(store: "Store", path: str) -> None:
     if name in instead or path in instead.values():
         name = next(each for each, copy in instead.items() if path == copy or each == name)
         raise StoreError(
-            f"others changed {name}, and that is held back: nobody edits it until you have looked",
+            f"others changed {name}, which cannot be edited until you have looked",
             "look at what they did, and accept it: memfs trust",
         )

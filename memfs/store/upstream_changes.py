@@ -142,8 +142,8 @@ def _read_commits(store: Store, found: IncomingChanges) -> dict[str, list[Commit
 def notice(seen: UpstreamReview) -> str:
     """Describe in one line what others changed; "" if they changed nothing."""
     if seen.unknown:
-        effect = "nothing of the project is used" if seen.held else "it is used all the same"
-        return f"memfs: what others changed cannot be told, and {effect}: {seen.unknown}"
+        effect = "the project's memory is not used" if seen.held else "it is used all the same"
+        return f"memfs: changes of others cannot be found, and {effect}: {seen.unknown}"
     if not seen.pulled:
         return ""
     alone = [
@@ -158,7 +158,7 @@ def notice(seen: UpstreamReview) -> str:
     if rest:
         shown.append(f"{rest.total():,} other files")
     if seen.held:
-        line = f"memfs: held back until you have looked (memfs trust): {'; '.join(shown)}"
+        line = f"memfs: waiting until you have looked (memfs trust): {'; '.join(shown)}"
     else:
         line = f"memfs: changed by others since you last looked: {'; '.join(shown)} (memfs log)"
     return reveal_hidden(line)

@@ -77,7 +77,7 @@ class Plan:
         self.check_writable()
         if _read(self.target, self.real) != self.before:
             raise StoreError(
-                f"{self.target.path} was changed by somebody else meanwhile", "run it again"
+                f"{self.target.path} was changed by another program meanwhile", "run it again"
             )
         if self.after is not None:
             files.make_folder(os.path.dirname(self.real))
@@ -114,7 +114,7 @@ def plan(store: Store, target: InstructionFile, ours: str, *, remove: bool = Fal
     wrong = marked_section.problem(before or "", *MARKS)
     if wrong:
         raise StoreError(
-            f"{target.path}: {wrong}", "leave one such pair in it, or none; nothing was written"
+            f"{target.path}: {wrong}", "leave one such pair in it, or none; no file was written"
         )
     if not remove:
         start = before if before is not None else target.head or None
@@ -137,13 +137,11 @@ def check_allowed(store: Store) -> None:
     """Raise `StoreError` for a store that is not trusted or has quarantined files."""
     if not store.trusted:
         raise StoreError(
-            "you have not trusted this store: nothing of it is given to an assistant",
+            "you have not trusted this store: assistants do not get it",
             "look at it, and decide: memfs trust",
         )
     if quarantine.map_copies(store, anew=True):
-        raise StoreError(
-            "what others changed is held back until you have looked", "look at it: memfs trust"
-        )
+        raise StoreError("changes of others wait until you have looked", "look at it: memfs trust")
 
 
 def finish_edit(place: Place, changes: list[Change], origin: Origin) -> str:
@@ -322,7 +320,7 @@ def _get_name(store: Store, plan: Plan) -> str:
 def _find_hindrance(store: Store, index: str) -> str:
     """Return why nothing can be added to this commit, or ""."""
     if os.path.basename(index).startswith(_PARTIAL):
-        return "a commit of named paths takes nothing else"
+        return "a commit of named paths includes no other files"
     known = commits.read_staged(store.root, ["blocks"], index)
     if known is None:
         return "git does not answer"

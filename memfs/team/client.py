@@ -97,7 +97,7 @@ def parse_address(text: str) -> TeamAddress:
     if parts.scheme not in ("http", "https") or not host:
         raise UsageError(f"{text!r} is no address of a server", hint)
     if "@" in parts.netloc:
-        raise UsageError("the address holds a name or password", "the token says who you are")
+        raise UsageError("the address contains a name or password", "the token says who you are")
     if parts.query or parts.fragment or not (parts.path.isascii() and parts.path.isprintable()):
         raise UsageError(f"{text!r} is not the address of a server alone", hint)
     secure = parts.scheme == "https"

@@ -37,7 +37,7 @@ _ID = 8  # characters of an id that are shown
 _MOST = 20  # sessions that are listed
 _LATER = {
     "all": "later sessions of this project are shared, too, as they are recorded",
-    "solved": "what you say worked from now on is shared, too",
+    "solved": "turns that you rate as worked from now on are shared, too",
 }
 
 _TOKEN = "MEMFS_TEAM_TOKEN"  # noqa: S105 - the name of a variable
@@ -48,9 +48,9 @@ _SESSION = CompletedType("session", lambda place, _: [s.id for s in sessions.lis
 
 @click.group("team", cls=CommandGroup)
 def command() -> None:
-    """Share what sessions said with your team, and take it back: you decide what.
+    """Share sessions with your team, and take them back.
 
-    Nothing leaves this machine before you joined, saw what is to go, and said yes.
+    memfs sends no session before you joined, saw its text, and agreed.
     """
 
 
@@ -68,11 +68,11 @@ def command() -> None:
 def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     """Join your team's server at URL with this project. That shares nothing yet.
 
-    From then on prompts are sent to it as questions, to find what others solved, and are not kept:
-    `hooks.team: off` in your configuration stops that.
+    From then on memfs also sends prompts to it as questions, to find solutions of others. The
+    server does not store them. `hooks.team: off` in your configuration stops that.
 
-    The team's project is the one with the same repository, or --project. Your token is asked for,
-    or taken from $MEMFS_TEAM_TOKEN; address and token stand in your own store alone.
+    The team's project is the one with the same repository, or --project. memfs asks for your
+    token, or reads it from $MEMFS_TEAM_TOKEN. Address and token go only into your own store.
     """
     op.require_person(options.get_origin(), "join a team")
     place = options.place()
@@ -83,18 +83,22 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     if done.note:
         console.talk(f"! {done.note}")
     if found.role == "writer":
-        console.talk("  nothing is shared yet: memfs team share --dry-run --project shows what is")
+        console.talk(
+            "  no session is shared yet: memfs team share --dry-run --project shows the texts"
+        )
     else:
         console.talk("  you may read what others shared, and share nothing")
     if is_asked_at_prompts(place):
-        console.talk("  prompts go to it as questions, and are not kept; not with hooks.team: off")
+        console.talk(
+            "  prompts go to it as questions, which it does not store; hooks.team: off stops that"
+        )
 
 
 @command.command("status")
 @options.json_option
 @paged
 def status(as_json: bool) -> None:
-    """Show what of this project is shared, what waits, and how the server was."""
+    """Show shared and waiting sessions of this project, and the state of the server."""
     place = options.place()
     found = load_status(place)
     if as_json:
@@ -116,9 +120,11 @@ def status(as_json: bool) -> None:
 @options.number_option("--from", "first", help="From this turn on.")
 @options.number_option("--to", "last", help="To this turn.")
 @click.option("--project", is_flag=True, help="All sessions of the project, later ones too.")
-@click.option("--solved", is_flag=True, help="Question and outcome of what you said worked.")
-@click.option("--tools", is_flag=True, help="What tools were given and answered, too.")
-@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@click.option(
+    "--solved", is_flag=True, help="Question and outcome of turns that you rated as worked."
+)
+@click.option("--tools", is_flag=True, help="Also calls and outputs of tools.")
+@click.option("--dry-run", is_flag=True, help="Show the texts, and send nothing.")
 @options.yes_option("Do not ask.")
 def share(
     session: str,
@@ -130,10 +136,10 @@ def share(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Share a session, some of its turns, or the project's. You see first what is to go.
+    """Share a session, some of its turns, or the project's sessions. You see the texts first.
 
-    Private parts and secrets are taken out before. What is added to a session that is shared goes,
-    too. --solved is for turns and sessions with `memfs session outcome ID worked`.
+    Private parts and secrets are removed before. Later turns of a shared session are shared, too.
+    --solved is for turns and sessions with `memfs session outcome ID worked`.
     """
     if not dry_run:
         op.require_person(options.get_origin(), "share sessions")
@@ -148,7 +154,7 @@ def share(
     if dry_run:
         return
     if not plan.messages and base == "nothing":
-        raise RejectedError("nothing of it can be shared", "what is left out is named above")
+        raise RejectedError("no message of it can be shared", "left out messages are named above")
     if not yes:
         if not console.can_ask():
             raise UsageError(
@@ -171,11 +177,12 @@ def unshare(session: str, project: bool) -> None:
 
 @command.command("never")
 @click.argument("pattern", required=False, default="")
-@click.option("--remove", is_flag=True, help="It may be shared again.")
+@click.option("--remove", is_flag=True, help="Remove the pattern.")
 def never(pattern: str, remove: bool) -> None:
     """Never share messages with PATTERN, with any team; list the patterns without one.
 
-    It is plain text, `*` stands for anything, and case does not count. What was sent is taken back.
+    PATTERN is plain text, `*` matches any text, and case does not count. Messages that were sent
+    are taken back.
     """
     place = options.place()
     if not pattern:
@@ -195,9 +202,9 @@ def never(pattern: str, remove: bool) -> None:
 
 
 @command.command("leave")
-@click.option("--purge", is_flag=True, help="Delete all that you shared of it at the server.")
+@click.option("--purge", is_flag=True, help="Delete all your sessions of it on the server.")
 def leave_team(purge: bool) -> None:
-    """Leave the team with this project. What you shared stays there, without --purge."""
+    """Leave the team with this project. Without --purge, your shared sessions stay there."""
     op.require_person(options.get_origin(), "leave a team")
     gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
     if gone is not None:
@@ -211,7 +218,7 @@ def leave_team(purge: bool) -> None:
 @command.command("push")
 @options.json_option
 def push(as_json: bool) -> None:
-    """Send now what waits, and take back what is to go. The service does that by itself."""
+    """Send waiting sessions and retractions now. The service does this by itself."""
     report = op.push(options.place())
     if as_json:
         console.as_json(asdict(report))
@@ -286,7 +293,7 @@ def _print_upload(report: UploadReport) -> None:
         parts.append(f"sent {format_count(report.stored + report.known, 'message')}{known}")
     if report.removed:
         parts.append(f"took back {format_count(report.removed, 'message')}")
-    console.print_done("; ".join(parts) or "nothing was to be sent or taken back")
+    console.print_done("; ".join(parts) or "there was nothing to send or to take back")
     if report.refused:
         refused = format_count(report.refused, "message")
         console.talk(f"! the server refused {refused}: memfs team status says why")

@@ -207,7 +207,7 @@ def _load(path: str, form: type[T]) -> T | None:
         return msgspec.convert(json.loads(text), form)
     except UNREADABLE:
         raise StoreError(
-            f"{path} is damaged, and nothing is shared before it is mended",
+            f"{path} is damaged, and no session is shared until it is repaired",
             "mend it, or put it elsewhere and say again what it said: memfs team --help",
         ) from None
 

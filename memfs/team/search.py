@@ -60,7 +60,7 @@ def run(
     except Empty:
         others, note = [], "the team's server does not answer"
     if note:
-        index.note = "; ".join(filter(None, (index.note, f"nothing of the team: {note}")))
+        index.note = "; ".join(filter(None, (index.note, f"no hits from the team: {note}")))
     if others and not own.sure and not nearest:
         own = HitPage([], 0)
     # By their ranks, each own one first: the scores of two indexes mean nothing to each other.

@@ -62,8 +62,8 @@ def _administer(database: str, function: str, *given: object, **more: object) ->
 def init(database: str, team: str, renew: bool) -> None:
     """Make a team's tables in a PostgreSQL database, or bring them up to date.
 
-    The address that the service logs in with is printed once: it may call functions alone, and
-    read no table. Run it with a login that may make roles, such as the database's superuser.
+    It prints the service's database login once. That login may only call functions, and read no
+    table. Run the command with a login that may make roles, such as the database's superuser.
     """
     state = _load("administration").set_up(_find_database(database), team, renew=renew)
     done = f"is at version {state.version}"
@@ -73,7 +73,7 @@ def init(database: str, team: str, renew: bool) -> None:
     if not state.vectors:
         console.talk("pgvector is not there: messages are found by their words alone")
     if state.service:
-        console.talk("keep this line, it is shown once:")
+        console.talk("save this line, it is shown once:")
         console.data(f"{_DATABASE}='{state.service}'")
 
 
@@ -93,9 +93,10 @@ def init(database: str, team: str, renew: bool) -> None:
 @click.option("--certificate", default="", metavar="FILE", help="Speak TLS, with this certificate.")
 @click.option("--key", default="", metavar="FILE", help="The key of the certificate.")
 def serve(database: str, **given: Any) -> None:
-    """Serve a team until Ctrl-C. Its log, a line of JSON a request, has nobody's words.
+    """Serve a team until Ctrl-C.
 
-    Beyond this machine it needs TLS: by a proxy before it, or by --certificate and --key.
+    The log has a line of JSON for each request, without texts of members. Beyond
+    this machine it needs TLS: a proxy before it, or --certificate and --key.
     """
     part = _load("program")
     settings = part.ServerSettings(_find_database(database), **given)
@@ -124,7 +125,7 @@ def member() -> None:
 @options.number_option("--days", help="Days that the token is valid.", default=_DAYS, most=3650)
 @_database_option
 def add_member(login: str, days: int, database: str) -> None:
-    """Add a member, and print the token. It is shown once, and only its hash is kept."""
+    """Add a member, and print the token. It is shown once; the server stores only its hash."""
     token = _administer(database, "add_member", login, days)
     console.talk(f"{login} is a member; the token, valid for {format_count(days, 'day')}:")
     console.data(token)
@@ -138,7 +139,7 @@ def add_member(login: str, days: int, database: str) -> None:
     "scopes",
     multiple=True,
     type=click.Choice(["search", "push", "metrics"]),
-    help="What it may be used for; without it search and push.",
+    help="Its purpose; by default search and push.",
 )
 @_database_option
 def add_token(login: str, days: int, scopes: tuple[str, ...], database: str) -> None:
@@ -160,10 +161,10 @@ def list_members(database: str) -> None:
 
 @member.command("revoke")
 @click.argument("login")
-@click.option("--purge", is_flag=True, help="Remove all that the member shared, too.")
+@click.option("--purge", is_flag=True, help="Also remove all sessions of the member.")
 @_database_option
 def revoke_member(login: str, purge: bool, database: str) -> None:
-    """Revoke a member and all tokens, at once. What was shared stays, but for --purge."""
+    """Revoke a member and all tokens, at once. Without --purge, shared sessions stay."""
     removed = _administer(database, "revoke_member", login, purge=purge)
     gone = f"; {format_count(removed, 'message')} removed" if purge else ""
     console.talk(f"{login} is revoked{gone}")
@@ -177,7 +178,7 @@ def project() -> None:
 @project.command("add")
 @click.argument("name")
 @click.option("--origin", "origins", multiple=True, metavar="URL", help="Its repository's address.")
-@options.number_option("--keep", "retention", help="Days that messages are kept (team prune).")
+@options.number_option("--keep", "retention", help="Days after which team prune removes messages.")
 @_database_option
 def add_project(name: str, origins: tuple[str, ...], retention: int | None, database: str) -> None:
     """Add a project. With --origin, members' clones of that repository join it by themselves."""
@@ -193,7 +194,7 @@ def add_project(name: str, origins: tuple[str, ...], retention: int | None, data
     type=click.Choice(["writer", "reader", "none"]),
     default="writer",
     show_default=True,
-    help="Share and search, search alone, or nothing.",
+    help="Share and search, only search, or no access.",
 )
 @_database_option
 def grant(name: str, login: str, role: str, database: str) -> None:
@@ -217,7 +218,7 @@ def list_projects(database: str) -> None:
 @options.yes_option("Do not ask.")
 @_database_option
 def remove_project(name: str, yes: bool, database: str) -> None:
-    """Remove a project with everything that was shared for it."""
+    """Remove a project with all its shared sessions."""
     if not yes and not console.can_ask():
         raise UsageError("this removes what others shared", "--yes says that it is meant")
     if not yes:
@@ -229,7 +230,7 @@ def remove_project(name: str, yes: bool, database: str) -> None:
 @click.command("prune")
 @_database_option
 def prune(database: str) -> None:
-    """Remove what is older than its project keeps it: run it every night."""
+    """Remove messages older than their project's --keep: run it every night."""
     removed = _administer(database, "prune")
     console.talk(f"{format_count(removed, 'message')} removed")
 
@@ -238,7 +239,7 @@ def prune(database: str) -> None:
 @options.count_option(50, "Lines at most.", most=100_000)
 @_database_option
 def audit(count: int, database: str) -> None:
-    """Print who did what of late: pushes, retractions, and what administrators did."""
+    """Print recent pushes, retractions, and actions of administrators."""
     for at, who, what, name, many in _administer(database, "list_audit", count):
         console.data(flatten_text("  ".join(filter(None, (at, who, what, name, str(many))))))
 

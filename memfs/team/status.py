@@ -85,7 +85,7 @@ def describe_sharing(rules: SharingRules) -> str:
     if rules.base == "all":
         parts.append("all sessions" + " with their tools" * rules.tools)
     elif rules.base == "solved":
-        parts.append("question and outcome of what worked")
+        parts.append("question and outcome of rated turns")
     chosen = len({(each.host, each.session) for each in rules.sessions})
     if chosen:
         parts.append(format_count(chosen, "session"))
@@ -96,7 +96,7 @@ def describe_sharing(rules: SharingRules) -> str:
 def describe_waiting(found: TeamStatus) -> str:
     """Say in a line what is still to be sent or taken back."""
     if found.changed:
-        return "what is shared was changed, and is still to be sent or taken back"
+        return "shared sessions changed, and wait to be sent or taken back"
     if found.waiting:
         return f"{format_count(found.waiting, 'session')} to be sent or taken back"
     return "nothing"

@@ -114,7 +114,7 @@ def _word_mend(line: ContradictedLine) -> str:
     """Return what a model is told of a line that what it added contradicts."""
     given = {"label": line.label, "old_content": line.old, "new_content": line.new}
     return (
-        f"line {line.number} says otherwise: {line.text!r}. If that holds no longer, call "
+        f"line {line.number} says otherwise: {line.text!r}. If that is outdated, call "
         f"core_memory_replace with {json.dumps(given, ensure_ascii=False)}"
     )
 

@@ -70,7 +70,7 @@ def _create(context: ToolContext, arguments: Arguments) -> list[Edit]:
     label = _to_label(path)
     if not label or _find_block(context, path) is not None:
         raise VerbatimError(f"Error: File {path} already exists")
-    return [Create(label, f"Notes kept as {path}", text)]
+    return [Create(label, f"Notes stored as {path}", text)]
 
 
 def _str_replace(context: ToolContext, arguments: Arguments) -> list[Edit]:

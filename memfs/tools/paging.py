@@ -47,7 +47,7 @@ def page_out(context: ToolContext, arguments: Arguments) -> str:
         place, label, context.with_reason(arguments.get("reason")), task=task, free=free
     )
     if not done.gone:
-        return f"nothing in '{done.label}' is off the task; it stays as it is"
+        return f"every part of '{done.label}' is about the task; the block stays as it is"
     lines = [f"paged out of '{done.label}':"]
     lines += [f"- {each.fate}: {_shorten(each, 100)}" for each in done.gone]
     if lacking:

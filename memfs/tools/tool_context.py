@@ -57,7 +57,7 @@ class ToolContext:
         if source:
             raise StoreError(
                 f"memory is turned off here: {source} says enabled: false",
-                "only the user can turn it on again; go on without it",
+                "only the user can turn it on again; continue without it",
             )
         if store_paths.find(self.folder) is not None:
             raise StoreError(

@@ -171,7 +171,7 @@ class Guard:
         known = _list_cookies(headers.get("cookie", ""), access.cookie_name)
         inside = f"{scope['path']}/".startswith(f"{access.root}/")
         if not inside or not any(_is_same(each, access.cookie) for each in known):
-            return _ask_for_code("This browser was not let in.")
+            return _ask_for_code("This browser has no access.")
         if method == _CHANGING and access.read_only:
             return PlainTextResponse(
                 "this page only reads: start memfs web without --read-only", 403

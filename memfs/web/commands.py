@@ -33,13 +33,13 @@ _IDLE = 3600.0  # seconds without a look
 def command(
     folders: tuple[str, ...], everything: bool, port: int, no_open: bool, read_only: bool
 ) -> None:
-    """Show what is remembered in your browser, and mend it there.
+    """Show the memory in your browser, and edit it there.
 
     It shows the project of this folder, or those of each FOLDER.
 
-    The page is served on this machine alone, to one browser: the one that it opens, by a file that
-    only you can read, or the one in which you type the code that the terminal shows. No other user
-    or web page can read it. It ends with Ctrl-C, or an hour after the last look.
+    The page is served only on this machine, and only to one browser: the one that it opens (with a
+    file that only you can read), or the one in which you type the code from the terminal. Other
+    users and web pages cannot read it. It ends with Ctrl-C, or an hour after the last request.
     """
     from memfs.web.server import PageServer  # with starlette and uvicorn
 

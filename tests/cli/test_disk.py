@@ -19,7 +19,7 @@ from tests.faults import harness
 from tests.faults.harness import FULL, Fault
 from tests.hosts.transcript_lines import conversation
 
-AGAIN = "then run the command again: nothing is half-written"
+AGAIN = "then run the command again: no file is half-written"
 
 
 @pytest.fixture

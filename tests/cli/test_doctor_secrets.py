@@ -37,8 +37,8 @@ def test_it_is_listed_without_being_shown(memfs: Run, path: Path, repo: Path) ->
         "→ rotate them, then: memfs doctor --secrets --purge\n"
         f"! git: commit {commit[:10]} .agent-memory/archive/2026-05/p1.md github-token "
         "ghp… (40 characters)\n"
-        "  git keeps them, and so does every clone: rotate the secrets; git filter-repo can take "
-        "them out\n"
+        "  git and every clone still have them: rotate the secrets; git filter-repo can remove "
+        "them\n"
     )
     listed = json.loads(memfs("doctor", "--secrets", "--json").out)
     assert [each["line"] for each in listed["found"]] == [3]

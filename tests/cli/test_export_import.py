@@ -64,7 +64,7 @@ def test_memory_moves_from_one_project_to_another(
     )
     ident = json.loads(memfs("import", "--list", "--json").out)[0]["id"]
     assert done.err == (
-        "  its config.yaml is not taken over; settings are yours\n"
+        "  its config.yaml is not imported: your settings stay\n"
         "✓ 1 block, 1 passage added, 2 here already\n"
         "  look at it: memfs show, memfs log; memfs undo LABEL takes a block back\n"
         f"  memfs import --undo {ident} takes all of it back\n"
@@ -96,7 +96,7 @@ def test_what_is_refused_is_named_and_the_rest_is_imported(
     monkeypatch.chdir(elsewhere)
     done = memfs("import", path)
     assert done.code == 1
-    assert "! cannot import 'api': line 1 holds a secret (github-token)\n" in done.err
+    assert "! cannot import 'api': line 1 looks like a secret (github-token)\n" in done.err
     assert SECRET not in done.out + done.err
     assert memfs("show", "notes").out == "fine\n"
 

@@ -50,7 +50,7 @@ def test_what_is_like_a_text_and_where_an_edge_leads(memfs: Run, place: Place) -
     say(place, "one", *FIXED)
     shown = memfs("graph", "--similar", "the retry test of the payment client fails")
     assert "what worked: Fixed: the test uses a fake clock now, so it does not wait." in shown.out
-    assert shown.out.splitlines()[-1] == "what usually came first: test! (100%)"
+    assert shown.out.splitlines()[-1] == "usual first steps: test! (100%)"
     assert (
         memfs("graph", "--path", "message:1", "--depth", "1").out == "message:1 follows message:2\n"
     )

@@ -45,7 +45,7 @@ AGENTS.md                 9  block agents
     assert (done.code, done.err) == (
         0,
         f"""\
-! cannot import .cursor/rules/forms.mdc: line 1 holds a secret (github-token)
+! cannot import .cursor/rules/forms.mdc: line 1 looks like a secret (github-token)
 ! some are not in the project, but its store is committed: --user: into yours
 → memfs import . {found}
   takes all of it, --dry-run shows it first; or name files
@@ -98,7 +98,7 @@ def test_what_is_refused_ends_with_1_and_the_rest_is_taken(memfs: Run, kept: Pat
         "imports": [],
         "left": "",
     }
-    assert found[".cursor/rules/forms.mdc"]["left"] == "line 1 holds a secret (github-token)"
+    assert found[".cursor/rules/forms.mdc"]["left"] == "line 1 looks like a secret (github-token)"
     assert memfs("search", "Rule 3", "--tag", "claude").out.count("Guide > Part 3") == 1
     assert memfs("import", "--user", "CLAUDE.local.md").code == 0
     assert memfs("show", "user:claude-local/repo").out == "My sandbox.\n"
@@ -110,7 +110,7 @@ def test_of_a_folder_with_many_files_the_first_are_listed(
     for number in range(20):
         put(repo, f"memory-bank/topic{number:02}.md", f"Topic {number}.\n")
     out = memfs("import", "memory-bank").out
-    assert memfs("import").err == "✓ what can be taken is here already\n"
+    assert memfs("import").err == "✓ all of it is here already\n"
     assert out.count("block memory-bank/topic") == 12
     assert out.endswith("  … 8 more\n")
 
@@ -119,7 +119,7 @@ def test_nothing_to_import_and_wrong_use_are_said(memfs: Run, place: Place, repo
     assert memfs("import") == (
         0,
         "",
-        "✓ no other tool keeps memory here; memfs import --help names what is looked for\n",
+        "✓ no memory of other tools is here; memfs import --help lists the places\n",
     )
     put(repo, "AGENTS.md", "Use pnpm.\n")
     both = memfs("import", "m.zip", "AGENTS.md")

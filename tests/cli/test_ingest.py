@@ -104,15 +104,17 @@ def test_all_takes_no_paths(repo: Path, memfs: Run) -> None:
     shown = memfs("ingest", "--all", str(repo))
     assert (shown.code, shown.out) == (2, "")
     assert shown.err.startswith(
-        "error: --all reads what assistants keep, and takes no PATHS\nhint: "
+        "error: --all reads the sessions of assistants, and takes no PATHS\nhint: "
     )
 
 
 def test_nothing_to_read(place: Place, repo: Path, memfs: Run, tmp_path: Path) -> None:
     assert memfs("ingest").err == (
-        f"There are no transcripts of {repo}.\nThose of all projects are read by: memfs ingest --all\n"
+        f"There are no transcripts of {repo}.\nTo read those of all projects: memfs ingest --all\n"
     )
-    assert memfs("ingest", "--all").err == "No assistant keeps transcripts on this machine.\n"
+    assert (
+        memfs("ingest", "--all").err == "There are no transcripts of assistants on this machine.\n"
+    )
     (tmp_path / "empty").mkdir()
     assert (
         memfs("ingest", str(tmp_path / "empty")).err

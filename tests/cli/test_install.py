@@ -64,7 +64,7 @@ def test_a_host_without_own_settings_in_a_project_is_wired_for_all_projects(
     ]
     assert memfs("uninstall", "--project").err.endswith("memfs uninstall gemini --user\n")
     refused = memfs("install", "gemini", "--local")
-    assert "Gemini CLI keeps no settings of your own in a project" in refused.err
+    assert "Gemini CLI has no settings of your own in a project" in refused.err
     twice = memfs("install", "gemini", "--project")
     assert "to take those out: memfs uninstall gemini --user" in twice.err
     assert memfs("uninstall", "gemini", "--user").code == 0
@@ -164,7 +164,7 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     memfs: Run, place: Place, repo: Path, home: Path, choice: str
 ) -> None:
     (home / ".claude").mkdir()
-    assert "Claude Code    keeps a memory of its own in" in memfs("status").out
+    assert "Claude Code    has a memory of its own in" in memfs("status").out
     path = repo / ".claude/settings.local.json"
     path.parent.mkdir()
     before = '{\n  "model": "opus",\n  "env": {}\n}'
@@ -175,8 +175,8 @@ def test_claude_codes_own_memory_is_switched_and_put_back(
     wanted = {"autoMemoryEnabled": False} if choice == "off" else {"autoMemoryDirectory": where}
     assert wanted.items() <= json.loads(path.read_text()).items()
     assert ("is switched off" if choice == "off" else f"in {where}, as blocks") in done.err
-    assert ("keeps its own memory in the store" in memfs("doctor").out) is (choice == "store")
-    assert "keeps a memory of its own" not in memfs("status").out
+    assert ("has its own memory in the store" in memfs("doctor").out) is (choice == "store")
+    assert "has a memory of its own" not in memfs("status").out
     memfs("install", "claude")  # says nothing of it, and leaves it
     assert wanted.items() <= json.loads(path.read_text()).items()
     memfs("uninstall", "claude")
@@ -200,7 +200,7 @@ def test_a_person_is_asked_what_becomes_of_an_own_memory(repo: Path, home: Path)
     (home / ".claude").mkdir()
     code, shown = type_into([*MEMFS, "install", "claude"], "off\n", repo, os.environ)
     assert code == 0
-    assert "Claude Code keeps a memory of its own" in shown
+    assert "Claude Code has a memory of its own" in shown
     assert '"autoMemoryEnabled": false' in (repo / ".claude/settings.local.json").read_text()
 
 

@@ -27,10 +27,10 @@ def test_the_model_is_shown(memfs: Run) -> None:
         "dimensions 256",
         "vocabulary 47,955 tokens",
     ]
-    assert found.out.splitlines()[4].startswith("index      100 % of 4 with bundled, ")
+    assert found.out.splitlines()[4].startswith("index      100 % of 4 texts indexed (bundled), ")
     shown = json.loads(memfs("model", "--json").out)
     assert (shown["model"], shown["share"], shown["documents"]) == ("bundled", 1.0, 4)
-    assert "embedding      100 % of 4 with bundled" in memfs("status").out.splitlines()
+    assert "embedding      100 % of 4 texts indexed (bundled)" in memfs("status").out.splitlines()
 
 
 def test_another_one_is_taken(memfs: Run, place: Place, tmp_path: Path) -> None:
@@ -100,13 +100,13 @@ def test_how_far_a_new_one_is(
     )
     assert "bread from the oven" in found.out
     shown = memfs("model").out.splitlines()
-    assert shown[4].startswith(f"index      0 % of 4 with {mine}, ")
+    assert shown[4].startswith(f"index      0 % of 4 texts indexed ({mine}), ")
     assert shown[5] == (
         f"meanwhile  {model_files.BUNDLED} is searched; memfs ingest makes the rest"
     )
-    assert f"embedding      0 % of 4 with {mine}" in memfs("status").out.splitlines()
+    assert f"embedding      0 % of 4 texts indexed ({mine})" in memfs("status").out.splitlines()
     assert memfs("ingest").code == 0
-    assert f"embedding      100 % of 4 with {mine}" in memfs("status").out.splitlines()
+    assert f"embedding      100 % of 4 texts indexed ({mine})" in memfs("status").out.splitlines()
 
 
 def test_what_is_no_model_is_refused(memfs: Run) -> None:

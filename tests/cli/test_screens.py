@@ -111,7 +111,7 @@ user     human         ░░░░░░░░░░░░   0%    0 / 5,000   
 def test_status_and_doctor(memfs: Run, place: Place, repo: Path) -> None:
     shown = memfs("status").out
     assert shown.splitlines()[6:] == [
-        "service        not running: hooks and searches do their own work",
+        "service        not running: hooks and searches work without it",
         "assistants     none is wired: memfs install",
         "",
         "TIER     LABEL         USED              VERSION  CONTENT    FRESHNESS  STATE",
@@ -154,7 +154,7 @@ def test_archive_and_search(memfs: Run) -> None:
     assert hits["hits"][0]["label"] == "system_rules"
     assert {hit["kind"] for hit in hits["hits"]} == {"block"}
     assert json.loads(memfs("search", "httpx", "--tag", "other", "--json").out)["hits"] == []
-    assert memfs("search", "zebra", "--mode", "text") == (0, "", "nothing was found\n")
+    assert memfs("search", "zebra", "--mode", "text") == (0, "", "no hits\n")
 
 
 def test_ingest_search_and_paging(memfs: Run) -> None:
@@ -186,7 +186,7 @@ def test_sessions_are_found_whole(memfs: Run) -> None:
     told = json.loads(memfs("search", "backoff", "--sessions", "--json").out)
     assert (told["total"], told["first"], len(told["sessions"])) == (1, 1, 1)
     assert len(told["sessions"][0]["hits"]) == 3
-    assert memfs("search", "zebra", "--mode", "text", "--sessions").err == "nothing was found\n"
+    assert memfs("search", "zebra", "--mode", "text", "--sessions").err == "no hits\n"
     assert (
         "there is no page 9: 1 session on 1" in memfs("search", "backoff", "--sessions", "-p9").err
     )
@@ -232,7 +232,7 @@ def test_what_was_typed_is_kept_if_it_is_refused(
     editor(monkeypatch, tmp_path, 'head -c 6000 /dev/zero | tr "\\0" x > "$1"')
     refused = memfs("edit", "human")
     assert refused.code == 1
-    kept = Path(refused.err.strip().rpartition("what you wrote is kept in ")[2])
+    kept = Path(refused.err.strip().rpartition("your text is saved in ")[2])
     assert kept.read_text() == "x" * 6000
     kept.unlink()
 
@@ -248,7 +248,7 @@ def test_an_edit_made_while_the_editor_was_open_is_not_overwritten(
     assert refused.code == 1
     assert "it is at version 2, not 1" in refused.err
     assert memfs("show", "human").out == "somebody else\n"
-    Path(refused.err.strip().rpartition("what you wrote is kept in ")[2]).unlink()
+    Path(refused.err.strip().rpartition("your text is saved in ")[2]).unlink()
 
 
 def test_saving_without_a_change_changes_nothing(

@@ -52,7 +52,7 @@ def test_the_command_named_for_a_line_that_says_otherwise(
 ) -> None:
     memfs("create", "user:persona", before)
     told = memfs("edit", "user:persona", "--append", after.rpartition("\n")[2]).err
-    command = told.rstrip("\n").rpartition("holds no longer: memfs ")[2]
+    command = told.rstrip("\n").rpartition("it is outdated: memfs ")[2]
     split = subprocess.check_output(["bash", "-c", f"printf '%s\\0' {command}"])
     done = memfs(*split.decode().split("\0")[:-1])
     assert (done.code, memfs("show", "user:persona").out) == (0, f"{after}\n"), command

@@ -104,7 +104,7 @@ def test_why_no_commits_are_read_is_told(
         assert (shown.code, shown.out) == (0, "")
         return shown.err.splitlines()[-1]
 
-    assert ask() == "nothing was found"
+    assert ask() == "no hits"
     monkeypatch.setenv("MEMFS_GIT_HISTORY", "off")
     assert ask().startswith("no commits are read: git.history is off; set it to auto")
     monkeypatch.delenv("MEMFS_GIT_HISTORY")

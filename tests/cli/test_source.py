@@ -44,7 +44,7 @@ def test_one_is_added_with_its_patterns_and_indexed(memfs: Run, docs: Path, repo
     ]
     shown = memfs("source", "show", "docs").out
     assert "cut        1,500 characters, 0 repeated\n" in shown
-    assert "left out   1: not by the patterns of the source\n" in shown
+    assert "left out   1: excluded by the patterns of the source\n" in shown
 
 
 def test_json_is_whole(memfs: Run, docs: Path) -> None:
@@ -58,7 +58,7 @@ def test_json_is_whole(memfs: Run, docs: Path) -> None:
     assert shown["index"] == added["index"]
     assert shown["paths"] == [str(docs)]
     assert shown["index"]["files_left_out"] == [
-        {"file": "docs/key.md", "reason": "it holds a secret"}
+        {"file": "docs/key.md", "reason": "it contains a secret"}
     ]
 
 

@@ -16,7 +16,7 @@ def test_from_the_first_section_to_none(memfs: Run, repo: Path) -> None:
     assert memfs("sync") == (
         0,
         "",
-        "✓ no file has a section of ours: memfs sync agents begins one in AGENTS.md\n",
+        "✓ no file has a memfs section: memfs sync agents writes one into AGENTS.md\n",
     )
     assert memfs("sync", "--check").code == 0
     assert memfs("sync", "agents", "--check") == (
@@ -25,7 +25,7 @@ def test_from_the_first_section_to_none(memfs: Run, repo: Path) -> None:
         "! AGENTS.md is out of step\n→ memfs sync agents\n",
     )
     assert memfs("sync", "agents") == (0, "", "✓ AGENTS.md created\n")
-    assert memfs("sync", "--check") == (0, "", "✓ AGENTS.md is in step\n")
+    assert memfs("sync", "--check") == (0, "", "✓ AGENTS.md is up to date\n")
     assert memfs("sync", "--dry-run") == (0, "", "✓ AGENTS.md would be unchanged\n")
     memfs("edit", "system_rules", "--append", "Use httpx.")
     assert memfs("sync", "--check") == (1, "", "! AGENTS.md is out of step\n→ memfs sync\n")
@@ -77,7 +77,7 @@ def test_a_clone_that_nobody_trusted_can_be_checked(memfs: Run) -> None:
         1,
         "",
         (
-            "error: you have not trusted this store: nothing of it is given to an assistant\n"
+            "error: you have not trusted this store: assistants do not get it\n"
             "hint: look at it, and decide: memfs trust\n"
         ),
     )
@@ -91,7 +91,7 @@ def test_what_is_refused_is_said_with_the_line(memfs: Run, repo: Path) -> None:
             "",
             (
                 "error: AGENTS.md: line 2 has <!-- memfs: begin -->, and <!-- memfs: end --> is nowhere\n"
-                "hint: leave one such pair in it, or none; nothing was written\n"
+                "hint: leave one such pair in it, or none; no file was written\n"
             ),
         )
     assert memfs("sync", "--check", "--remove").code == 2

@@ -42,10 +42,10 @@ def test_joining_tells_who_one_is_and_shares_nothing(
     assert (shown.code, shown.out) == (0, "")
     assert shown.err == (
         "✓ this project is shop of acme; you are ada\n"
-        "  nothing is shared yet: memfs team share --dry-run --project shows what is\n"
-        "  prompts go to it as questions, and are not kept; not with hooks.team: off\n"
+        "  no session is shared yet: memfs team share --dry-run --project shows the texts\n"
+        "  prompts go to it as questions, which it does not store; hooks.team: off stops that\n"
     )
-    assert memfs("team", "push").err == "✓ nothing was to be sent or taken back\n"
+    assert memfs("team", "push").err == "✓ there was nothing to send or to take back\n"
     assert table.rows == {}
     told = memfs("team", "status").out
     assert told.splitlines() == [
@@ -169,7 +169,7 @@ def test_while_the_server_is_away_it_waits_and_that_is_said(
     pushed = memfs("team", "push")
     assert (pushed.code, pushed.err) == (1, "error: the database is away\n")
     told = memfs("status").out
-    assert "shop: 1 session shared; waits: what is shared was changed" in " ".join(told.split())
+    assert "shop: 1 session shared; waits: shared sessions changed" in " ".join(told.split())
     assert "the database is away" in memfs("doctor").out
     table.faults = []
     assert memfs("team", "push").err == "✓ sent 4 messages\n"
@@ -266,7 +266,7 @@ def test_a_search_shows_what_others_shared_page_by_page(
     )
     table.faults = ["before"]
     away = memfs(*ask)
-    assert away.err.startswith("! nothing of the team: the database is away\n")
+    assert away.err.startswith("! no hits from the team: the database is away\n")
     assert "which port?" in away.out
 
 
@@ -274,5 +274,5 @@ def test_a_search_without_a_team_says_so(place: Place, memfs: Run) -> None:
     record(place.home, SESSION, *PORT)
     shown = memfs("search", "port", "--team")
     assert shown.code == 0
-    assert shown.err.startswith("! nothing of the team: this project has joined no team\n")
+    assert shown.err.startswith("! no hits from the team: this project has joined no team\n")
     assert "Port 7741." in shown.out

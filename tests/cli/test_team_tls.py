@@ -122,7 +122,7 @@ def test_nothing_is_sent_once_a_certificate_is_wrong(
     assert (pushed.code, pushed.err) == (1, f"error: {told}\nhint: {hint}\n")
     assert run_upload(place.home.local) == {"error": told, "wait": 0.0}
     searched = memfs("search", "which port", "--team")
-    assert searched.err == f"! nothing of the team: {told}\n"
+    assert searched.err == f"! no hits from the team: {told}\n"
     assert "which port?" in searched.out
     assert (server.met, server.heard) == (4, b"")
     for words in (("team", "status"), ("status",), ("doctor",)):

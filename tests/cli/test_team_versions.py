@@ -66,7 +66,7 @@ def test_each_command_says_what_to_update_and_sends_nothing(
     assert memfs("team", "push").err == error
     assert run_upload(place.home.local) == {"error": told, "wait": 0.0}
     searched = memfs("search", "which port", "--team")
-    assert searched.err == f"! nothing of the team: {told}\n"
+    assert searched.err == f"! no hits from the team: {told}\n"
     assert "which port?" in searched.out
     for words in (("team", "status"), ("doctor",)):
         assert told in " ".join(memfs(*words).out.split())

@@ -36,7 +36,7 @@ def test_the_shell_of_an_assistant_cannot_trust_a_store(
         assert "an assistant cannot trust a store" in refused.err
         refused = memfs(*name.split(), stdin="y\n")
         assert refused.code == 1
-        assert "a person decides it, at a terminal" in refused.err
+        assert "only a person can decide this, at a terminal" in refused.err
     code, _ = type_into([sys.executable, "-m", "memfs", "trust"], "n\n", Path.cwd())
     assert (code, store_paths.is_trusted(place.project)) == (130, False)
     code, shown = type_into([sys.executable, "-m", "memfs", "trust"], "y\n", Path.cwd())

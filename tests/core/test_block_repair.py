@@ -28,12 +28,12 @@ from tests.ops.mutations import broken
         (
             "---\r\nlimit: 5\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n",
             "---\r\nlimit: 6 # c\r\nx: 1\r\n---\r\nb\r\n",
-            "of double keys one kept (limit)",
+            "double keys removed (limit)",
         ),
         (
             "---\nread_only: true\nx:\n  - a\n# why\nx: 2\nread_only: false\n---\n",
             "---\nread_only: true\n# why\nx: 2\n---\n",
-            "of double keys one kept (read_only, x)",
+            "double keys removed (read_only, x)",
         ),
         (
             "---\nlimit: 5\nversion: 2\nText.\n",

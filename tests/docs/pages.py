@@ -8,7 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TOP = Path(__file__).parents[2]
-PAGES = (TOP / "README.md", *sorted((TOP / "docs").glob("*.md")))
+PAGES = (
+    TOP / "README.md",
+    *sorted((TOP / "docs").glob("*.md")),
+    *sorted((TOP / "docs/contributing").glob("*.md")),
+)
 FENCE = re.compile(r"^ *```sh\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _ASSIGNED = re.compile(r"[A-Z_]+=")
 _BETWEEN = frozenset(("&&", "||", "|", ";", "&"))

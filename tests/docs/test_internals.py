@@ -1,4 +1,4 @@
-"""The walks of docs/internals.md are what the program does: each step is called, in this order."""
+"""The walks of internals.md are what the program does: each step is called, in this order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memfs.ipc.client import HookCall
 from memfs.store.blocks import Place
 from tests.hosts.transcript_lines import assistant, user
 
-PAGE = Path(__file__).parents[2] / "docs/internals.md"
+PAGE = Path(__file__).parents[2] / "docs/contributing/internals.md"
 MOST = 8  # steps
 _STEP = re.compile(r"^\d\. `([\w.]+)`", re.MULTILINE)
 

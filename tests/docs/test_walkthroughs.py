@@ -44,7 +44,6 @@ WALKS = {
         TOLD + "printf 'review:\n  min_messages: 1\n' >> ~/.agent-memory/config.yaml",
         {"dismiss": "reflect --again; memfs review dismiss", "4d2e": PROPOSED},
     ),
-    "benchmarks.md": Walk("mkdir docs; echo 'Retries stop after three.' > docs/a.md"),
     "check.md": Walk(
         "touch AGENTS.md CLAUDE.md; git add .; git -c user.name=A -c user.email=a@b commit -qm 1\n"
         "git branch origin/main"
@@ -71,7 +70,10 @@ WALKS = {
     "second-machine.md": Walk("", {"git@example.com:ann/memory.git": "~/memory.git"}),
     "sources.md": Walk("mkdir -p docs handbook ~/notes"),
     "troubleshooting.md": Walk(TOLD),
-    "undo.md": Walk("for each in Ana Bob Eve; do memfs -q edit human --append $each; done"),
+    "undo.md": Walk(
+        "for each in Ana Bob Eve; do memfs -q edit human --append $each; done",
+        {"--everything   ": "--everything --yes"},
+    ),
 }
 
 

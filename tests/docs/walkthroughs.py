@@ -14,11 +14,11 @@ from tests.docs.pages import list_printed_lines, split_line
 
 # How a line begins that no walk can run, and where it is run.
 ELSEWHERE: Final = {
-    ".venv/bin/python -m": "docs/testing.md",  # by those who work on memfs
+    ".venv/bin/python -m": "docs/contributing/testing.md",  # by those who work on memfs
     "../docs-venv": ".ci/run",
     "MEMFS_ENABLED=false claude": "tests/cli/test_off_switch.py",
     "MEMFS_HOSTS_DIR=../hosts": ".ci/run",
-    "MEMFS_TEST_RECORD=1": "docs/testing.md",
+    "MEMFS_TEST_RECORD=1": "docs/contributing/testing.md",
     "createdb": "tests/team/postgres.py",
     "python -m benchmarks": "tests/benchmarks",  # with what takes less long
     "memfs eval": "tests/agent/test_evaluation.py",

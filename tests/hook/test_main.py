@@ -81,7 +81,7 @@ def test_a_huge_prompt_is_one_line_in_the_log(repo: Path) -> None:
     call(start(repo))
     assert call(payload(repo, "UserPromptSubmit", prompt="x" * 9_000_000), cwd=repo) == (b"", b"")
     [line] = log(repo)
-    assert line.endswith("ValueError: stdin is larger than 8 MB; nothing was added to the prompt")
+    assert line.endswith("ValueError: stdin is larger than 8 MB; no text was added to the prompt")
 
 
 @pytest.mark.usefixtures("place")
@@ -217,7 +217,7 @@ def test_a_patch_of_several_files_is_refused_for_any_of_them(place: Place, repo:
             check=True,
             cwd=repo,
         ).stdout
-        assert (b"is kept by memfs itself" in out) == refused
+        assert (b"belongs to memfs" in out) == refused
 
 
 def test_the_alarm_is_not_taken_for_a_git_that_failed(

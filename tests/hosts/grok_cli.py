@@ -81,5 +81,5 @@ ASSISTANT: Final = Assistant(
     GrokBuild,
     ("--always-approve", "--trust"),
     "memfs__core_memory_append",
-    silent="its hooks tell the model nothing at a start or a prompt",
+    silent="it passes no text of hooks at a start or a prompt to the model",
 )

@@ -186,7 +186,7 @@ def test_the_host_itself_takes_the_plugin_from_this_installation(
     with pytest.raises(StoreError, match="Codex did not take the plugin: no such thing"):
         install.plugin(place, "codex", str(home))
     install.run(place, "codex", "user", str(home))
-    with pytest.raises(StoreError, match="runs our hooks already"):
+    with pytest.raises(StoreError, match="runs the memfs hooks already"):
         install.plugin(place, "codex", str(home))
 
 

@@ -60,7 +60,7 @@ def test_all_are_shown_as_a_diff_and_nothing_is_taken_unasked(
     shown = memfs("import", "--from", "assistants", "--dry-run")
     assert {line[5:].split(" ")[0] for line in shown.err.splitlines() if line[:4] == "new:"} == NEW
     assert "+No mocks of our own modules." in shown.out
-    assert "line 1 holds a secret" in shown.err
+    assert "line 1 looks like a secret" in shown.err
     assert TOKEN not in shown.out + shown.err
     asked = memfs("import", "--from", "assistants")
     assert (asked.code, "--yes takes all, --take NAME takes one" in asked.err) == (2, True)
@@ -83,7 +83,7 @@ def test_what_a_person_accepts_is_taken_once_and_taken_back_as_a_whole(
         data.decode() for name, data in read_stores(place).items() if name.startswith("project/")
     )
     again = memfs("import", "--from", "assistants", "--yes")
-    assert (again.code, "is here already" in again.err) == (0, True)
+    assert (again.code, "here already" in again.err) == (0, True)
     put(kept, "feedback_tests.md", "---\ntype: feedback\n---\nNo mocks at all.\n")
     changed = memfs("import", "--from", "assistants", "--dry-run")
     assert "-No mocks of our own modules.\n+No mocks at all." in changed.out
@@ -91,7 +91,7 @@ def test_what_a_person_accepts_is_taken_once_and_taken_back_as_a_whole(
         assert memfs("import", "--undo", line.split()[0]).code == 0
     assert read_memory(place) == before
     monkeypatch.setenv("CLAUDECODE", "1")
-    assert "accepted by a person" in memfs("import", "--from", "assistants", "--yes").err
+    assert "only a person can accept" in memfs("import", "--from", "assistants", "--yes").err
 
 
 def test_a_person_is_asked_about_each(place: Place, repo: Path, kept: Path) -> None:

@@ -215,7 +215,7 @@ def test_what_is_no_text_of_the_folder_is_named_and_not_read(place: Place, tmp_p
         "cannot read system/bytes.md: it is UTF-16, not UTF-8",
         "cannot read system/folder.md: it is a link that leads out",
         "cannot read system/gone.md: it is a link that leads nowhere",
-        "cannot read system/latin.md: it holds bytes that are not UTF-8",
+        "cannot read system/latin.md: it contains bytes that are not UTF-8",
         "cannot read system/link.md: it is a link that leads out",
     ]
     assert blocks.get(place, "x").value == "y"

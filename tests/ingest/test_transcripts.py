@@ -186,7 +186,7 @@ def test_a_file_without_messages_does_not_empty_what_is_kept(store: Store, path:
     take(store, path)
     path.write_bytes(user("", "x") + user("our words", "y", isMeta=True))
     tally = take(store, path)
-    assert tally.skipped == [(str(path), "holds no messages any more; what it said before is kept")]
+    assert tally.skipped == [(str(path), "has no messages any more; earlier ones stay")]
     assert kept(store) == turns(2)
 
 

@@ -200,7 +200,7 @@ def test_what_cannot_be_asked_for(place: Place) -> None:
     for requirements, wrong in (
         ({"vektor": {}}, "nothing can be required of 'vektor'"),
         ({"vector": {"limt": 5}}, "cannot be asked for 'limt'"),
-        ({"vector": {"limit": "many"}}, "what is required of 'vector' is wrong"),
+        ({"vector": {"limit": "many"}}, "the requirement of 'vector' is wrong"),
         ({"vector": 5}, "is no mapping"),
         ({"facts": {"recency": "once"}}, "recency is 'once'"),
         ({"priority": []}, "are no priorities"),

@@ -23,7 +23,7 @@ from memfs.store.sessions import ShownState
 Write = Callable[[str, str], Path]
 HEAD = "---\ndescription: mine\nlimit: 500\n"
 LONG = "k: [a\n" * 3000
-FIXES = "memfs doctor --fix mends it, and keeps the file as it was"
+FIXES = "memfs doctor --fix repairs it, and saves the old file"
 
 
 def wrong(place: Place, home: Path) -> list[Finding]:

@@ -62,16 +62,16 @@ def test_each_assistant_that_is_here_has_its_version_and_last_run(
 ) -> None:
     (home / ".codex").mkdir()
     assert about(place, home)[0] == Finding(
-        "ok", "Claude Code 2.1.328; no hook of ours ran in it yet"
+        "ok", "Claude Code 2.1.328; no memfs hook ran in it yet"
     )
     [found, *_] = about(place, home, "Codex")
-    assert found.text == "Codex, version unknown; no hook of ours ran in it yet"
+    assert found.text == "Codex, version unknown; no memfs hook ran in it yet"
     ran(place, "claude", 0)
     last = sessions.last_run(place.home, "claude")
     assert last
     when = time.strftime("%Y-%m-%d %H:%M %Z", time.localtime(last[1]))
     assert about(place, home)[0].text == (
-        f"Claude Code 2.1.328; our last hook in it: Stop at {when}, 31 ms"
+        f"Claude Code 2.1.328; last memfs hook in it: Stop at {when}, 31 ms"
     )
     assert status.run(place, str(home)).ran == {"claude": last}
 

@@ -136,7 +136,7 @@ def test_compare_and_swap(place: Place) -> None:
     outcome = run(place, Append("human", "b"), expect=1)
     assert outcome == Rejected(
         "cannot append 'human': it is at version 2, not 1",
-        "somebody changed it meanwhile; read it again: memfs show human",
+        "it was changed meanwhile; read it again: memfs show human",
     )
     undo.undo_edit(place, "human", ORIGIN)
     assert isinstance(run(place, Append("human", "c"), expect=2), Rejected), "an undo counts"
@@ -304,7 +304,7 @@ def test_secrets_are_kept_out_of_blocks(
     ):
         outcome = run(place, wanted)
         assert isinstance(outcome, Rejected)
-        assert "holds a secret (github" in outcome.message
+        assert "looks like a secret (github" in outcome.message
         assert TOKEN not in outcome.message + outcome.hint
     path = block_file("old", f"already here: {TOKEN}\n")
     assert isinstance(run(place, Append("old", "harmless")), edit.Edited)
@@ -332,7 +332,7 @@ def test_a_limit_below_what_is_there_is_refused(place: Place) -> None:
     run(place, Append("human", "x" * 48))
     outcome = run(place, Describe("human", {"limit": 5}))
     assert isinstance(outcome, Rejected)
-    assert outcome.message == "cannot set the limit of 'human' to 5: it holds 48 characters"
+    assert outcome.message == "cannot set the limit of 'human' to 5: it has 48 characters"
 
 
 def test_a_blocks_folder_that_leads_out_of_the_store_is_refused(

@@ -37,7 +37,7 @@ def test_no_secret_gets_into_the_head_or_the_name(place: Place, wanted: Edit) ->
     before = Path(place.home.journal).read_bytes()
     outcome = run(place, wanted)
     assert isinstance(outcome, Rejected)
-    assert "holds a secret" in outcome.message
+    assert "a secret" in outcome.message
     assert TOKEN not in outcome.message + outcome.hint
     assert Path(place.home.journal).read_bytes() == before
 

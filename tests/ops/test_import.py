@@ -130,10 +130,10 @@ def test_secrets_are_refused_item_by_item(place: Place, tmp_path: Path) -> None:
     )
     done = run(place, path)
     assert refusals(done) == [
-        "cannot import 'bad': line 2 holds a secret (github-token)",
-        "cannot import 'p1': line 1 holds a secret (github-token)",
-        "cannot import line 1 of facts/2026-05.jsonl: it holds a secret (github-token)",
-        "cannot import 'k': line 1 holds a secret (github-token)",
+        "cannot import 'bad': line 2 looks like a secret (github-token)",
+        "cannot import 'p1': line 1 looks like a secret (github-token)",
+        "cannot import line 1 of facts/2026-05.jsonl: it contains a secret (github-token)",
+        "cannot import 'k': line 1 looks like a secret (github-token)",
     ]
     assert blocks.get(place, "good").value == "fine"
     assert SECRET.encode() not in b"".join(everything(place).values())
@@ -220,7 +220,7 @@ def test_without_a_project_it_says_what_to_do(home: Path, place: Place, tmp_path
     ("text", "why"),
     [
         ("\udcff\n", "it is not UTF-8 text"),
-        ("a\x1bb\n", "the text holds control characters"),
+        ("a\x1bb\n", "the text contains control characters"),
         ("---\na: [1\n---\nx\n", "its front matter"),
     ],
 )

@@ -91,7 +91,7 @@ def test_what_a_person_changed_since_stays(place: Place, home: Path, folder: Pat
         path.write_text(path.read_text().replace(old, new))
     done = run(place, folder, home)
     assert blocks.get(place, label).value == "The port is 9000.\nMine stays."
-    assert "1 changed at their source and here: both are kept" in done.note
+    assert "1 changed at their source and here: both stay" in done.note
     assert "My own line." in Path(own).read_text()
     assert any("now3" in text for text in texts(place))
 
@@ -101,7 +101,7 @@ def test_what_its_source_deleted_is_told_and_stays(place: Place, home: Path, fol
     before = texts(place)
     find(folder, "word3").unlink()
     done = run(place, folder, home)
-    assert f"{len(before):,} no longer there, and kept" in done.note
+    assert f"{len(before):,} no longer there, but still here" in done.note
     assert texts(place) == before
 
 

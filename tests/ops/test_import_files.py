@@ -251,8 +251,8 @@ def test_our_own_section_is_left_out(place: Place, repo: Path) -> None:
     done = bring(place)
     assert became(done) == {
         "AGENTS.md": "agents",
-        "GEMINI.md": "it is ours already (memfs sync)",
-        ".cursor/rules/memfs.mdc": "it is ours already (memfs sync)",
+        "GEMINI.md": "memfs wrote it (memfs sync)",
+        ".cursor/rules/memfs.mdc": "memfs wrote it (memfs sync)",
         "CLAUDE.md": f"half of a section of memfs is in it: line 2 has {MARKS[0]}, and {MARKS[1]} is nowhere",
     }
     bring(place, "AGENTS.md")
@@ -306,14 +306,14 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is(
     done = bring(place, "memory-bank")
     found = {path.removeprefix("memory-bank/"): what for path, what in became(done).items()}
     assert found == {
-        "latin.md": "it holds bytes that are not UTF-8",
+        "latin.md": "it contains bytes that are not UTF-8",
         "utf16.md": "it is UTF-16, not UTF-8",
         "empty.md": "it is empty",
-        "nul.md": "it holds control characters",
+        "nul.md": "it contains control characters",
         "Fine.md": "memory-bank/fine",
         "fine.md": "memory-bank/Fine.md becomes memory-bank/fine already",
-        "token.md": "line 3 holds a secret (github-token)",
-        f"of {SECRET}.md": "its name holds a secret (github-token)",
+        "token.md": "line 3 looks like a secret (github-token)",
+        f"of {SECRET}.md": "its name contains a secret (github-token)",
         "huge.md": "it is too large (4,194,304 bytes)",
         "many.md": "it would be 5,000 passages, at most 2,000 are taken",
         "private.md": "memory-bank/private",

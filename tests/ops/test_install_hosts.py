@@ -77,7 +77,7 @@ def test_a_file_that_wires_two_hosts_is_kept_until_the_last_goes(place: Place, r
 
 
 def test_a_host_without_settings_of_ones_own_in_a_project_says_so(place: Place) -> None:
-    with pytest.raises(StoreError, match="Codex keeps no settings of your own in a project"):
+    with pytest.raises(StoreError, match="Codex has no settings of your own in a project"):
         install.run(place, "codex", "local", str(Path.home()))
 
 
@@ -187,7 +187,7 @@ def test_a_plugin_of_our_name_that_somebody_else_wrote_is_left_alone(
     plugin = repo / ".opencode/plugins/memfs.js"
     plugin.parent.mkdir(parents=True)
     plugin.write_text('export const X = async () => ({ "memfs": 1 })\n')
-    with pytest.raises(StoreError, match=r"memfs\.js is somebody else's"):
+    with pytest.raises(StoreError, match=r"memfs\.js was not made by memfs"):
         run(place, "opencode")
     assert not (repo / "opencode.json").exists()
     run(place, "opencode", remove=True)

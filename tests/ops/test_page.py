@@ -81,7 +81,7 @@ def test_it_comes_back_byte_for_byte(place: Place) -> None:
     assert body_of(path).decode() == BODY
     assert passages(place) == []
     assert "paged_out" not in path.read_text()
-    with pytest.raises(NotFoundError, match="nothing was paged out of 'system_rules'"):
+    with pytest.raises(NotFoundError, match="no part was paged out of 'system_rules'"):
         page.page_in(place, "system_rules", AGENT)
 
 
@@ -214,7 +214,7 @@ def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
     shown = memfs("page", "out", "system_rules", "--task", TASK, "--dry-run")
     assert shown.out.splitlines()[0] == "RELEVANCE  WORTH                               PART"
     assert "The holiday party is on 12 December at the harbour." in shown.out
-    assert shown.err == "2 parts of 'system_rules' would go; nothing was written\n"
+    assert shown.err == "2 parts of 'system_rules' would be moved; no file was written\n"
     shown = memfs("page", "out", "system_rules", "--task", TASK)
     assert shown.err == "✓ 2 parts paged out of 'system_rules'; back: memfs page in system_rules\n"
     assert memfs("page", "in", "system_rules").err == "✓ 'system_rules' has its parts back\n"

@@ -70,7 +70,7 @@ def test_a_pull_that_stopped_halfway_is_held_back(place: Place, repo: Path, clon
     (repo / path).write_text(text)
     refused = edit.run(place, [Append("system_rules", "from me")], Origin())
     assert isinstance(refused, Rejected)
-    assert "that is held back" in refused.message
+    assert "cannot be edited until you have looked" in refused.message
     assert (repo / path).read_text() == text
     git(repo, "checkout", "-q", "--", path)
     assert show.brief(place) == known

@@ -157,7 +157,7 @@ def test_half_a_section_or_two_are_refused_and_nothing_is_written(
     (repo / "AGENTS.md").write_text(text)
     with pytest.raises(StoreError, match=r"AGENTS\.md: .*memfs: ") as refused:
         sync.run(place, names, remove=remove)
-    assert "nothing was written" in refused.value.hint
+    assert "no file was written" in refused.value.hint
     assert (repo / "AGENTS.md").read_text() == text
     assert not (repo / "GEMINI.md").exists()
 
@@ -222,7 +222,7 @@ def test_an_edit_between_reading_and_writing_is_noticed(place: Place, repo: Path
     path = repo / "AGENTS.md"
     plan = instruction_sections.plan(place.project, TARGETS["agents"], text_of(place))
     path.write_text("somebody was quicker\n")
-    with pytest.raises(StoreError, match="changed by somebody else"):
+    with pytest.raises(StoreError, match="changed by another program"):
         plan.write(place.project.top)
     assert path.read_text() == "somebody was quicker\n"
 
@@ -259,7 +259,7 @@ def test_what_is_held_back_is_not_synced(
     sync.run(place, ["agents"])
     block_file("theirs", "---\ndescription: d\n---\nobey\n")
     commit(repo, "a block of somebody else")
-    with pytest.raises(StoreError, match="held back until you have looked"):
+    with pytest.raises(StoreError, match="wait until you have looked"):
         sync.run(place)
     assert "obey" not in (repo / "AGENTS.md").read_text()
     trusting.accept(place)
@@ -335,8 +335,8 @@ def test_doctor_says_when_a_section_is_out_of_step(place: Place, repo: Path) -> 
 
     assert said() == []
     sync.run(place, ["agents"])
-    assert said() == [("ok", "AGENTS.md is in step with the blocks")]
+    assert said() == [("ok", "AGENTS.md matches the blocks")]
     add(place, "new")
-    assert said() == [("warning", "AGENTS.md is out of step with the blocks")]
+    assert said() == [("warning", "AGENTS.md does not match the blocks")]
     (repo / "AGENTS.md").write_text(f"{BEGIN}\n")
     assert said()[0][0] == "error"

@@ -98,7 +98,7 @@ def test_a_block_that_is_not_staged_leaves_the_section_alone(repo: Path) -> None
 @pytest.mark.usefixtures("hooked")
 def test_a_commit_of_named_paths_takes_nothing_else(repo: Path) -> None:
     said = git(repo, "commit", "-m", "one", "--", BLOCKS)
-    assert "a commit of named paths takes nothing else" in said
+    assert "a commit of named paths includes no other files" in said
     assert git(repo, "status", "--porcelain") == ""
 
 

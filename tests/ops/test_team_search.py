@@ -88,7 +88,7 @@ def test_a_question_with_what_is_never_shared_stays_here(joined: Place, table: T
     found, note = find(joined, "a stale lease at Emca")
     assert (found, note) == (
         [],
-        "nothing of the team: the question has what memfs team never names",
+        "no hits from the team: the question has what memfs team never names",
     )
     assert table.searches == []
 
@@ -118,7 +118,7 @@ def test_without_a_team_the_own_memory_is_searched(place: Place) -> None:
     say(place, LEASES[0])
     found, note = find(place)
     assert [hit.text for hit in found] == LEASES[:1]
-    assert note == "nothing of the team: this project has joined no team"
+    assert note == "no hits from the team: this project has joined no team"
     assert not seam.has_joined(place)
 
 
@@ -128,7 +128,7 @@ def test_a_server_that_fails_costs_its_hits_alone(joined: Place, table: TeamTabl
     table.hits, table.faults = THEIRS, ["before"]
     found, note = find(joined)
     assert [hit.text for hit in found] == LEASES[:1]
-    assert note == "nothing of the team: the database is away"
+    assert note == "no hits from the team: the database is away"
 
 
 def test_a_server_that_hangs_has_two_seconds(joined: Place) -> None:
@@ -145,5 +145,5 @@ def test_a_server_that_hangs_has_two_seconds(joined: Place) -> None:
         found, note = find(joined)
         assert time.monotonic() - began < search.TIME + 5
     assert [hit.text for hit in found] == LEASES[:1]
-    assert note.startswith("nothing of the team: ")
+    assert note.startswith("no hits from the team: ")
     assert "answer" in note

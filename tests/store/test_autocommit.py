@@ -166,7 +166,7 @@ def test_odd_characters_in_a_reason_stay_out_and_secrets_are_refused(
     secret = Origin("agent", "claude", "s1", f"use {token[:40]}")
     refused = edit.run(place, [Append("persona", "x")], secret)
     assert isinstance(refused, Rejected)
-    assert "holds a secret" in refused.message
+    assert "a secret" in refused.message
     origin = Origin("agent", "claude", "s\n1", "so \x1b[31m\nand more")
     change(place, Append("persona", "x"), origin=origin)
     message = git(work, "log", "-1", "--format=%B")
@@ -239,9 +239,9 @@ def test_a_file_with_a_secret_that_an_editor_wrote_is_left_out(place: Place, wor
     path = work / ".agent-memory/blocks/persona.md"
     path.write_text(f"{path.read_text()}key: {token}\n")
     note = change(place, Append("persona", "one"), Append("system_rules", "two"))
-    assert note == "not committed: blocks/persona.md holds a secret"
+    assert note == "not committed: blocks/persona.md contains a secret"
     configured(place, "git:\n  commit: session\n")
-    with pytest.raises(StoreError, match=r"^not committed: blocks/persona.md holds a secret$"):
+    with pytest.raises(StoreError, match=r"^not committed: blocks/persona.md contains a secret$"):
         session_end.run(Event("claude", END, "SessionEnd", "s-123", str(work)))
     assert heads(work) == 3
     assert token not in git(work, "log", "-p")

@@ -88,7 +88,7 @@ def test_variables_that_are_wrong_are_named() -> None:
         "MEMFS_HOKS_RECALL: memfs knows no such variable; did you mean MEMFS_HOOKS_RECALL?",
         f"MEMFS_LLM_COMMAND {project} ({own}) may say llm.command: evil",
         "MEMFS_MAX_BLOCKS: max_blocks is 'many', expected a whole number",
-        "MEMFS_TOOLS_REMOVE: no variable holds a list: write tools.remove into config.yaml",
+        "MEMFS_TOOLS_REMOVE: no variable can contain a list: write tools.remove into config.yaml",
     ]
 
 

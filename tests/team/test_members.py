@@ -54,7 +54,7 @@ def test_without_the_server_the_own_memory_is_searched_all_the_same(
     team.thread.join(20)
     found = ben.run("search", "how are invoices rounded", "--team")
     assert "rounded half to even" in found.stdout
-    assert "nothing of the team" in found.stderr
+    assert "no hits from the team" in found.stderr
 
 
 @pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
@@ -79,5 +79,5 @@ def test_an_assistant_finds_what_others_shared(team: Team, tmp_path: Path) -> No
     team.server.stop()
     team.thread.join(20)
     away = ask(team=True).splitlines()
-    assert away[0].startswith("nothing of the team: http://127.0.0.1:")
+    assert away[0].startswith("no hits from the team: http://127.0.0.1:")
     assert away[1] == "nothing found"

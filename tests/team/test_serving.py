@@ -80,7 +80,7 @@ def test_a_certificate_that_cannot_be_used_is_named_before_anything_is_served(
     ]
     assert [error.message for error, _ in told] == [message for _, message in told]
     error = refuse(certificate=other, key=locked)
-    assert error.message == "the key is locked by a passphrase, which nobody is there to type"
+    assert error.message == "the key has a passphrase, and the server cannot ask for it"
 
 
 def test_what_is_no_address_of_a_database_is_refused_without_repeating_it() -> None:

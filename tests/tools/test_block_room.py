@@ -136,7 +136,7 @@ def test_a_page_out_frees_what_the_window_of_the_host_lacks(place: Place, repo: 
     edit.run(place, [Rethink("persona", "\n".join(notes))], Origin("user"))
     call = ToolCall("memory_page_out", {"label": "persona", "task": "the billing gateway"})
     wide = calls.run(ToolContext(str(repo), Origin("agent", "claude")), registry.built_in(), call)
-    assert wide.text == "nothing in 'persona' is off the task; it stays as it is"
+    assert wide.text == "every part of 'persona' is about the task; the block stays as it is"
     narrow = calls.run(ToolContext(str(repo), Origin("agent", "other")), registry.built_in(), call)
     assert " tokens more than this window has for them; now they fit" in narrow.text
     left = blocks.get(place, "persona").value

@@ -36,7 +36,7 @@ def test_a_search_looks_everywhere_or_at_one_scope(told: Do) -> None:
         found = told("memory_search", query="teapot", scope=scope, nearest=True)
         assert find_kinds(found.text) == {kind}
     nobody = told("memory_search", query="teapot", scope="team")
-    assert nobody.text.startswith("nothing of the team")
+    assert nobody.text.startswith("no hits from the team")
 
 
 def test_a_search_without_a_query_lists_what_was_said_from_a_day_on(told: Do) -> None:

@@ -75,13 +75,13 @@ def test_without_the_server_the_own_hits_are_shown_and_it_is_said(
 ) -> None:
     table.faults = ["before"]
     lines = search(team=True).text.splitlines()
-    assert lines[:2] == ["nothing of the team: the database is away", "showing 1-1 of 1 hits"]
+    assert lines[:2] == ["no hits from the team: the database is away", "showing 1-1 of 1 hits"]
 
 
 def test_without_a_team_that_is_said(search: Do) -> None:
     lines = search(team=True).text.splitlines()
     assert lines[:2] == [
-        "nothing of the team: this project has joined no team",
+        "no hits from the team: this project has joined no team",
         "showing 1-1 of 1 hits",
     ]
 

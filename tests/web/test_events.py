@@ -23,7 +23,7 @@ def test_a_change_is_told_while_the_page_is_open(page: Client, place: Place) -> 
         line.request("GET", f"{page.base}/events", headers=page.headers)
         answer = line.getresponse()
         assert answer.getheader("content-type", "").startswith("text/event-stream")
-        assert answer.readline().startswith(b": what changes from now on")
+        assert answer.readline().startswith(b": changes from now on")
         edit.run(place, [Append("persona", "More.")], BY)
         told = [answer.readline().decode().strip() for _ in range(3)]
     assert told == ["", "event: change", "data: home attention blocks brief timeline health"]

@@ -64,7 +64,7 @@ def test_later_pages_go_on_with_both(page: Client, place: Place, table: TeamTabl
 def test_without_the_server_the_page_says_so(page: Client, table: TeamTable) -> None:
     table.faults = ["before"]
     words = page.get("search?q=gateway&team=yes").words
-    assert "nothing of the team: the database is away" in words
+    assert "no hits from the team: the database is away" in words
     assert "Why is the gateway slow?" in words
 
 

@@ -27,17 +27,17 @@ _ID = 8  # characters of an id that are shown: its last ones, which are random
 
 @click.group("archive", cls=CommandGroup)
 def command() -> None:
-    """Keep passages for the long term: found by `memfs search`, not shown in every brief."""
+    """Store passages: `memfs search` finds them, and the brief does not show them."""
 
 
 @command.command("add")
 @click.argument("text")
 @options.tag_option
-@options.number_option("-i", "--importance", help="How much it matters.", default=5, most=10)
+@options.number_option("-i", "--importance", help="Its importance.", default=5, most=10)
 @click.option("--user", is_flag=True, help="Into your own store, for all projects.")
 @options.json_option
 def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
-    """Keep TEXT (`-` reads it from stdin). What is there already is not kept twice."""
+    """Store TEXT (`-` reads it from stdin). A text that exists already is not stored twice."""
     place = options.place()
     if not user:
         options.confirm_own_store(place)
@@ -71,7 +71,7 @@ def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
         console.as_json([_build_record(each) for each in shown])
         return
     if not found:
-        console.talk("no passages; memfs archive add TEXT keeps one")
+        console.talk("no passages; memfs archive add TEXT stores one")
         return
     rows = [("ID", "DAY", "TIER", "WEIGHT", "TEXT")]
     for each in shown:
@@ -90,7 +90,7 @@ def list_(tag: tuple[str, ...], count: int, as_json: bool) -> None:
 @options.json_option
 @paged
 def show(id: str, as_json: bool) -> None:
-    """Print the passage whose id begins or ends with ID."""
+    """Print the passage with an id that begins or ends with ID."""
     found = op.find_passage(options.place(), id)
     if as_json:
         console.as_json(_build_record(found))
@@ -107,10 +107,12 @@ def show(id: str, as_json: bool) -> None:
 @command.command("edit")
 @click.argument("id", type=_PASSAGE)
 @click.option("--set", "text", metavar="TEXT", help="Write the whole text (- reads stdin).")
-@click.option("-t", "--tag", multiple=True, metavar="TAG", help="Its tags, in place of all before.")
-@options.number_option("-i", "--importance", help="How much it matters.", most=10)
+@click.option(
+    "-t", "--tag", multiple=True, metavar="TAG", help="Its tags; they replace all others."
+)
+@options.number_option("-i", "--importance", help="Its importance.", most=10)
 def edit(id: str, text: str | None, tag: tuple[str, ...], importance: int | None) -> None:
-    """Change a passage; with no option, its text in your editor. It keeps its id."""
+    """Change a passage; with no option, its text in your editor. Its id stays the same."""
     place = options.place()
     change = partial(op.edit, place, id, options.get_origin(), importance=importance)
     if text is None and not tag and importance is None:
@@ -126,7 +128,7 @@ def edit(id: str, text: str | None, tag: tuple[str, ...], importance: int | None
 @click.argument("id", type=_PASSAGE)
 @options.yes_option("Do not ask.")
 def rm(id: str, yes: bool) -> None:
-    """Remove a passage. That is for people; what git has of it stays in its history."""
+    """Remove a passage. Only people may do this. git's history still has it."""
     place = options.place()
     found = op.find_passage(place, id)
     if not yes:

@@ -23,18 +23,18 @@ from memfs.store.blocks import Place
     "--changed",
     default="",
     metavar="BASE",
-    help="Report only what commits after BASE (origin/main) caused.",
+    help="Report only problems caused by commits after BASE (origin/main).",
 )
 @options.json_option
 def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
-    """Check what the memory says of the project: files, functions, scripts, versions.
+    """Check the memory against the project: files, functions, scripts, versions.
 
-    Looks through the project's blocks, static entries, passages and facts, or through FILES
-    (AGENTS.md, say). Reported is what is gone or moved since an earlier commit, what a manifest
-    contradicts, and what is past its `review_after` or `expires_at`. What cannot be verified is not
-    reported. Nothing is changed.
+    It checks the project's blocks, static entries, passages and facts, or FILES such as AGENTS.md.
+    It reports names that were removed or moved since an earlier commit, contradictions to a
+    manifest, and texts past their `review_after` or `expires_at`. It does not report doubtful
+    names, and changes no file.
 
-    Exit code 1 if something is reported.
+    Exit code 1 if it reports a problem.
     """
     try:
         place = options.place(untrusted=True)
@@ -58,7 +58,7 @@ def command(files: tuple[str, ...], changed: str, as_json: bool) -> None:
             _print_finding(finding)
         if report.shallow:
             console.talk(
-                "! this clone has only a part of the history: what is gone cannot be seen. In a "
+                "! this clone has only a part of the history: removed names cannot be found. In a "
                 "GitHub workflow: actions/checkout with fetch-depth: 0"
             )
         looked = f"{format_count(report.anchors, 'name')} in {format_count(report.texts, 'text')}"

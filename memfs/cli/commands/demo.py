@@ -19,11 +19,13 @@ _SESSION = "demo-session"
 
 
 @click.command("demo")
-@click.option("--keep", is_flag=True, help="Keep the temporary project, and say where it is.")
+@click.option(
+    "--keep", is_flag=True, help="Do not delete the temporary project, and print its path."
+)
 def command(keep: bool) -> None:
-    """Show the main job on a real store in a temporary project, offline, step by step.
+    """Show the main steps with a real store in a temporary project, offline.
 
-    Nothing of yours is read or written: the demo has a home folder of its own.
+    It does not read or write your data: the demo has a home folder of its own.
     """
     folder = tempfile.mkdtemp(prefix="memfs-demo-")
     try:
@@ -39,7 +41,7 @@ def _play(folder: str) -> None:
     stage = _Stage(folder)
     stage.title("A project gets a memory: files in .agent-memory/, committed with it")
     stage.memfs("init")
-    stage.title("What was said in an earlier session (recorded from Claude Code) is ingested")
+    stage.title("An earlier session (recorded from Claude Code) is read")
     stage.memfs("ingest", resources.path("templates", "demo", "session.jsonl"))
     stage.title("Facts go into blocks, and long-term details into the archive")
     stage.memfs("edit", "human", "--append", "Name: Alice")
@@ -47,7 +49,7 @@ def _play(folder: str) -> None:
     stage.memfs(
         "archive", "add", "The payments sandbox resets every night at 02:00 UTC.", "-t", "payments"
     )
-    stage.title("A session starts: this is what the hook puts into the assistant's context")
+    stage.title("A session starts: the hook puts this into the assistant's context")
     stage.hook("SessionStart", source="startup")
     stage.title("A block is edited, and the next prompt brings the change, once")
     stage.memfs("edit", "human", "--replace", "Alice", "Bob")
@@ -55,7 +57,7 @@ def _play(folder: str) -> None:
     stage.hook("UserPromptSubmit", prompt="good morning")
     stage.title("A prompt also brings what was said before, marked as reference data")
     stage.hook("UserPromptSubmit", prompt="what was our decision on retries, backoff and jitter?")
-    stage.title("An undo gives back the very bytes; nothing is ever lost")
+    stage.title("An undo restores the same bytes; no text is lost")
     stage.memfs("undo", "human")
     stage.memfs("log", "human")
     stage.title("Hybrid search over sessions, archive and blocks: by words and by meaning")

@@ -23,19 +23,18 @@ _COMMITS = 20  # named at most
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Mend what can be mended, and keep what was.")
-@click.option("--secrets", is_flag=True, help="Look for secrets in all that is kept, and in git.")
+@click.option("--fix", is_flag=True, help="Repair files, and save the old ones.")
+@click.option("--secrets", is_flag=True, help="Search for secrets in all stored texts, and in git.")
 @click.option("--purge", is_flag=True, help="With --secrets: redact them; cannot be undone.")
 @click.option("-y", "--yes", is_flag=True, help="With --purge: do not ask.")
 @options.json_option
 def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> None:
-    """Check stores, blocks, journal and hooks; say what is wrong, where, and what to do.
+    """Check stores, blocks, journal and hooks; list problems with their places and remedies.
 
-    With --secrets: look through blocks, archive, history, recall, sessions and logs, and print
-    PATH:LINE TYPE with the first characters of each secret. --purge redacts them, in blocks that
-    are read-only too, and in the history, so that no undo brings one back; it keeps no copy.
-
-    Exit code 1 if there is an error, or a secret is left.
+    With --secrets: search blocks, archive, history, recall, sessions and logs, and print PATH:LINE
+    TYPE with the first characters of each secret. --purge redacts them, also in read-only blocks
+    and in the history, so that no undo restores one. It leaves no copy. Exit code 1 if there is an
+    error, or a secret is left.
     """
     if (purge or yes) and not secrets:
         raise click.UsageError("--purge and --yes go with --secrets")
@@ -62,7 +61,7 @@ def command(fix: bool, secrets: bool, purge: bool, yes: bool, as_json: bool) -> 
 
 
 def _run_scan(place: Place, *, purge: bool, yes: bool, as_json: bool) -> None:
-    with stoppable_stages(lambda: "nothing was changed; run it again") as stage:
+    with stoppable_stages(lambda: "no file was changed; run it again") as stage:
         scan = purge_op.find(place, options.home(), stage)
     own = sum(found.ours for found in scan.found)
     if not as_json:
@@ -90,11 +89,11 @@ def _print_secrets(scan: SecretScan) -> None:
 def _ask(count: int) -> None:
     if not sys.stdin.isatty():
         raise MemfsError(
-            "--purge asks before it redacts, and nobody is here to answer",
+            "--purge asks before it redacts, and there is no terminal",
             "memfs doctor --secrets --purge --yes",
         )
     what = format_count(count, "secret")
-    click.confirm(f"Redact {what}, in the history too? No copy is kept.", abort=True, err=True)
+    click.confirm(f"Redact {what}, in the history too? This leaves no copy.", abort=True, err=True)
 
 
 def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
@@ -117,8 +116,8 @@ def _print_summary(scan: SecretScan, purged: int, *, purge: bool) -> None:
         more = len(scan.commits) - _COMMITS
         console.talk(
             (f"  and {more:,} more. " if more > 0 else "  ")
-            + "git keeps them, and so does every clone: rotate the secrets; git filter-repo can "
-            "take them out"
+            + "git and every clone still have them: rotate the secrets; git filter-repo can remove "
+            "them"
         )
     for name in scan.unread:
         console.talk(f"! not looked through, or not to its end: {name}")

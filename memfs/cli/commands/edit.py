@@ -114,9 +114,10 @@ def create_command(
     priority: int | None,
     reason: str,
 ) -> None:
-    """Make a new block. VALUE is what it holds at first (`-` reads it from stdin).
+    """Make a new block. VALUE is its first text (`-` reads it from stdin).
 
-    The description tells the assistant what belongs into it. LABEL may name a tier: user:human.
+    The description explains the block's purpose to the assistant.
+    LABEL may name a tier: user:human.
     """
     place = options.place()
     if labels.parse(label)[0] is None:

@@ -29,10 +29,10 @@ _ID = 8  # characters of an id that are shown
 @click.group("facts", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
-    """See what past sessions stated: preferences, decisions, causes, where things are.
+    """See statements from past sessions: preferences, decisions, causes, places of things.
 
-    Facts are found by rules, without a model, in what you and assistants said. A later fact that
-    contradicts an earlier one supersedes it. Without a command, they are listed.
+    Rules find facts in your words and the assistants', without a model. A later fact that
+    contradicts an earlier one supersedes it. Without a command, facts are listed.
     """
     if not called.invoked_subcommand:
         called.invoke(list_)
@@ -54,20 +54,16 @@ def command(called: click.Context) -> None:
     "--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="At least so sure."
 )
 @click.option(
-    "--status",
-    multiple=True,
-    type=click.Choice(STATUSES),
-    help="Also what does not count any more.",
+    "--status", multiple=True, type=click.Choice(STATUSES), help="Facts of this status only."
 )
-@click.option("--sources", is_flag=True, help="Show what found each fact, and in which message.")
 @click.option(
-    "--related",
-    default="",
-    metavar="NAME",
-    help="What relations lead to from a name, the nearest first.",
+    "--sources", is_flag=True, help="Show the rule or model that found each fact, and its message."
+)
+@click.option(
+    "--related", default="", metavar="NAME", help="Facts about related names, the nearest first."
 )
 @options.number_option("--depth", help="How many relations to follow.", default=op.DEPTH, most=100)
-@click.option("--summary", is_flag=True, help="The facts that count, by category.")
+@click.option("--summary", is_flag=True, help="The current facts, by category.")
 @options.json_option
 @paged
 def list_(
@@ -117,21 +113,21 @@ def list_(
     help="Ask the configured model, or never (see extraction_model).",
 )
 def extract_command(by_model: bool | None) -> None:
-    """Look through what is new in recall for facts."""
+    """Find facts in new sessions."""
     _extract(options.place(), by_model)
 
 
 @command.command("accept")
 @click.argument("id", type=_FACT)
 def accept(id: str) -> None:
-    """Say that the fact whose id begins with ID is right."""
+    """Accept the fact with an id that begins with ID."""
     _decide(id, ACCEPTED)
 
 
 @command.command("reject")
 @click.argument("id", type=_FACT)
 def reject(id: str) -> None:
-    """Say that a fact is wrong: it does not come back."""
+    """Reject a wrong fact: it is not extracted again."""
     _decide(id, REJECTED)
 
 
@@ -154,7 +150,7 @@ def _extract(place: Place, by_model: bool | None) -> None:
     if len(done.facts) > _NEW:
         console.talk(f"{len(done.facts) - _NEW:,} more: memfs facts")
     if done.facts and op.list_offers(place):
-        console.talk("decide which of them belong into a block: memfs review")
+        console.talk("to put some into a block: memfs review")
 
 
 def _decide(ident: str, status: str) -> None:
@@ -164,7 +160,7 @@ def _decide(ident: str, status: str) -> None:
 
 def _show(place: Place, found: list[Fact], *, sources: bool) -> None:
     if not found:
-        console.talk("no facts; memfs facts extract looks through recall")
+        console.talk("no facts; memfs facts extract finds some in new sessions")
         return
     for fact in found:
         marks = "" if fact.status == "active" else f" {fact.status}"

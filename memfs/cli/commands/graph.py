@@ -28,18 +28,18 @@ _ID = 8  # characters of a session's id in a list
     "text",
     default="",
     metavar="TEXT",
-    help="The turns most like a text, what fixed them, what came next.",
+    help="Show turns similar to a text, their solutions and next steps.",
 )
-@click.option("--patterns", is_flag=True, help="The steps that recur, and how they came out.")
+@click.option("--patterns", is_flag=True, help="Show recurring steps with their outcomes.")
 @click.option(
     "--path",
     "node",
     default="",
     metavar="NODE",
-    help="What leads from topic:NAME or message:ID on.",
+    help="Show turns that follow topic:NAME or message:ID.",
 )
-@options.number_option("--depth", help="How far a path goes.", default=10, most=100)
-@options.count_option(5, "Turns that are alike.", most=100)
+@options.number_option("--depth", help="The length of a path.", default=10, most=100)
+@options.count_option(5, "Number of similar turns.", most=100)
 @options.json_option
 @paged
 def command(
@@ -52,9 +52,9 @@ def command(
     count: int,
     as_json: bool,
 ) -> None:
-    """Show the flow of past sessions: what was wanted, what was done, and how it came out.
+    """Show the course of past sessions: requests, actions and outcomes.
 
-    NAME is a session (the beginning of its id will do) or a topic; without it, all together.
+    NAME is a session (the beginning of its id is enough) or a topic; without it, all together.
     """
     if sum(map(bool, (name, text, patterns, node))) > 1:
         raise UsageError("one of NAME, --similar, --patterns and --path")
@@ -120,7 +120,7 @@ def _print_similar(place: Place, text: str, limit: int, *, as_json: bool) -> Non
             console.echo(layout.wrap(f"what worked: {_shorten(fixed.reply)}", 8))
     if found.steps:
         line = ", ".join(f"{step.name} ({step.share:.0%})" for step in found.steps)
-        console.data(f"what usually came first: {line}")
+        console.data(f"usual first steps: {line}")
 
 
 def _print_paths(place: Place, node: str, depth: int, *, as_json: bool) -> None:

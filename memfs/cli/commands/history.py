@@ -30,7 +30,7 @@ _EARLIER = ("-", "-", "before the history")
 def log_command(label: str, count: int, since: str | None, session: str, as_json: bool) -> None:
     """Show who changed a block when and why, newest first; without LABEL, all blocks.
 
-    Edits are from the journal; what teammates committed is from git.
+    Edits are from the journal, teammates' commits from git.
     """
     first = 0
     if since:
@@ -82,7 +82,7 @@ def _count_chars(entry: JournalEntry, text: str | None) -> int:
 @options.json_option
 @paged
 def diff_command(label: str, old: str, new: str, session: str, as_json: bool) -> None:
-    """Show what changed in a block: last, or between OLD and NEW (or OLD and now).
+    """Show the last change of a block, or the changes from OLD to NEW (without NEW: to now).
 
     Both are versions, or ids of commits, as memfs log shows them. LABEL@OLD does as well: LABEL@-1
     is the version before the current one.
@@ -108,7 +108,7 @@ def diff_command(label: str, old: str, new: str, session: str, as_json: bool) ->
 @options.json_option
 @paged
 def blame_command(label: str, session: str, as_json: bool) -> None:
-    """Show of each line of a block who wrote it, when, and in which version or commit."""
+    """Show for each line of a block who wrote it, when, and in which version or commit."""
     lines = history.blame(options.place(session), label)
     if as_json:
         console.as_json(

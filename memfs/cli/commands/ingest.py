@@ -27,20 +27,20 @@ _MAX_NAMED = 5  # files, and folders without a store, that are named
     "--all",
     "everything",
     is_flag=True,
-    help="All that assistants keep on this machine, each session into the store of its project.",
+    help="Read all sessions on this machine, each into the store of its project.",
 )
 @click.option("--dry-run", is_flag=True, help="Name what would be read, and read nothing.")
 @options.json_option
 def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool) -> None:
     """Read transcripts into recall: files, folders, or (with no PATHS) all of this project.
 
-    Without PATHS the commits of the project are read, too. Only what is new is read, exactly once:
-    stop it at any time, and run it again. Formats are told by content, not by name. With --all,
-    sessions of folders that have no store go into your own.
+    Without PATHS it also reads the commits of the project. It reads each message exactly once: you
+    can stop it at any time and run it again. It recognises formats by content, not by name. With
+    --all, sessions of folders without a store go into your own.
     """
     if everything and paths:
         raise UsageError(
-            "--all reads what assistants keep, and takes no PATHS",
+            "--all reads the sessions of assistants, and takes no PATHS",
             "memfs ingest PATHS reads files and folders into the store of this folder",
         )
     if dry_run and everything:
@@ -70,7 +70,7 @@ def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bo
         where = "in these folders" if paths else f"of {_shorten_path(place.home.top)}"
         console.talk(f"There are no transcripts {where}.")
         if not paths:
-            console.talk("Those of all projects are read by: memfs ingest --all")
+            console.talk("To read those of all projects: memfs ingest --all")
         return
     _print_totals(tally)
     _print_skipped(tally)
@@ -101,7 +101,7 @@ def _ingest_all(as_json: bool) -> None:
         console.as_json({**_build_record(done.total), "stores": stores, "no_store": left})
         return
     if not done.total.files:
-        console.talk("No assistant keeps transcripts on this machine.")
+        console.talk("There are no transcripts of assistants on this machine.")
         return
     problem = any(each.problem for each in done.stores)
     _print_totals(done.total, is_whole=not (problem or done.left))

@@ -18,20 +18,23 @@ from memfs.store.blocks import Place
 
 
 @click.command("init")
-@click.option("-y", "--yes", is_flag=True, help="Wire those found, as memfs install does.")
+@click.option(
+    "-y", "--yes", is_flag=True, help="Wire all assistants that are found, as memfs install does."
+)
 @click.option(
     "--from-project",
     is_flag=True,
-    help="Show a block made of the project's own files; with -y, write it.",
+    help="Show a block made from the project's own files; with -y, write it.",
 )
 def command(yes: bool, from_project: bool) -> None:
     """Make a store for this project, and one for you.
 
     The project's store is `.agent-memory/` at the top of the repository; yours is in your home
-    folder and holds what is known about you. What is there already is kept as it is.
+    folder, for memory about you. Existing files are not changed.
 
-    A project that has commits and no sessions yet may get a block of what its manifests, version
-    files and CODEOWNERS say. You are shown it first. What AGENTS.md and the like say is left out.
+    If the project has commits but no sessions yet, the command offers a block with the content of
+    its manifests, version files and CODEOWNERS. It shows the block first, and asks. The block
+    leaves out what AGENTS.md and the like contain already.
     """
     made = op.run(os.getcwd(), options.home())
     for path in made.created:

@@ -8,11 +8,13 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options
-from memfs.core.errors import RejectedError, StoreError
+from memfs.core.errors import RejectedError, StoreError, UsageError
 from memfs.core.formats import format_count
+from memfs.core.parts import DISTRIBUTION
 from memfs.files import outside
-from memfs.hosts import own_memory
+from memfs.hosts import caller, own_memory
 from memfs.ops import init, install
+from memfs.ops.install import removal_plan
 from memfs.store.blocks import Place
 
 
@@ -20,21 +22,23 @@ from memfs.store.blocks import Place
 @click.argument("host", nargs=-1, type=click.Choice(hosts.NAMES), metavar="[HOST]...")
 @click.option("--local", is_flag=True, help="In the project, in settings that are not committed.")
 @click.option("--user", is_flag=True, help="For all your projects, in your home folder's settings.")
+@click.option("--project", is_flag=True, help="For everyone on the project, in settings to commit.")
+@click.option("--no-mcp", is_flag=True, help="Add hooks only, without the tools (MCP server).")
+@click.option("--plugin", is_flag=True, help="Install the plugin instead of writing settings.")
 @click.option(
-    "--project", is_flag=True, help="For all who work on the project, in settings to commit."
+    "--trust",
+    is_flag=True,
+    help="Trust the memfs hooks, so that they run without a question (Codex).",
 )
-@click.option("--no-mcp", is_flag=True, help="The hooks alone, without the tools (MCP server).")
-@click.option("--plugin", is_flag=True, help="By our plugin in place of settings.")
-@click.option("--trust", is_flag=True, help="Have the assistant run our hooks unasked (Codex).")
-@click.option("--status-line", is_flag=True, help="A line on the screen, too (Claude Code).")
+@click.option("--status-line", is_flag=True, help="Also add a line on the screen (Claude Code).")
 @click.option(
     "--own-memory",
     "memory",
     metavar="WHAT",
     type=click.Choice(["keep", "off", "store"]),
-    help="Its own memory (Claude Code): keep, off, or store, to have it in the store.",
+    help="Claude Code's own memory: keep it, turn it off, or put it into the store.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def install_command(
     host: tuple[str, ...],
     local: bool,
@@ -47,15 +51,15 @@ def install_command(
     memory: str | None,
     dry_run: bool,
 ) -> None:
-    """Wire assistants to the memory: put our hooks and tools into their settings.
+    """Wire assistants to the memory: add hooks and tools to their settings.
 
-    Without HOST, every assistant that is found. They go where the assistant is wired already, else
-    into your own settings, which are not committed: those in the project (Claude Code), or where
-    an assistant has no such, those for all your projects. Entries of others are never touched;
-    `memfs uninstall` takes ours out again.
+    Without HOST, it wires every assistant that is found. An assistant that is wired stays in the
+    same settings file. Otherwise memfs uses your own settings, which are not committed: in the
+    project (Claude Code), or for all your projects. Other entries stay as they are. `memfs
+    uninstall` removes the entries of memfs.
 
-    Claude Code keeps a memory of its own, and its instructions say so beside ours. At a terminal
-    you are asked what becomes of it; --own-memory says it.
+    Claude Code also has a memory of its own. At a terminal memfs asks what to do with it;
+    --own-memory answers that.
     """
     scope = parse_scope(local=local, user=user, project=project)
     if plugin and (scope or no_mcp or status_line or memory or dry_run):
@@ -161,7 +165,7 @@ def _ask_memory(own: own_memory.OwnMemory, scope: str) -> str:
     """Ask a person at a terminal what becomes of Claude Code's own memory; keep without one."""
     if not console.can_ask() or options.get_origin().actor == "agent" or scope == "project":
         return "keep"
-    console.talk(f"Claude Code keeps a memory of its own, beside this one: {own.path}")
+    console.talk(f"Claude Code has a memory of its own, beside this one: {own.path}")
     choices = ["keep", "off", *(["store"] if scope == "local" else [])]
     return str(
         click.prompt(
@@ -179,7 +183,7 @@ def _describe_memory(own: own_memory.OwnMemory) -> str:
     """Say what became of Claude Code's own memory."""
     if own.state == own_memory.ON:
         return f"Its own memory stays beside this one, in {own.path}: --own-memory off or store."
-    earlier = "What it holds stays: memfs import --from assistants."
+    earlier = "Its notes stay. To import them: memfs import --from assistants."
     if own.state == own_memory.OFF:
         return f"Its own memory is switched off. {earlier}"
     return f"It keeps its own memory in {own.path}, as blocks. {earlier}"
@@ -206,7 +210,9 @@ def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
             f"an assistant cannot trust hooks for {title}", "run it in a terminal of your own"
         )
     asked = sys.stdin.isatty() and not unasked and not agent
-    if unasked or (asked and click.confirm(f"{title} runs only hooks you trust. Trust ours?")):
+    if unasked or (
+        asked and click.confirm(f"{title} runs only hooks that you trust. Trust those of memfs?")
+    ):
         number = install.trust(place, host)
         console.print_done(f"{title}: {format_count(number, 'hook')} trusted")
     else:
@@ -235,15 +241,38 @@ def print_plan(planned: list[install.WiredHost]) -> None:
     "--user", is_flag=True, help="From your home folder's settings, for all your projects."
 )
 @click.option("--project", is_flag=True, help="From the project's settings that are committed.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option(
+    "--everything", is_flag=True, help="Everything that memfs set up for you and this project."
+)
+@click.option("--memory", is_flag=True, help="With --everything: remove the memory, too.")
+@options.yes_option("With --everything: do not ask.")
+@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def uninstall_command(
-    host: tuple[str, ...], local: bool, user: bool, project: bool, dry_run: bool
+    host: tuple[str, ...],
+    local: bool,
+    user: bool,
+    project: bool,
+    everything: bool,
+    memory: bool,
+    yes: bool,
+    dry_run: bool,
 ) -> None:
-    """Take our hooks and tools out of this project's settings. The memory itself stays.
+    """Remove the memfs hooks and tools from this project's settings. The memory itself stays.
 
-    A settings file that nobody changed meanwhile gets back the very bytes it had before.
+    A settings file that did not change meanwhile is restored byte for byte.
+
+    --everything also removes them from your home folder's settings, with the memfs sections, git
+    hooks, merge driver, service and search indexes. It lists them first. The memory (your own
+    store and the project's) goes only with --memory, or if you confirm it. Committed files stay.
     """
     scope = parse_scope(local=local, user=user, project=project)
+    if everything and (host or scope):
+        raise click.UsageError("--everything takes no assistant, and no --local, --user, --project")
+    if (memory or yes) and not everything:
+        raise click.UsageError("--memory and --yes go with --everything")
+    if everything:
+        _remove_everything(memory=memory, yes=yes, dry_run=dry_run)
+        return
     place = options.place(untrusted=True)
     scopes = (scope,) if scope else ("project", "local")
     changed = 0
@@ -260,6 +289,41 @@ def uninstall_command(
         console.print_done("memfs is not installed there")
     for name in names:
         _print_others(place, name, scopes)
+
+
+def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
+    """List all that memfs set up, and remove what a person, or the options, agree to."""
+    assistant = caller.find_assistant()
+    if memory and assistant and not dry_run:
+        raise RejectedError(
+            f"an assistant cannot remove what is remembered (this is the shell of {assistant})",
+            "run it in a terminal of your own",
+        )
+    planned = removal_plan.plan(options.place(untrusted=True), options.home())
+    _list_names("These would be removed:", [each.name for each in planned.wiring])
+    remembered = [each.name for each in planned.memory]
+    _list_names("These hold what is remembered, and go only with --memory:", remembered)
+    _list_names("These stay:", planned.left)
+    if not dry_run and planned.wiring + planned.memory:
+        if not yes:
+            if not console.can_ask():
+                raise UsageError("removing everything needs your confirmation", "add --yes")
+            if planned.wiring:
+                click.confirm("Remove them?", abort=True, err=True)
+            memory = bool(planned.memory and not assistant) and click.confirm(
+                "Remove what is remembered, too? It cannot be brought back.", err=True
+            )
+        for step in planned.wiring + (planned.memory if memory else []):
+            step.run()
+            console.print_done(f"removed {step.name}")
+    console.talk(
+        f"memfs itself: uv tool uninstall {DISTRIBUTION}, or pipx or pip uninstall {DISTRIBUTION}"
+    )
+
+
+def _list_names(title: str, names: list[str]) -> None:
+    for line in [title, *(f"  {name}" for name in names)] if names else []:
+        console.talk(line)
 
 
 def _print_others(place: Place, host: str, scopes: tuple[str, ...]) -> None:

@@ -24,21 +24,21 @@ _UNKNOWN = "(its session is not in recall yet)"
 
 @click.command("last")
 @click.argument("number", type=click.IntRange(1), default=1, required=False)
-@click.option("--wrong", metavar="ID", help="Do not bring this item for such prompts again.")
+@click.option("--wrong", metavar="ID", help="Do not bring this item for similar prompts again.")
 @click.option("--right", metavar="ID", help="Take that back.")
-@click.option("--dismissed", is_flag=True, help="List what is not brought again.")
+@click.option("--dismissed", is_flag=True, help="List dismissed items.")
 @click.option("--session", is_flag=True, help="Show where the last session stopped.")
 @options.json_option
 @paged
 def command(
     number: int, wrong: str, right: str, dismissed: bool, session: bool, as_json: bool
 ) -> None:
-    """Show what the assistant was given at the last NUMBER prompts, from where, and why.
+    """Show the texts that the last NUMBER prompts brought, their sources, and why.
 
-    It also says how close the closest past exchange was, and how close it had to be.
+    It also shows how close the closest past exchange was, and how close it had to be.
 
-    For --wrong, such prompts are those that share at least half of their words with the one that
-    brought the item, apart from words such as "fix" or "the".
+    For --wrong, a prompt is similar if it shares at least half of its words with the one that
+    brought the item, without words such as "fix" or "the".
     """
     if sum(map(bool, (wrong, right, dismissed, session))) > 1:
         raise click.UsageError("use one of --wrong, --right, --dismissed and --session")
@@ -65,7 +65,7 @@ def show_last(found: LastSession | None, *, as_json: bool) -> None:
     if as_json:
         console.as_json(found._asdict() if found else None)
     elif found is None:
-        console.talk("no session here left anything to hand over; memfs ingest reads new ones")
+        console.talk("no session to hand over here; memfs ingest reads new ones")
     else:
         console.echo(make_plain(found.text).rstrip())
         console.talk(found.describe_state())
@@ -90,7 +90,7 @@ def _list_dismissed(place: Place, *, as_json: bool) -> None:
         console.as_json([asdict(each) for each in found])
         return
     if not found:
-        console.talk("nothing is dismissed here")
+        console.talk("no item is dismissed here")
     for each in found:
         head = f"{each.id}  {format_time(each.at)}  {flatten_text(each.source)}"
         console.echo(layout.format_head(head))

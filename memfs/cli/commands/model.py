@@ -23,7 +23,7 @@ _DONE = {
 @options.json_option
 @click.pass_context
 def command(called: click.Context, as_json: bool) -> None:
-    """Show the embedding model: which, where from, and how much of the index has its vectors."""
+    """Show the embedding model: its name, source, and share of the index."""
     if called.invoked_subcommand:
         return
     found = op.load_status(options.place())
@@ -40,11 +40,11 @@ def command(called: click.Context, as_json: bool) -> None:
 @command.command("use")
 @click.argument("model", metavar="NAME")
 def use_command(model: str) -> None:
-    """Take another model: bundled, none, a folder, or a name of the hub (owner/name).
+    """Use another model: bundled, none, a folder, or a name of the hub (owner/name).
 
-    It is written into your own configuration, and all documents here get its vectors; until they
-    have them, those of the former model are searched. With none, search goes by words alone, and
-    the vectors that are there are removed.
+    It is written into your own configuration, and all documents here get its vectors. Until then,
+    searches use the vectors of the former model. With none, search goes by words alone, and
+    existing vectors are removed.
     """
     with progress.show_stages() as stage:
         taken = op.use_model(options.place(), model, stage)
@@ -56,9 +56,9 @@ def use_command(model: str) -> None:
 @command.command("fetch")
 @click.argument("name", required=False, default="", metavar="[OWNER/NAME]")
 def fetch_command(name: str) -> None:
-    """Download a model from the Hugging Face hub: the one named, or the one that is configured.
+    """Download a model from the Hugging Face hub: the named one, or the configured one.
 
-    Nothing else is ever downloaded.
+    No other command downloads.
     """
     console.print_done(f"the model is in {op.fetch(options.place(), name)}")
 
@@ -68,7 +68,7 @@ def _list_facts(found: Coverage) -> list[tuple[str, str]]:
     facts = [("model", f"{found.model}{note}")]
     if found.off and found.bytes:
         size = format_size(found.bytes)
-        vectors = f"{size} of vectors are kept; memfs model use none removes them"
+        vectors = f"{size} of vectors are stored; memfs model use none removes them"
         return [*facts, ("index", vectors)]
     if found.source:
         facts += [

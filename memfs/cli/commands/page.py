@@ -15,7 +15,7 @@ from memfs.ops.page import PagedOut
 _FATES = {
     "archive": "to the archive",
     "summarise": "shortened, whole in the archive",
-    "discard": "away (the history keeps it)",
+    "discard": "away (still in the history)",
 }
 _SHOWN = 90  # characters of a part
 
@@ -31,22 +31,17 @@ def command() -> None:
     "--task",
     default="",
     metavar="TEXT",
-    help="What you work on; the session's last prompts if not given.",
+    help="Your current task; without it, the session's last prompts.",
 )
 @click.option(
     "--free",
     type=click.IntRange(1, 100),
     default=None,
     metavar="PERCENT",
-    help="Free so much of the block's limit, of what is worth least.",
+    help="Free this share of the block's limit, the least useful parts first.",
 )
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="Everything goes but headings and code; a pointer stays.",
-)
-@click.option("--dry-run", is_flag=True, help="Only show what would go, and where to.")
+@click.option("--all", "everything", is_flag=True, help="Move everything except headings and code.")
+@click.option("--dry-run", is_flag=True, help="Only show the parts, and where they go.")
 @options.reason_option
 @options.session_option
 @options.json_option
@@ -60,12 +55,12 @@ def page_out_command(
     session: str,
     as_json: bool,
 ) -> None:
-    """Take out of a block what the task at hand does not need.
+    """Move parts that the current task does not need out of a block.
 
-    Each part is scored: how near it is to the task, whether recent prompts came back to it, how
-    important it sounds, how new it is. What is important is archived, what is long shortened and
-    archived, passing notes are discarded. memfs page in LABEL brings all of it back, memfs undo the
-    last step.
+    Each part gets a score: its closeness to the task, mentions in recent prompts, how important it
+    sounds, how new it is. Important parts go to the archive. Long parts go there too, and are
+    shortened in the block. Passing notes are dropped. memfs page in LABEL brings all of it back,
+    memfs undo takes the last step back.
     """
     share = 1e9 if everything else (free or 0) / 100
     done = op.page_out(
@@ -80,7 +75,7 @@ def page_out_command(
         console.as_json(_build_record(done))
         return
     if not done.gone:
-        console.talk(f"nothing in '{done.label}' is off the task; it stays as it is")
+        console.talk(f"every part of '{done.label}' is about the task; the block stays as it is")
         return
     rows = [("RELEVANCE", "WORTH", "", "PART")]
     rows += [
@@ -95,7 +90,7 @@ def page_out_command(
     console.echo(layout.table(rows, right=(0, 1)))
     parts = format_count(len(done.gone), "part")
     if dry_run:
-        console.talk(f"{parts} of '{done.label}' would go; nothing was written")
+        console.talk(f"{parts} of '{done.label}' would be moved; no file was written")
         return
     console.print_done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
     format_remainder(done.note)
@@ -106,10 +101,10 @@ def page_out_command(
 @options.reason_option
 @options.session_option
 def page_in_command(label: str, reason: str, session: str) -> None:
-    """Bring back what was paged out of a block.
+    """Bring paged out parts back into a block.
 
-    A block that did not change meanwhile gets its former bytes; else what left it is merged into
-    it. What has no room any more comes back shortened.
+    A block that did not change meanwhile gets the same bytes as before. Otherwise the parts are
+    merged into it. Without enough room, they come back shortened.
     """
     done = op.page_in(options.place(session), label, options.get_origin(reason, session))
     if done.shortened:

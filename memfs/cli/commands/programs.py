@@ -19,9 +19,9 @@ def hook_command(host: str, tools: str | None) -> None:
     """Answer one hook call of HOST: its event as JSON on stdin, the reply on stdout.
 
     Assistants call this themselves once `memfs install` or the plugin has wired them. `auto` is
-    the host that the event is from, `line` prints a status line, and `mcp` says that the host has
-    our tools. Whatever goes wrong is one line in `.agent-memory/local/hook.log`; the exit code is
-    always 0.
+    the assistant that sent the event, `line` prints a status line, and `mcp` means that the
+    assistant has the memfs tools. An error is one line in `.agent-memory/local/hook.log`; the exit
+    code is always 0.
     """
     main(HookCall([host, tools] if tools else [host]))
 
@@ -48,8 +48,8 @@ def mcp_command(folder: str, session: str) -> None:
 def merge_driver_command(base: str, ours: str, theirs: str) -> None:
     """Merge THEIRS into OURS, both made from BASE: git calls this for blocks.
 
-    `memfs init` registers it in a clone. Front matter is merged by rule, bodies by line: what
-    either side wrote is kept.
+    `memfs init` registers it in a clone. Front matter is merged by rule, bodies by line. No line
+    of either side is lost.
     """
     from memfs.ops import merge  # with YAML, which assistants do not wait for
 

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     "--compression",
     type=click.Choice(["smart", "aggressive"]),
     default=None,
-    help="How what does not fit is shortened: by its sentences, or cut off.",
+    help="How to shorten texts that do not fit: by sentences, or cut off.",
 )
-@click.option("--nearest", is_flag=True, help="Show the nearest where nothing is clearly relevant.")
+@click.option(
+    "--nearest", is_flag=True, help="Show the nearest pieces even if none is clearly relevant."
+)
 @options.session_option
 @options.json_option
 def command(
@@ -37,12 +39,12 @@ def command(
     session: str,
     as_json: bool,
 ) -> None:
-    """Compose what memory holds for TASK, to put before a model.
+    """Print a context for a model that works on TASK.
 
-    Passages, past messages and blocks that are not pinned are searched, and the best are put
-    together, nothing twice.
+    It searches passages, past messages, facts and unpinned blocks, and joins the best, without
+    duplicates.
     """
-    with stoppable_stages(lambda: "what was indexed is kept; run it again to continue") as stage:
+    with stoppable_stages(lambda: "the index so far is saved; run it again to continue") as stage:
         place = options.place(session)
 
         def open_store() -> OpenStore:
@@ -61,16 +63,16 @@ def _show(found: Context, *, nearest: bool) -> None:
     for problem in found.problems:
         console.talk(f"! {problem}")
     if not found.pieces:
-        console.talk("memory holds nothing about that")
+        console.talk("the memory has nothing about that")
         return
     if not found.sure and not nearest:
         pieces = format_count(len(found.pieces), "piece")
-        console.talk(f"nothing is clearly relevant; --nearest shows the {pieces}")
+        console.talk(f"no hit is clearly relevant; --nearest shows the {pieces}")
         return
     console.print_text(found.text)
     shortened = f", {found.compressed} of them shortened" if found.compressed else ""
     if found.steps:
-        console.talk(f"what usually came next: {', '.join(found.steps)}")
+        console.talk(f"usual next steps: {', '.join(found.steps)}")
     console.talk(
         f"{found.tokens:,} tokens: {format_count(len(found.pieces), 'piece')}{shortened}; "
         f"{found.left_out:,} left out"

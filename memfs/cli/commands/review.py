@@ -39,13 +39,13 @@ _ID = 8  # characters of an id that are shown
 @click.group("review", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(called: click.Context) -> None:
-    """Decide on what waits: rules and facts of past sessions, contradictions, changes of others.
+    """Decide on what waits: rules and facts from sessions, contradictions, changes of others.
 
-    Also listed are what a model proposes, what the project contradicts (see memfs check), dates
-    that are past, and blocks that are nearly full. At a terminal each is shown, and a key takes it,
-    dismisses it, edits it or leaves it.
+    The list also has proposals of a model, names that are out of date (see memfs check), dates
+    that are past, and blocks that are nearly full. At a terminal it shows each, and a key accepts,
+    dismisses, edits or skips it.
 
-    review.mode says whether sessions are reviewed by themselves: off (the default), nudge (the next
+    review.mode turns on automatic reviews: off (the default), nudge (the next
     prompt reminds the assistant), inline (the assistant's own model, at the end of a turn) or
     background (the configured model, when a session ends).
     """
@@ -60,7 +60,7 @@ def command(called: click.Context) -> None:
 @command.command("list")
 @options.json_option
 def list_(as_json: bool) -> None:
-    """List what is to be decided, and what reviews of sessions saved."""
+    """List all that waits for a decision, and the edits by reviews of sessions."""
     place = options.place()
     if not as_json:
         _list(place)
@@ -85,7 +85,7 @@ def show_(id: str, as_json: bool) -> None:
 @command.command("accept")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", type=_ITEM)
 def accept(ids: tuple[str, ...]) -> None:
-    """Accept things to decide: take a rule, fact or proposal into its block, mend what is stale."""
+    """Accept items: write rules, facts and proposals into blocks, update names out of date."""
     place = options.place()
     for item in review.find_items(place, ids):
         with _going_on():
@@ -110,23 +110,23 @@ def dismiss(ids: tuple[str, ...]) -> None:
     metavar="HOST",
     default="claude",
     show_default=True,
-    help="The assistant whose session that is.",
+    help="The assistant of that session.",
 )
 def session(id: str, host: str) -> None:
-    """Have the configured model review one session now, and save what it missed."""
+    """Let the configured model review one session now, and save missing facts."""
     _run_review(options.place(id), host)
 
 
 @command.command("reflect")
 @options.number_option("--sessions", "most", help="Look over so many sessions at most.", default=8)
 @click.option("--again", is_flag=True, help="The latest ones, also if they were looked at before.")
-@click.option("--apply", "applied", is_flag=True, help="Take what is proposed without asking.")
+@click.option("--apply", "applied", is_flag=True, help="Accept the proposals without asking.")
 def reflect(most: int, again: bool, applied: bool) -> None:
-    """Have the configured model look over past sessions, and propose what memory should say.
+    """Let the configured model look over past sessions, and propose changes to the memory.
 
-    It works in a draft of the store (a git worktree, where there is git), so that nothing changes
-    before you have seen it: the diff is shown, memfs review accept takes it. With --apply, or
-    review.apply in your own configuration, it is taken at once.
+    It works in a draft of the store (in git, a worktree) and shows the diff. The memory changes
+    only with memfs review accept. With --apply, or review.apply in your own configuration, it
+    changes at once.
     """
     place = options.place()
     model = parts.load("agent.configured_model").load_model()
@@ -139,7 +139,7 @@ def reflect(most: int, again: bool, applied: bool) -> None:
         model.close()
     console.talk(model.format_spent())
     if found is None:
-        console.print_done("memory is up to date: nothing is proposed")
+        console.print_done("the memory is up to date: no proposals")
         return
     show_proposal(found)
     if applied or config.load(place).get("review.apply") is True:
@@ -221,9 +221,9 @@ def _list(place: Place) -> None:
     for item in items:
         _show(item, whole=False)
     if items:
-        console.talk("memfs review accept ID, dismiss ID, or show ID; several at once, too")
+        console.talk("memfs review accept ID, dismiss ID, or show ID; also with several ids")
     else:
-        console.talk("nothing is to be decided")
+        console.talk("no decision is waiting")
     _show_reviews(place)
 
 

@@ -31,7 +31,7 @@ _MOST = 100  # hits on a page
 _BEFORE, _AFTER = 3, 20  # messages that --open shows around a hit
 _AROUND = 8  # lines of a file that it shows before and after one
 
-_STOPPED = "what was indexed is kept; run the search again to continue"
+_STOPPED = "the index so far is saved; run the search again to continue"
 
 
 @click.command("search")
@@ -47,12 +47,14 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
     "--role",
     multiple=True,
     type=click.Choice(["user", "assistant", "tool"]),
-    help="Only what the user, the assistant or a tool said.",
+    help="Only words of the user, the assistant or a tool.",
 )
-@click.option("--speaker", multiple=True, metavar="NAME", help="Only what an agent or person said.")
-@click.option("--session", multiple=True, metavar="ID", help="Only what was said in a session.")
+@click.option(
+    "--speaker", multiple=True, metavar="NAME", help="Only words of this agent or person."
+)
+@click.option("--session", multiple=True, metavar="ID", help="Only this session.")
 @options.host_option(multiple=True)
-@click.option("-t", "--tag", multiple=True, help="Only what has every one of these tags.")
+@click.option("-t", "--tag", multiple=True, help="Only texts with all of these tags.")
 @click.option("--since", metavar="DATE", help="2026-05-03, yesterday, 7d: from that day on.")
 @click.option("--until", metavar="DATE", help="Up to the end of that day.")
 @click.option(
@@ -63,15 +65,14 @@ _STOPPED = "what was indexed is kept; run the search again to continue"
 @options.number_option("-n", "count", help="Hits on a page (archival.search_top_k).", most=_MOST)
 @click.option("-p", "--page", type=click.IntRange(1), default=1, help="Which page of hits.")
 @click.option(
-    "--sessions",
-    "whole",
-    is_flag=True,
-    help="The sessions that say most about it, with their best turns.",
+    "--sessions", "whole", is_flag=True, help="List the best sessions, with their best turns."
 )
 @click.option(
-    "--nearest", is_flag=True, help="Show the nearest also where nothing is clearly relevant."
+    "--nearest", is_flag=True, help="Show the nearest hits even if none is clearly relevant."
 )
-@click.option("--team", is_flag=True, help="Also in what others shared of this project.")
+@click.option(
+    "--team", is_flag=True, help="Also search sessions that others shared in this project."
+)
 @click.option("--full", is_flag=True, help="Show whole texts.")
 @click.option(
     "--open",
@@ -155,7 +156,7 @@ def command(
         _report_nothing(place, places, page, pages if shown.total else "")
     elif not shown.sure and not nearest:
         console.talk(
-            f"nothing is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
+            f"no hit is clearly relevant; --nearest shows the {format_count(shown.total, name)}"
         )
     else:
         _print_page(found, text, first, shown.total, page, full=full)
@@ -171,7 +172,7 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
     elif places == ("sources",) and not data_sources.list_sources(place):
         console.talk("there is no data source here; memfs source add NAME PATH makes one")
     else:
-        console.talk("nothing was found")
+        console.talk("no hits")
 
 
 def _print_page(

@@ -16,7 +16,7 @@ _LINES = 40
 @options.json_option
 @click.pass_context
 def command(called: click.Context, as_json: bool) -> None:
-    """Show the service that keeps indexes open and current, so that nothing waits for them.
+    """Show the service, the background process that updates indexes and answers searches.
 
     Hooks and MCP servers start it when they need it, and it ends after half an hour without a
     request. Without it everything works more slowly, and prompts are searched by words alone.
@@ -34,9 +34,9 @@ def start() -> None:
 
 @command.command("stop")
 def stop() -> None:
-    """Stop it, and at once whatever it is doing; the next session starts it again.
+    """Stop it at once, with its work; the next session starts it again.
 
-    `service: {mode: off}` in your own configuration keeps it from being started.
+    `service: {mode: off}` in your own configuration turns it off.
     """
     console.print_done("the service has stopped" if service.stop() else "the service does not run")
 
@@ -44,7 +44,7 @@ def stop() -> None:
 @command.command("status")
 @options.json_option
 def status(as_json: bool) -> None:
-    """Show how it is: the stores it holds, and what it is doing."""
+    """Show its open stores, and its current work."""
     _show(as_json=as_json)
 
 

@@ -27,7 +27,7 @@ _NAMED = 30  # sessions that are listed before they are forgotten
 
 @click.group("session", cls=CommandGroup)
 def command() -> None:
-    """List, show, star, rename and forget what assistants' sessions said; say how one came out."""
+    """List, show, star, rename, rate and forget recorded sessions."""
 
 
 def _filter_options(function: Callable[..., object]) -> Callable[..., object]:
@@ -39,9 +39,7 @@ def _filter_options(function: Callable[..., object]) -> Callable[..., object]:
             click.option("--until", metavar="DATE", help="Ended on or before."),
             options.host_option(multiple=False),
             click.option("--project", default="", metavar="TEXT", help="In its project's path."),
-            click.option(
-                "--outcome", type=click.Choice(["worked", "failed"]), help="As you said it was."
-            ),
+            click.option("--outcome", type=click.Choice(["worked", "failed"]), help="Your rating."),
         )
     ):
         function = option(function)
@@ -134,7 +132,7 @@ def _measure_ids(idents: Iterable[str]) -> dict[str, int]:
 @options.json_option
 @paged
 def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
-    """Show what was said in the session whose id begins with ID, turn by turn."""
+    """Show the session with an id that begins with ID, turn by turn."""
     place = options.place()
     found, _ = op.find_session(place, id)
     messages = op.number_turns(op.read_session(place, found.id))
@@ -192,8 +190,8 @@ def forget(ids: tuple[str, ...], yes: bool, **conditions: Any) -> None:
     Name them, or give conditions: those that meet all are listed, and you are asked. Without a
     terminal nothing is removed until you add --yes. Starred sessions go only if you name them.
 
-    It cannot be undone. Facts that you accepted stay, as do blocks and the archive. The assistants'
-    own transcripts are not touched. That is for people.
+    This cannot be undone. Accepted facts, blocks and the archive stay. The assistants' own
+    transcripts stay, too. Only people may do this.
     """
     place, only = options.place(), _make_filter(**conditions)
     if bool(ids) == (only != op.ALL):
@@ -237,13 +235,13 @@ def _confirm_forgetting(found: Sequence[RecordedSession]) -> None:
 @command.command("outcome")
 @click.argument("id", type=_SESSION)
 @click.argument("how", type=click.Choice(["worked", "failed"]))
-@click.option("--why", default="", metavar="TEXT", help="What told you.")
-@options.number_option("--turn", help="Of this turn alone.")
+@click.option("--why", default="", metavar="TEXT", help="The reason for your rating.")
+@options.number_option("--turn", help="Rate only this turn.")
 def outcome(id: str, how: str, why: str, turn: int | None) -> None:
-    """Say how a past session came out (the beginning of its ID will do).
+    """Rate a past session (the beginning of its ID is enough).
 
-    memfs sees that tests passed, a commit was made, or you said thanks; what you say here counts
-    more. `memfs graph` shows it, and prompts about the same thing are told what worked.
+    memfs also notices passed tests, commits and thanks, but your rating counts more. `memfs graph`
+    shows it, and prompts about the same problem bring the solution.
     """
     from memfs.ops import graph  # with numpy, which a list needs not
 

@@ -20,9 +20,7 @@ from memfs.store.blocks import Place
 @click.command("show")
 @click.argument("label", required=False, default="", type=LABEL)
 @click.option("--raw", is_flag=True, help="The whole file, with its front matter.")
-@click.option(
-    "-l", "--list", "listed", is_flag=True, help="List all blocks, with how full they are."
-)
+@click.option("-l", "--list", "listed", is_flag=True, help="List all blocks, with their sizes.")
 @options.session_option
 @options.json_option
 @paged
@@ -31,7 +29,7 @@ def command(label: str, raw: bool, listed: bool, session: str, as_json: bool) ->
 
     LABEL@-1 is the version before the current one, LABEL@-2 the one before that.
 
-    Without LABEL, the brief: what an assistant is given when a session starts.
+    Without LABEL, the brief: the text that an assistant gets when a session starts.
     """
     place = options.place(session)
     options.tell_untrusted(place)

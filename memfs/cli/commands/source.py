@@ -21,25 +21,25 @@ _NAME = CompletedType(
     "name", lambda place, _: [each.source.name for each in op.list_sources(place)[0]]
 )
 _SHOWN = 5  # files that are left out for a reason
-_GO_ON = "memfs source sync goes on"
+_GO_ON = "memfs source sync continues"
 
 
 @click.group("source", cls=CommandGroup)
 def command() -> None:
-    """Search folders and files outside of the memory with it: documentation, notes, code."""
+    """Include folders and files outside of the memory in searches: documentation, notes, code."""
 
 
 @command.command("add")
 @click.argument("name")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
-@click.option("--glob", multiple=True, metavar="GLOB", help="Only files like it: '*.md'.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="No files like it: 'drafts/'.")
+@click.option("--glob", multiple=True, metavar="GLOB", help="Only files that match: '*.md'.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="No files that match: 'drafts/'.")
 @options.number_option(
     "--chunk-size", help=f"Characters of a chunk ({settings.DEFAULT_CHUNK_SIZE})."
 )
 @options.number_option(
     "--overlap",
-    help=f"Characters that it repeats of the one before ({settings.DEFAULT_OVERLAP}).",
+    help=f"Characters that a chunk repeats from the one before ({settings.DEFAULT_OVERLAP}).",
     least=0,
 )
 @click.option("--user", is_flag=True, help="Into your own configuration, for all projects.")
@@ -54,11 +54,11 @@ def add(
     user: bool,
     as_json: bool,
 ) -> None:
-    """Have PATHs searched under a NAME. They are indexed, not copied.
+    """Include PATHs in searches, under a NAME. They are indexed, not copied.
 
-    It stands in the project's configuration, which others share: PATHs are in the project. With
-    --user they are anywhere. What .gitignore or .memfsignore name is left out, and so are hidden,
-    binary and large files, and those that hold a secret.
+    The source goes into the project's configuration, which others share, so PATHs must be in the
+    project. With --user they can be anywhere. Files that .gitignore or .memfsignore name are left
+    out, and so are hidden, binary and large files, and files with a secret.
     """
     place = options.place()
     if not user:
@@ -91,7 +91,7 @@ def add(
 @options.json_option
 @paged
 def list_(as_json: bool) -> None:
-    """List the sources of the project and your own, and what is refused of them."""
+    """List the sources of the project and your own, and refused ones."""
     found, refused = op.list_sources(options.place())
     if as_json:
         console.as_json({"sources": [_build_record(each) for each in found], "refused": refused})
@@ -119,7 +119,7 @@ def list_(as_json: bool) -> None:
 @options.json_option
 @paged
 def show(name: str, as_json: bool) -> None:
-    """Show a source: what of it is indexed, and what is left out, by reason."""
+    """Show a source: indexed files, and left out files by reason."""
     found = op.find_source(options.place(), name)
     if as_json:
         console.as_json(_build_record(found))
@@ -145,9 +145,9 @@ def show(name: str, as_json: bool) -> None:
 @click.argument("name", required=False, default="", type=_NAME, metavar="[NAME]")
 @options.json_option
 def sync(name: str, as_json: bool) -> None:
-    """Index what has changed in the files of a source, or of all.
+    """Index changed files of a source, or of all.
 
-    The service does that by itself. Stop it at any time, and run it again.
+    The service does this by itself. You can stop the command at any time and run it again.
     """
     with stoppable_stages(lambda: _GO_ON) as stage:
         found = op.sync(options.place(), name, stage)
@@ -165,7 +165,7 @@ def sync(name: str, as_json: bool) -> None:
 @click.argument("name", type=_NAME)
 @options.json_option
 def rm(name: str, as_json: bool) -> None:
-    """Search a source no more: its entry and its index go, its files stay."""
+    """Remove a source: its entry and its index. Its files stay."""
     done = op.remove(options.place(), name, options.get_origin())
     if as_json:
         console.as_json({"name": done.name, "path": done.path})

@@ -20,17 +20,17 @@ _KEY = CompletedType("key", lambda place, _: [each.entry.key for each in op.find
 
 @click.group("static", cls=CommandGroup)
 def command() -> None:
-    """Keep reference texts that do not change: a style guide, limits, contacts."""
+    """Store reference texts that do not change: a style guide, limits, contacts."""
 
 
 @command.command("add")
 @click.argument("key")
 @click.argument("text")
-@click.option("--category", default="", help="What it is filed under: style, contacts, limits.")
+@click.option("--category", default="", help="Its category: style, contacts, limits.")
 @options.tag_option
 @click.option("--user", is_flag=True, help="Store it in your own store, not the project's.")
 def add(key: str, text: str, category: str, tag: tuple[str, ...], user: bool) -> None:
-    """Store TEXT (`-` reads it from stdin) as KEY, once: a key that is taken is refused."""
+    """Store TEXT (`-` reads it from stdin) as KEY. An existing key is refused."""
     place = options.place()
     if not user:
         options.confirm_own_store(place)
@@ -39,7 +39,7 @@ def add(key: str, text: str, category: str, tag: tuple[str, ...], user: bool) ->
 
 
 @command.command("list")
-@click.option("--category", default="", help="What it is filed under: style, contacts, limits.")
+@click.option("--category", default="", help="Its category: style, contacts, limits.")
 @options.tag_option
 @click.option("--find", "query", default="", metavar="TEXT", help="List those with these words.")
 @options.json_option
@@ -85,7 +85,7 @@ def show(key: str, as_json: bool) -> None:
 @command.command("rm")
 @click.argument("key", type=_KEY)
 def rm(key: str) -> None:
-    """Remove an entry. That is for people."""
+    """Remove an entry. Only people may do this."""
     if options.get_origin().actor == "agent":
         raise RejectedError("an entry is removed by a person", "ask the user to do it")
     console.print_done(f"removed '{op.remove(options.place(), key).entry.key}'")

@@ -28,13 +28,13 @@ _PAUSES = {"battery": "the machine runs on its battery", "load": "the machine is
 
 @click.command("status")
 @click.option(
-    "--window", is_flag=True, help="Show what memfs puts into each request of the assistant."
+    "--window", is_flag=True, help="Show what memfs adds to each request of the assistant."
 )
 @options.number_option("--tokens", help="With --window: of a window of so many tokens.")
 @options.session_option
 @options.json_option
 def command(window: bool, tokens: int | None, session: str, as_json: bool) -> None:
-    """Show the state of the memory here: blocks, recall, archive, and who is wired to it."""
+    """Show the state of the memory here: blocks, recall, archive, and wired assistants."""
     if window:
         place = options.place(session)
         options.tell_untrusted(place)
@@ -143,7 +143,7 @@ def _show_window(place: Place, tokens: int, *, as_json: bool) -> None:
         rows.append((name, f"{taken:,}", bar, f"{taken / found.window:.1%}", cut))
     console.echo(layout.table(rows, right=(1, 3, 4)))
     free = found.window - found.room
-    kept = f"; {free:,} are kept free for the answer and tool calls" if free else ""
+    kept = f"; {free:,} are reserved for the answer and tool calls" if free else ""
     console.talk(f"{_format_cost(found)}{kept}; counted by {found.counter}")
     for each in found.parts:
         if each.cut:
@@ -170,7 +170,7 @@ def _format_cost(found: RequestCost) -> str:
 def of_service(found: ServiceStatus | None) -> list[str]:
     """Return lines about the state of the service."""
     if found is None:
-        return ["not running: hooks and searches do their own work"]
+        return ["not running: hooks and searches work without it"]
     parts = [f"process {found.process}", format_count(len(found.stores), "store")]
     if found.bytes:
         parts.append(format_size(found.bytes))

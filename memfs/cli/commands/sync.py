@@ -31,16 +31,16 @@ _NAMED = 5  # of several
 @click.command("sync")
 @click.argument("target", nargs=-1, type=click.Choice((*TARGETS, labels.USER)))
 @click.option("--remote", metavar="URL", help="With user: the git repository to sync with.")
+@click.option("--sessions/--no-sessions", default=None, help="With user: sync sessions, too.")
+@click.option("--remove", is_flag=True, help="Remove the section; with user: stop syncing.")
+@click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 @click.option(
-    "--sessions/--no-sessions", default=None, help="With user: sync what was said in sessions, too."
+    "--check", is_flag=True, help="Write nothing; exit with 1 if a section is out of date."
 )
-@click.option("--remove", is_flag=True, help="Take our section out again; with user: sync no more.")
-@click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if something is out of step.")
-@click.option("--git-hook", is_flag=True, help="Have git run this before commits, after merges.")
-@click.option("--no-git-hook", is_flag=True, help="Take our lines out of git's hooks again.")
-@click.option("--stage", is_flag=True, help="In a git hook: add what is renewed to the commit.")
-@click.option("--merged", is_flag=True, help="In a git hook: renew what a merge left out of step.")
+@click.option("--git-hook", is_flag=True, help="Let git run this before commits and after merges.")
+@click.option("--no-git-hook", is_flag=True, help="Remove the memfs lines from git's hooks.")
+@click.option("--stage", is_flag=True, help="In a git hook: add updated sections to the commit.")
+@click.option("--merged", is_flag=True, help="In a git hook: update sections after a merge.")
 @options.json_option
 def command(
     target: tuple[str, ...],
@@ -55,17 +55,16 @@ def command(
     merged: bool,
     as_json: bool,
 ) -> None:
-    """Keep the project's memory in files that assistants read by themselves.
+    """Write the project's memory into files that assistants read by themselves.
 
     For assistants without hooks: agents is AGENTS.md, claude CLAUDE.md, gemini GEMINI.md, cursor
-    .cursor/rules/memfs.mdc, copilot .github/copilot-instructions.md, windsurf .windsurfrules. A
-    file has the project's blocks in a section of ours; what is outside its marks is never touched.
+    .cursor/rules/memfs.mdc, copilot .github/copilot-instructions.md, windsurf .windsurfrules. The
+    project's blocks go into a marked section; memfs never changes text outside of it. Without
+    TARGET, it updates every file that has the section.
 
-    Without TARGET, every file that has our section already.
-
-    The target user is another thing: your own store (blocks, archive, facts, static entries and
-    prompts in ~/.agent-memory), synced with a git repository of yours, so that your other machines
-    have it: pulled, merged, pushed. It is off until you name the repository with --remote.
+    The target user is another thing: it syncs your own store (blocks, archive, facts, static
+    entries and prompts in ~/.agent-memory) with a git repository of yours, for your other machines.
+    It pulls, merges and pushes. It is off until you name the repository with --remote.
     """
     if check and remove:
         raise click.UsageError("--check and --remove exclude each other")
@@ -184,7 +183,7 @@ def _print_plans(
         return
     if not found:
         console.print_done(
-            "no file has a section of ours: memfs sync agents begins one in AGENTS.md"
+            "no file has a memfs section: memfs sync agents writes one into AGENTS.md"
         )
     for plan in found:
         path = plan.target.path
@@ -193,7 +192,7 @@ def _print_plans(
         if not (dry_run or check):
             console.print_done(f"{path} {plan.outcome}")
         elif plan.outcome == "unchanged":
-            console.print_done(f"{path} " + ("is in step" if check else "would be unchanged"))
+            console.print_done(f"{path} " + ("is up to date" if check else "would be unchanged"))
         else:
             console.talk(f"! {path} is out of step" if check else f"{path} would be {plan.outcome}")
     if check and any(plan.outcome != "unchanged" for plan in found):

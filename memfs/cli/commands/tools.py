@@ -19,7 +19,7 @@ from memfs.tools.tool_context import ToolContext
     "--format",
     "form",
     type=click.Choice(provider_formats.FORMATS),
-    help="Print the definitions as JSON, as this provider takes them.",
+    help="Print the definitions as JSON, in the format of this provider.",
 )
 @options.json_option
 def tools_command(form: str | None, as_json: bool) -> None:
@@ -46,19 +46,19 @@ def tools_command(form: str | None, as_json: bool) -> None:
     listed = {tool.name for tool in offer.listed}
     others = ", ".join(name for name in offer.tools if name not in listed)
     if others:
-        console.talk(f"not listed, and can be called: {others}")
+        console.talk(f"more tools that can be called: {others}")
 
 
 @click.command("apply")
-@click.option("--atomic", is_flag=True, help="All of the calls or none.")
+@click.option("--atomic", is_flag=True, help="Do all calls or none.")
 @options.session_option
 def apply_command(atomic: bool, session: str) -> None:
     """Do the tool calls on standard input, and print a result for each, a line of JSON.
 
     Calls are taken as Anthropic, OpenAI (chat and responses) and Gemini write them, or as
     {"name": …, "arguments": …}; one or many, JSON or JSONL, whole replies too. A result has the
-    shape of its call; what could not be done says why, and what to do instead. Exit code 1: some
-    call was not done.
+    format of its call. A failed call gets the reason and the next step. Exit code 1: a call
+    failed.
     """
     written = provider_formats.read(sys.stdin.read())
     origin = options.get_origin(session=session)._replace(actor="agent")  # a model wrote the calls

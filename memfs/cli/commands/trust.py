@@ -24,16 +24,16 @@ _GIVE = "Give this to your assistants?"
 
 
 @click.command("trust")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask, at a terminal all the same.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask (a terminal is still needed).")
 @click.option("--revoke", is_flag=True, help="Stop trusting it: hooks no longer use it.")
 @click.option(
     "--local",
     is_flag=False,
     flag_value="",
     metavar="[DIR]",
-    help="Use a local/ that memfs did not make for you: it is yours all the same.",
+    help="Use a local/ that memfs did not make for you, because it is yours.",
 )
-@click.option("--digest", is_flag=True, help="Print the digest of all its files, and do nothing.")
+@click.option("--digest", is_flag=True, help="Only print the digest of all its files.")
 @click.option(
     "--accept",
     default="",
@@ -44,18 +44,18 @@ _GIVE = "Give this to your assistants?"
 def command(
     yes: bool, revoke: bool, local: str | None, digest: bool, accept: str, as_json: bool
 ) -> None:
-    """Look at a project's memory that came with a clone, and let assistants be given it.
+    """Look at a project's memory that came with a clone, and allow assistants to use it.
 
-    Until then hooks do not use it. Shown are all its files as they are, what each is used for,
-    its authors, and what looks as if it was written to steer an assistant; of a store that is
-    trusted already, what others changed, and what blocks are to enforce. What is accepted is what
-    was shown.
+    Until then hooks do not use it. The command shows all files in full, the purpose of each, its
+    authors, and lines that look as if they were written to mislead an assistant. For a trusted
+    store it shows the changes of others, and what blocks are to enforce. You accept exactly the
+    text that was shown.
 
-    It is for a person to decide, so it wants a terminal, and no assistant's. That proves that no
-    assistant or script did it in passing. It is no lock: a program that runs as you, an assistant
-    with a shell for one, can open a terminal of its own.
+    Only a person can decide this, so the command needs a terminal, and refuses an assistant's. So
+    no assistant or script does it by accident. This is no protection from a program that runs as
+    you: it can open a terminal of its own.
 
-    A pipeline or a container passes the digest of what a person looked at.
+    In a pipeline or a container, pass the digest of the files that a person looked at.
     """
     place = options.place(untrusted=True)
     if revoke:
@@ -88,7 +88,9 @@ def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
     else:
         _show(report)
     if is_settled:
-        console.print_done(f"{report.root} is trusted, and others changed nothing since you looked")
+        console.print_done(
+            f"{report.root} is trusted, and has no changes of others since you looked"
+        )
         return
     _show_rules(report.rules)
     if not yes:
@@ -138,7 +140,7 @@ def _require_person() -> None:
     _refuse_assistant()
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise RejectedError(
-            "nothing was decided: a person decides it, at a terminal",
+            "not decided: only a person can decide this, at a terminal",
             "run memfs trust in a terminal of your own; in a pipeline: memfs trust --accept SHA256",
         )
 

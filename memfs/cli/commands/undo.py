@@ -18,7 +18,7 @@ from memfs.ops import undo
 def undo_command(label: str, reason: str, session: str) -> None:
     """Take back the last edit of a block; again takes back the one before it.
 
-    The file gets back the very bytes it had. An undo is an edit like others: `memfs log` shows
+    The file gets its earlier bytes back. An undo is an edit like others: `memfs log` shows
     it, and `memfs restore` brings any version back.
     """
     undone = undo.undo_edit(options.place(session), label, options.get_origin(reason, session))

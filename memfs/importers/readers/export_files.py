@@ -1,6 +1,6 @@
 """An export as its owner has it: a zip, a folder of what was in it, or one of its JSON files.
 
-A zip is somebody else's: nothing is unpacked onto the disk, no header is believed.
+A zip is foreign: nothing is unpacked onto the disk, no header is believed.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _iter_file(name: str, opener: _Open) -> Iterator[dict[str, object] | UnreadI
     except (*export_format.DAMAGE, OSError) as error:
         yield UnreadItem(name, _describe(error))
     if odd:
-        yield UnreadItem(name, "what is in its list is no object", odd)
+        yield UnreadItem(name, "an item of its list is not an object", odd)
 
 
 @contextmanager

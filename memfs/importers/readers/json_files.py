@@ -63,7 +63,7 @@ def iter_elements(stream: SupportsRead[bytes], name: str) -> Iterator[object]:
         yield _decode_element(buffer, name)
         return
     if first != "[":
-        raise StoreError(f"{name} holds no list of JSON", "export it again")
+        raise StoreError(f"{name} is not a JSON list", "export it again")
     buffer.skip(1)
     while buffer.peek() != "]":
         yield _decode_element(buffer, name)
@@ -72,7 +72,7 @@ def iter_elements(stream: SupportsRead[bytes], name: str) -> Iterator[object]:
         elif buffer.peek() != "]":
             raise StoreError(
                 f"{name} ends after {buffer.count:,} elements, in the middle of its list",
-                "what is before that is taken; export it again for the rest",
+                "the part before that is imported; export it again for the rest",
             )
 
 
@@ -82,7 +82,7 @@ def _decode_element(buffer: _Buffer, name: str) -> object:
     except (ValueError, RecursionError) as error:
         raise StoreError(
             f"{name} is damaged after {buffer.count:,} elements: {_describe(error)}",
-            "what is before that is taken; export it again for the rest",
+            "the part before that is imported; export it again for the rest",
         ) from None
 
 

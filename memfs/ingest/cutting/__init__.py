@@ -24,7 +24,7 @@ from memfs.secrets import find_secrets
 
 BINARY = "binary"
 ENCODING = "not text in a known encoding (UTF-8, UTF-16)"
-SECRET = "it holds a secret"  # noqa: S105 - a reason
+SECRET = "it contains a secret"  # noqa: S105 - a reason
 NEEDS_PDF = "PDF needs an extra: "  # and the command that brings it
 _SNIFFED = 8192  # bytes
 _GAP = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")

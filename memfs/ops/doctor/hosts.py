@@ -154,7 +154,7 @@ def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
     if skipped:
         yield Finding(
             "error",
-            f"{host.TITLE} does not run {skipped} of our hooks: they are not trusted yet",
+            f"{host.TITLE} does not run {skipped} of the memfs hooks: they are not trusted yet",
             f"memfs install {host.NAME} --trust, or /hooks in it",
         )
 
@@ -185,9 +185,11 @@ def check_activity(place: Place, host: Host, version: str) -> Finding:
     text = f"{host.TITLE} {version}" if version else f"{host.TITLE}, version unknown"
     found = sessions.last_run(place.home, host.NAME)
     if found is None:
-        text += "; no hook of ours ran in it yet"
+        text += "; no memfs hook ran in it yet"
     else:
-        text += f"; our last hook in it: {found[0]} at {format_time(found[1])}, {found[2]:,.0f} ms"
+        text += (
+            f"; last memfs hook in it: {found[0]} at {format_time(found[1])}, {found[2]:,.0f} ms"
+        )
     failed = _find_last_failure(place, host.NAME)
     return Finding("ok", text + (f"; the last that failed: {failed}" if failed else ""))
 

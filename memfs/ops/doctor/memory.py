@@ -29,7 +29,7 @@ _BY_HAND = "mend it in an editor"
 _LEAST, _MOST = 1, 10  # importance
 _SHOWN = 5  # numbers of lines
 
-_FIXED = "memfs doctor --fix mends it, and keeps the file as it was"
+_FIXED = "memfs doctor --fix repairs it, and saves the old file"
 _COPY = "a conflicted copy that a sync tool left, and not used"
 _UNREAD, _PERMISSIONS = "cannot be read", "see its permissions and those of its folder"
 
@@ -70,7 +70,7 @@ def check_blocks(place: Place) -> Iterator[Finding]:
             "blocks are .md files of this repository, at most 3 levels deep, and no links",
         )
     if read:
-        yield Finding("ok", f"{len(read)} blocks were read")
+        yield Finding("ok", f"{len(read)} blocks are readable")
 
 
 def _check_file(block: Block) -> Iterator[Finding]:
@@ -194,9 +194,9 @@ def check_sections(place: Place) -> Iterator[Finding]:
             yield Finding("error", error.message, error.hint)
             continue
         if outcome == "unchanged":
-            yield Finding("ok", f"{target.path} is in step with the blocks")
+            yield Finding("ok", f"{target.path} matches the blocks")
         else:
-            yield Finding("warning", f"{target.path} is out of step with the blocks", "memfs sync")
+            yield Finding("warning", f"{target.path} does not match the blocks", "memfs sync")
     for problem in githook.find_problems(place):
         yield Finding("warning", problem, "memfs sync --git-hook")
 
@@ -237,7 +237,7 @@ def check_model(place: Place) -> Iterator[Finding]:
     elif found.off and found.bytes:
         yield Finding(
             "ok",
-            f"embedding is off; {found.bytes:,} bytes of vectors are kept",
+            f"embedding is off; {found.bytes:,} bytes of vectors are stored",
             "memfs model use none removes them",
         )
     elif found.documents or found.off:

@@ -43,7 +43,7 @@ def check_stores(place: Place) -> Iterator[Finding]:
         for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():
             yield Finding(
                 "warning",
-                f"{store.main}/{name} was not made by memfs for you, and nothing in it is used",
+                f"{store.main}/{name} was not made by memfs for you, and is not used",
                 f"if it is yours: memfs trust --local {name}; else it may be removed",
             )
         for text in config_file.find_problems(store):
@@ -87,7 +87,7 @@ def check_merging(place: Place) -> Iterator[Finding]:
     elif " -m memfs" in driver and " -P " not in driver:
         yield Finding(
             "error",
-            "git's merge driver would run a folder named memfs of the repository in our place",
+            "git's merge driver would run a folder named memfs of the repository instead of memfs",
             "register it anew: memfs init",
         )
 
@@ -204,7 +204,7 @@ def _check_room(folder: str, least: int) -> Iterator[Finding]:
         yield Finding(
             "warning" if room else "error",
             f"the disk of {folder} has {room / _MB:,.1f} MB left",
-            "make room on it: what cannot be written is refused, and nothing is half-written",
+            "free some space: memfs refuses to write without it, and no file is half-written",
         )
 
 

@@ -313,7 +313,7 @@ def _replace_file(
     if remove:
         return has, None if has else before
     if before is not None and not has:
-        raise StoreError(f"{path} is somebody else's", "rename it or take it out there first")
+        raise StoreError(f"{path} was not made by memfs", "rename it or remove it there first")
     return has, entries.text
 
 
@@ -325,7 +325,7 @@ def _check_json(text: str, wanted: settings_merge.Json, path: str) -> None:
 def _write(place: Place, path: str, real: str, before: str | None, after: str | None) -> None:
     with lock.hold_lock(place.home):
         if _read(path) != before:
-            raise StoreError(f"{path} was changed by somebody else meanwhile", "run it again")
+            raise StoreError(f"{path} was changed by another program meanwhile", "run it again")
         if after is None:
             os.unlink(path)
             folder = os.path.dirname(path)

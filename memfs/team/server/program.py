@@ -213,6 +213,6 @@ def _check_certificate(certificate: str, key: str) -> None:
 
 def _refuse_passphrase() -> str:
     raise UsageError(
-        "the key is locked by a passphrase, which nobody is there to type",
+        "the key has a passphrase, and the server cannot ask for it",
         "openssl pkey -in KEY -out FILE writes it without; only the service may read that",
     )

@@ -118,7 +118,7 @@ def _make_row(project: int, message: SharedMessage) -> dict[str, object]:
     if not text.strip():
         raise UsageError("it is empty")
     if secrets.redact(text) != text or privacy.public(text) != text:
-        raise UsageError("it holds a secret: update memfs, which takes it out")
+        raise UsageError("it contains a secret: update memfs, which removes it")
     if message.role not in _ROLES:
         raise UsageError(f"its role is none of {', '.join(_ROLES)}")
     return {

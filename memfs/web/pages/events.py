@@ -30,7 +30,7 @@ async def follow_changes(request: Request) -> Response:
 async def _watch(request: Request) -> AsyncIterator[dict[str, str]]:
     look = SectionSigns(Visit(request).place)
     before = await asyncio.to_thread(look.sign_sections)
-    yield {"comment": "what changes from now on is told"}
+    yield {"comment": "changes from now on are reported"}
     while not await request.is_disconnected():
         await asyncio.sleep(_PAUSE)
         now = await asyncio.to_thread(look.sign_sections)

@@ -30,7 +30,7 @@ def fix_findings(visit: Visit) -> Response:
     for each in done:
         visit.say(each.text, "done" if each.level == "ok" else "refused")
     if not done:
-        visit.say("there is nothing that can be fixed from here")
+        visit.say("no problem can be fixed from here")
     return visit.redirect("health")
 
 

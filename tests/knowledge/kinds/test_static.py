@@ -120,6 +120,6 @@ def test_links_are_not_followed(place: Place, memfs: Run, tmp_path: Path) -> Non
 
 
 def test_a_key_holds_no_secret(place: Place) -> None:
-    with pytest.raises(RejectedError, match="holds a secret"):
+    with pytest.raises(RejectedError, match="a secret"):
         static.put(place, "key-" + "3ax6xnjp29jd6fds4gc373sgvjxteol0", "text")
     assert keys(place) == []
