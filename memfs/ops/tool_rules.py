@@ -75,14 +75,15 @@ def answer(
     return _compose_reply(place, event, host, found, commands, engines)
 
 
-def note_given(place: "Place", answered: ToolAnswer) -> None:
-    """Record what a session was given with a tool's call."""
-    if answered.given:
-        sessions.note_given(place.home, place.session, answered.given)
+def note_given(place: "Place", answered: ToolAnswer) -> bool:
+    """Record what a session was given with a tool's call; tell whether no other call was it."""
+    given = answered.given
+    is_new = bool(given) and sessions.note_given(place.home, place.session, given)
     shown = sessions.load(place.home, place.session) if answered.hits else None
     if shown is not None:
         shown.hits += answered.hits
         sessions.save(place.home, place.session, shown)
+    return is_new
 
 
 def _list_opened(place: "Place", event: Event) -> list[str]:

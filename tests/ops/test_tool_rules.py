@@ -236,8 +236,9 @@ def test_what_could_not_be_delivered_is_given_again(
     read = payload(repo, "PreToolUse", tool_name="Read", tool_input={"file_path": "src/api/x"})
     served = Place(place.project, place.user, "s1")
     event = opened(repo, "src/api/x")
-    assert tool_rules.answer(served, event, hosts.get("claude")).reply.context
+    two = [tool_rules.answer(served, event, hosts.get("claude")) for _ in range(2)]
     assert b"problem+json" in call(read)[0], "answering notes nothing"
     assert call(read) == (b"", b"")
+    assert [tool_rules.note_given(served, each) for each in two] == [False, False], "it has it"
     sessions.forget_shown(place.home, "s1")
     assert b"problem+json" in call(read)[0]
