@@ -84,7 +84,7 @@ def test_selected_items_are_accepted_and_dismissed(page: Client, place: Place) -
     some = [Fact(each * 16, f"Service {each} uses Redis", 0.9, "decision") for each in "abc"]
     facts.write_facts(place.home, some)
     assert re.search(r"Needs attention\s*6\b", page.get("home").words)
-    assert "3 rules, 3 facts" in page.get("attention").words
+    assert "6 things to decide" in page.get("attention").words
     picked = re.findall(
         r'name="(pick:\w+)"[^>]* checked>', page.get("attention?selected=rule").text
     )

@@ -61,6 +61,7 @@ def show_attention(visit: Visit) -> Response:
             (kind, format_count(len(items), review.NOUNS[kind]), items)
             for kind, items in groups.items()
         ],
+        total=sum(map(len, groups.values())),
         listed=_LISTED,
         selected=visit.query.get("selected", ""),
         nouns=review.NOUNS,
