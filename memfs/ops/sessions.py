@@ -248,8 +248,8 @@ def _read_session(path: str) -> RecordedSession | None:
     if first is None:
         return None
     return RecordedSession(
-        first.session,
-        first.host,
+        recall.get_session(path, first),
+        os.path.basename(os.path.dirname(path)),
         first.project,
         first.branch,
         first.at,

@@ -33,7 +33,6 @@ from memfs.store import (
     message_records,
     recall,
     session_outcomes,
-    store_paths,
 )
 from memfs.store import remote_store as remotes
 from memfs.store import writer as block_writer
@@ -161,16 +160,18 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
         )
     if not state.sessions:
         theirs = {name: blob for name, blob in theirs.items() if not name.startswith(_RECALL)}
-    known = (state.pending, state.commit)
-    last = next((each for each in known if remotes.is_before(folder, each, head)), "")
+    made = (state.pending, state.commit)
+    last = next((each for each in made if remotes.is_before(folder, each, head)), "")
     base, _ = remotes.read_tree(folder, last)
     base = {name: blob for name, blob in base.items() if name in state.files}
     listed, left_out = remotes.list_files(store, sessions=state.sessions)
-    if len(base) > _FEW and not base.keys() & listed.keys():
-        raise StoreError(
-            f"all {len(base)} files that were synced are gone here, and would be deleted there",
-            "to bring them back: memfs sync user --remove, then again with --remote",
-        )
+    for known, gone, there in ((listed, "here", "there"), (theirs, "there", "here")):
+        if len(base) > _FEW and not base.keys() & known.keys():
+            raise StoreError(
+                f"all {len(base)} files that were synced are gone {gone}, and would be deleted "
+                f"{there}",
+                "to bring them back: memfs sync user --remove, then again with --remote",
+            )
     mine = {name: _get_id(store, name) for name in listed}
     for name in (theirs.keys() | base.keys()) - mine.keys():
         path = remotes.get_path(store, name)
@@ -260,6 +261,10 @@ def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
     """Raise `RejectedError` for a secret or a private part that would go out anew."""
     known = remotes.read_texts(folder, [theirs[name] for name in plan.there.keys() & theirs.keys()])
     for name, data in plan.there.items():
+        if name not in theirs and redact(name) != name:
+            raise RejectedError(
+                f"nothing was synced: a file's name holds a secret: {redact(name)}", "rename it"
+            )
         there = set(files.decode(known.get(theirs.get(name, ""), b"")).split("\n"))
         lines = files.decode(data or b"").split("\n")
         for number, what in _find_unfit(name, lines, there):
@@ -298,11 +303,11 @@ def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
             changes.append(Change(labels.USER, label, path, before, text, OP, version + 1))
     if changes:
         store_writer.commit(changes, Origin("user", reason=f"synced with {plan.outcome.remote}"))
-    gone = {
-        (name.split("/")[1], _find_session(remotes.get_path(store, name)))
-        for name in texts
-        if name.endswith(recall.FORGOTTEN)
-    }
+    gone = set()
+    for name in filter(lambda name: name.endswith(recall.FORGOTTEN), texts):
+        path = remotes.get_path(store, name).removesuffix(recall.FORGOTTEN) + recall.SUFFIX
+        session = recall.get_session(path, next(recall.messages(path), None))
+        gone.add((name.split("/")[1], session))
     if gone:
         session_outcomes.forget_sessions(Place(None, store), store, gone)
     for name, text in texts.items():
@@ -321,14 +326,6 @@ def _write_recall(store: Store, name: str, text: str | None) -> None:
         recall.remove_session(path)
     else:
         recall.rewrite(path, lambda _: text)
-
-
-def _find_session(marker: str) -> str:
-    """Return the id of the session that a marker names, maybe by a hash of it."""
-    name = marker.removesuffix(recall.FORGOTTEN)
-    said = next(recall.messages(name + recall.SUFFIX), None)
-    known = said is not None and store_paths.file_name(said.session) == os.path.basename(name)
-    return said.session if said and known else os.path.basename(name)
 
 
 def _read(store: Store, name: str) -> bytes:

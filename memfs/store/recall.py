@@ -350,6 +350,15 @@ def get_path(store: Store, host: str, session: str) -> str:
     return RecallLog(store, host, Identity(session, "")).path
 
 
+def get_session(path: str, said: Message | None) -> str:
+    """Return the id of the session of a recall file: a message's, if the file has its name.
+
+    Else it came from elsewhere, and what it says of itself is not believed.
+    """
+    name = os.path.basename(path).removesuffix(SUFFIX)
+    return said.session if said and store_paths.file_name(said.session) == name else name
+
+
 def forget(store: Store, host: str, session: str) -> None:
     """Remove all that is kept of a session and its side chains, and note not to read it again.
 

@@ -12,7 +12,7 @@ import pytest
 from memfs.core.body_edits import Append, Create
 from memfs.core.errors import LockedError, RejectedError, StoreError, UsageError
 from memfs.core.records import Fact, Identity, Origin
-from memfs.ops import edit, purge, sync_user, undo
+from memfs.ops import edit, purge, sessions, sync_user, undo
 from memfs.ops.sync_user import SyncOutcome
 from memfs.store import facts, git, lock, recall, remote_store
 from memfs.store.store_paths import Store
@@ -121,6 +121,22 @@ def test_a_session_that_was_forgotten_is_forgotten_everywhere(world: World) -> N
     assert recall.RecallLog(cast(Store, two.user), "claude", Identity("s1", "")).is_forgotten()
     assert "s1.jsonl" not in run(remote, "ls-tree", "-r", "--name-only", "main")
     assert memory(one) == memory(two)
+
+
+def test_what_a_session_says_of_itself_leads_nowhere(world: World, tmp_path: Path) -> None:
+    say(world.one, "s1", "hello")
+    world.sync(world.one)
+    outside = tmp_path / "outside/pkg.jsonl"
+    outside.parent.mkdir()
+    outside.write_text("mine")
+    line = memory(world.one)["recall/claude/s1.jsonl"].replace('"s1"', '"pkg"')
+    line = line.replace('"claude"', '"../../../../../outside"')
+    fill(world.remote, {"recall/claude/s2.jsonl": line})
+    world.sync(world.one)
+    found = sessions.list_sessions(world.one)
+    assert {(each.host, each.id) for each in found} == {("claude", "s1"), ("claude", "s2")}
+    assert sessions.forget_sessions(world.one, found, Origin()).messages == 2
+    assert (recall.sources(cast(Store, world.one.user)), outside.read_text()) == ([], "mine")
 
 
 @pytest.mark.parametrize(
@@ -315,6 +331,10 @@ def test_secrets_and_private_parts_do_not_go_out(world: World) -> None:
             sync_user.run(one, write=False)
         assert run(remote, "rev-parse", "main") == before
         path.unlink()
+    path = put(one, f"archive/2026-05/{token}.md", "text\n")
+    with pytest.raises(RejectedError, match=r"a file's name holds a secret: archive/2026-05/\[red"):
+        world.sync(one)
+    path.unlink()
     fill(remote, {"blocks/keys.md": f"token {token}\n"})  # another program sent it
     world.sync(one, two)
     assert [each.path for each in purge.find(one, str(root(one))).commits] == ["blocks/keys.md"]
@@ -358,6 +378,17 @@ def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None
     assert not sync_user.stop(one)
     world.sync(one, two)
     assert memory(one) == memory(two) == before
+    fill(world.remote, {"README.md": "mine"})  # the other way: by another program
+    clone = f"{world.remote}.clone"
+    for words in (
+        ["rm", "-qr", "blocks"],
+        ["commit", "-qm", "x"],
+        ["push", "-q", "origin", "main"],
+    ):
+        run(clone, *words)
+    with pytest.raises(StoreError, match="all 5 files that were synced are gone there"):
+        world.sync(one)
+    assert memory(one) == before
 
 
 def test_what_cannot_be_read_here_is_not_deleted_there(world: World) -> None:
