@@ -214,6 +214,20 @@ def test_files_that_are_named_are_checked_from_where_they_stand(shop: Path, plac
         check.run(place, ["no.md"])
 
 
+def test_a_path_of_a_rule_is_checked(shop: Path, place: Place, memfs: Run) -> None:
+    path = shop / ".agent-memory/blocks/shop.md"
+    paths = 'paths: ["src/pricing.py", ui/, "src/*.py", b.html]\nenforce: deny\n'
+    path.write_text(path.read_text().replace("limit:", f"{paths}limit:").replace(MEMORY, ""))
+    assert check.run(place).findings == ()
+    change_all(shop)
+    found = check.run(place).findings
+    assert [(each.said, each.now, each.line, each.mend) for each in found] == [
+        ("src/pricing.py", "src/tax.py", 3, ""),
+        ("ui/", "web/ui2", 3, ""),
+    ]
+    assert "shop: src/pricing.py" in memfs("review", "list").out
+
+
 def test_a_date_that_is_past_is_due(shop: Path, place: Place) -> None:
     path = shop / ".agent-memory/blocks/shop.md"
     text = path.read_text().replace("---\n", "---\nreview_after: 2020-01-31\n", 1)
