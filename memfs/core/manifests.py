@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -128,6 +127,8 @@ def _read_package(text: str) -> Manifest:
 
 
 def _read_pyproject(text: str) -> Manifest:
+    import tomllib  # slow, and few projects have one
+
     try:
         found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):

@@ -13,7 +13,6 @@ from memfs.core import block_states, parts
 from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.errors import StoreError
-from memfs.core.records import block_key
 from memfs.files import logs, outside, trees
 from memfs.hosts import own_memory, settings
 from memfs.ipc import service_status
@@ -187,14 +186,13 @@ def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:
 
 def _load_block_states(place: Place) -> list[BlockState]:
     now, days = clock.now(), config.load(place).number("paging.stale_days")
-    entries = [entry for store in place.stores() for entry in journal.read(store)]
-    last = {entry.key: entry for entry in entries}
     changed = {store.root: commits.list_dirty(store.root, "blocks") for store in place.stores()}
     found = []
     for block in blocks.load(place):
         store = place.store(block.tier)
-        key = block_key(store.tree, block.tier, place.session, block.label)
-        entry, version = last.get(key), journal_query.get_version(place, block)
+        head = journal_query.get_head(place, block.tier, block.label)
+        entry = journal.entry_at(store, head.offset) if head else None
+        version = journal_query.get_version(place, block)
         behind = entry is not None and version > entry.version
         at = entry.at if entry and not behind else block_history.get_file_time(block.path)
         in_git = None if block.tier == labels.SESSION else changed[store.root]

@@ -18,17 +18,7 @@ from memfs.core.errors import UNREADABLE
 from memfs.core.records import Passage
 from memfs.files import atomic, trees
 from memfs.secrets import redact
-from memfs.store import (
-    archive,
-    blocks,
-    clock,
-    commit_writer,
-    commits,
-    git,
-    local_folder,
-    quarantine,
-    store_paths,
-)
+from memfs.store import archive, blocks, clock, commits, git, local_folder, quarantine, store_paths
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
@@ -167,6 +157,8 @@ class StoreDraft:
         store = self.place.project
         if not self.branch or store is None:
             return
+        from memfs.store import commit_writer  # what only lists proposals needs no writer
+
         paths = ["blocks", "archive"]
         known = commits.read_committed(store.root, paths) or {}
         changed = [

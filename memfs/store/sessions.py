@@ -5,6 +5,7 @@ import os
 import time
 
 from memfs import files
+from memfs.files import logs
 from memfs.store.store_paths import Store
 
 _KEPT_HITS = 500
@@ -87,10 +88,8 @@ def queue_notice(store: Store, session: str, text: str, queue: str = _LEFT) -> N
 
     `queue` is the name of another queue in the session's folder.
     """
-    folder = _make_folder(store, session)
-    before = peek_notice(store, session, queue)
-    whole = f"{before}\n{text}" if before else text
-    _write(f"{folder}/{queue}", whole)
+    data = f"{text}\n".encode("utf-8", "replace")
+    logs.append(f"{_make_folder(store, session)}/{queue}", data, durable=False)
 
 
 def peek_notice(store: Store, session: str, queue: str = _LEFT) -> str:
@@ -98,7 +97,7 @@ def peek_notice(store: Store, session: str, queue: str = _LEFT) -> str:
     folder = store.session(session)
     if os.path.lexists(f"{folder}/.git"):
         return ""  # a repository of its own: what is in it came with that
-    return files.read(f"{folder}/{queue}", cap=_LONGEST_LEFT) or ""
+    return (files.read(f"{folder}/{queue}", cap=_LONGEST_LEFT) or "").rstrip("\n")
 
 
 def clear_notice(store: Store, session: str, queue: str = _LEFT) -> bool:

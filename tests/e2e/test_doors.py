@@ -137,7 +137,7 @@ def test_what_goes_through_a_filter_is_not_committed_and_the_rest_is(
     listed = world.git(*quiet, "log", "-1", "--format=%an", "--name-only").split()
     assert listed == ["Eve", f"{STORE}/blocks/rules.md"]
     shown = world.git("cat-file", "blob", f"HEAD:{STORE}/blocks/rules.md")
-    assert shown.endswith("\n---\nfirst\nsecond, changed\nmine")
+    assert shown.endswith("first\nsecond, changed\nmine")
     assert "secret" not in world.git("cat-file", "blob", f"HEAD:{STORE}/blocks/clean.md")
 
 
