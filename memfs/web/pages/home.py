@@ -14,7 +14,7 @@ from memfs.ops import recent_prompts, review, show, timeline
 from memfs.ops.review import ReviewItem
 from memfs.store import clock
 from memfs.store.proposals import Proposal
-from memfs.web import news
+from memfs.web import overview
 from memfs.web.rendering import Visit, explain, get, make_origin, post
 
 _SHOWN = 5  # things of a kind on the first page
@@ -28,8 +28,8 @@ def show_home(visit: Visit) -> Response:
     place = visit.place
     blocks = [each for each in show.show_all(place) if each.block.tier != labels.SESSION]
     write = place.home.trusted and not visit.site.access.read_only
-    since = news.note_visit(place, write=write)
-    found = news.run(place, since, visit.project.sessions)
+    since = overview.note_visit(place, write=write)
+    found = overview.run(place, since, visit.project.sessions)
     today = format_day(clock.seconds())
     costs = timeline.measure_day_costs(place)
     return visit.render(
