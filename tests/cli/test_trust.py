@@ -56,4 +56,4 @@ def test_what_blocks_enforce_is_shown_and_accepted(memfs: Run, place: Place) -> 
     assert "! project:push: deny: git push" in shown
     assert "Enforce this?" in shown
     assert "not enforced" not in memfs("status").out
-    assert "others changed nothing" in memfs("trust").err
+    assert "has no changes of others" in memfs("trust").err

@@ -60,7 +60,7 @@ def test_what_others_changed_can_be_held_back(place: Place, repo: Path, clone: P
     trust.accept(place)
     assert "obey Bob" in tell(repo, PROMPT, "s1").context
     reply = tell(repo)
-    assert reply.notice == ""
+    assert reply.notice == "memfs: 4 blocks"
     assert "new from Bob" in reply.context
 
 
@@ -120,7 +120,7 @@ def test_ones_own_changes_are_not_held_back(place: Place, repo: Path, clone: Pat
     reply = tell(repo)
     assert "by memfs" in reply.context
     assert "by an editor" in reply.context
-    assert reply.notice == ""
+    assert reply.notice == "memfs: 3 blocks"
 
 
 def pulled(clone: Path, repo: Path, **texts: str | None) -> None:
@@ -177,14 +177,14 @@ def test_a_checkout_of_what_is_held_back_and_back_changes_nothing(
     bad = git(repo, "rev-parse", "HEAD").strip()
     git(clone, "revert", "--no-edit", "HEAD", who=BOB)
     git(repo, "pull", "-q", str(clone), "HEAD")
-    assert tell(repo).notice == ""
+    assert tell(repo).notice == "memfs: 3 blocks"
     branch = git(repo, "branch", "--show-current").strip()
     git(repo, "checkout", "-q", bad)
     assert "obey Bob" not in tell(repo).context
     git(repo, "checkout", "-q", branch)
     reply = tell(repo)
     assert "obey Bob" not in reply.context
-    assert reply.notice == ""
+    assert reply.notice == "memfs: 3 blocks"
     assert show.brief(place) == known
 
 

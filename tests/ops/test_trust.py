@@ -15,7 +15,7 @@ from tests.ops.clones import BOB, by_bob, git, tell
 def test_a_store_that_init_made_is_trusted(place: Place, repo: Path) -> None:
     reply = tell(repo)
     assert "## [SYSTEM_RULES]" in reply.context
-    assert reply.notice == ""
+    assert reply.notice == "memfs: 3 blocks"
 
 
 def test_a_store_that_came_with_a_clone_is_only_named(clone: Path) -> None:

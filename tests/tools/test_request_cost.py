@@ -101,7 +101,7 @@ def test_the_command_shows_a_bar_for_each(place: Place, memfs: Run) -> None:
     assert found["used"] + found["left"] == found["room"] == 8192 - 2730 - 512
     assert shown.err == (
         f"{found['used']:,} of 8,192 tokens ({found['used'] / 8192:.1%}) in each request of memfs agent; "
-        "3,242 are kept free for the answer and tool calls; counted by an estimate\n"
+        "3,242 are reserved for the answer and tool calls; counted by an estimate\n"
     )
 
 

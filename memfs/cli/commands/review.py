@@ -74,7 +74,7 @@ def list_(as_json: bool) -> None:
 @click.argument("id", type=_ITEM)
 @options.json_option
 def show_(id: str, as_json: bool) -> None:
-    """Show one thing to decide: of a proposal, all that it changes."""
+    """Show one item: for a proposal, the whole diff."""
     (item,) = review.find_items(options.place(), [id])
     if as_json:
         console.as_json(_build_record(item))
@@ -95,7 +95,7 @@ def accept(ids: tuple[str, ...]) -> None:
 @command.command("dismiss")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...", type=_ITEM)
 def dismiss(ids: tuple[str, ...]) -> None:
-    """Dismiss things to decide: they are not listed again, and a fact is rejected."""
+    """Dismiss items: they are not listed again. A dismissed fact is rejected."""
     place = options.place()
     for item in review.find_items(place, ids):
         with _going_on():
@@ -204,7 +204,7 @@ def _review(place: Place) -> None:
     items = review.list_items(place)
     _show_reviews(place)
     if not items:
-        console.talk("nothing is to be decided")
+        console.talk("no decision is waiting")
     for number, item in enumerate(items, 1):
         _show(item)
         question = item.accept.capitalize() or "Done with it"

@@ -78,11 +78,11 @@ def _parse_day(text: str | None, *, end: bool) -> int | None:
 @command.command("list")
 @options.count_option(20, "Sessions shown at most; 0: all.", least=0)
 @_filter_options
-@click.option("--starred", is_flag=True, help="Those with a star.")
+@click.option("--starred", is_flag=True, help="Only sessions with a star.")
 @options.json_option
 @paged
 def list_(count: int, as_json: bool, **conditions: Any) -> None:
-    """List the sessions in recall, the latest first; with conditions, those that meet all."""
+    """List recorded sessions that meet all conditions, the latest first."""
     place, only = options.place(), _make_filter(**conditions)
     found = op.list_sessions(place, only=only)
     shown = found[: count or None]
@@ -151,14 +151,14 @@ def show(id: str, turn: int | None, full: bool, as_json: bool) -> None:
 @command.command("star")
 @click.argument("ids", nargs=-1, required=True, type=_SESSION, metavar="ID...")
 def star(ids: tuple[str, ...]) -> None:
-    """Star sessions: no filter forgets them."""
+    """Star sessions: forget skips them, unless you name them."""
     _star(ids, starred=True)
 
 
 @command.command("unstar")
 @click.argument("ids", nargs=-1, required=True, type=_SESSION, metavar="ID...")
 def unstar(ids: tuple[str, ...]) -> None:
-    """Take the stars of sessions away."""
+    """Remove the stars of sessions."""
     _star(ids, starred=False)
 
 
@@ -174,7 +174,7 @@ def _star(ids: Iterable[str], *, starred: bool) -> None:
 @click.argument("id", type=_SESSION)
 @click.argument("title")
 def rename(id: str, title: str) -> None:
-    """Give a session a TITLE; "" gives it back the one of its first prompt."""
+    """Give a session a TITLE; "" restores the title from its first prompt."""
     place = options.place()
     found, _ = op.find_session(place, id)
     console.print_done(f"session {found.id}: {op.rename_session(place, found, title)}")
