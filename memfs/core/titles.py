@@ -31,9 +31,9 @@ def make_title(prompt: str) -> str:
     introduction = ""
     for line in _list_own_lines(prompt[:_READ]):
         if not line.endswith(":"):
-            return _cut(line)
+            return _shorten_title(line)
         introduction = introduction or line  # of what is pasted below it
-    return _cut(introduction or prompt[:_READ])
+    return _shorten_title(introduction or prompt[:_READ])
 
 
 def _list_own_lines(prompt: str) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _shorten_word(word: str) -> str:
     return word
 
 
-def _cut(text: str) -> str:
+def _shorten_title(text: str) -> str:
     """Return the first sentence of a text, and what follows a very short one."""
     title = ""
     for sentence in _END.split(" ".join(text.split())):

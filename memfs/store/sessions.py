@@ -5,7 +5,6 @@ import os
 import time
 
 from memfs import files
-from memfs.files import logs
 from memfs.store.store_paths import Store
 
 _KEPT_HITS = 500
@@ -88,6 +87,8 @@ def queue_notice(store: Store, session: str, text: str, queue: str = _LEFT) -> N
 
     `queue` is the name of another queue in the session's folder.
     """
+    from memfs.files import logs  # most prompts leave none
+
     data = f"{text}\n".encode("utf-8", "replace")
     logs.append(f"{_make_folder(store, session)}/{queue}", data, durable=False)
 

@@ -29,7 +29,10 @@ def test_seed_001_cluttered_example(use: Use, memfs: Run, place: Place) -> None:
     )
     for line in cluttered:
         memfs("edit", "human", "--append", line)
-    assert memfs("rethink", "human").err == "'human' has no duplicate lines\n"
+    assert (
+        memfs("rethink", "human").err
+        == "'human' has no duplicate lines; only a model finds more (llm in your configuration)\n"
+    )
     tidy = "Name: Alice\nPrefers TypeScript (earlier: Python)\nWorks at Beta Inc\nLikes hiking"
     asked = use(lambda _: Say(tidy))
     assert memfs("rethink", "human").out == (
@@ -63,7 +66,10 @@ def test_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
     assert blocks.get(place, "human").value == (
         "Name: Alice\nEditor: vim\neditor: helix\nLives in Rome"
     )
-    assert memfs("rethink", "human").err == "'human' has no duplicate lines\n"
+    assert (
+        memfs("rethink", "human").err
+        == "'human' has no duplicate lines; only a model finds more (llm in your configuration)\n"
+    )
 
 
 def test_a_configured_model_writes_it(use: Use, memfs: Run, place: Place) -> None:
