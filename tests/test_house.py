@@ -160,6 +160,7 @@ ELSEWHERE = {
     "ops/service.py": {"os.remove"},  # the service's socket
     "ops/doctor/hosts.py": {"os.listdir"},  # beside settings
     "ops/init.py": {"os.makedirs"},  # a folder of its own
+    "ops/install/removal_plan.py": {"os.listdir", "os.rmdir"},  # the folder of a whole store
     "ops/install/files.py": {"os.unlink", "os.rmdir"},  # settings
     "sync/githook.py": {"os.stat", "os.chmod"},  # git's hook
     "search/catalog.py": {"sqlite3.connect"},  # in a folder that was looked at

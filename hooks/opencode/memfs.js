@@ -106,8 +106,10 @@ export const Memfs = async ({ client, directory }) => {
   async function ofTool(event, { tool, sessionID }, args) {
     if (!TOOLS.includes(tool) || (tool === READ && event === "PreToolUse")) return {}
     const { filePath, patchText, command } = args ?? {}
-    const more = { tool_name: tool, tool_input: { filePath, patchText, command } }
-    return await ask(event, await rootOf(sessionID), directory, more)
+    const root = await rootOf(sessionID)
+    const agent = root === sessionID ? {} : { agent_id: sessionID } // it has a context of its own
+    const more = { tool_name: tool, tool_input: { filePath, patchText, command }, ...agent }
+    return await ask(event, root, directory, more)
   }
 
   async function stop(session) {

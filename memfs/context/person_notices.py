@@ -84,9 +84,8 @@ def queue_edits(place: Place, session: str, entries: "Iterable[JournalEntry]") -
 def take_edits(place: Place) -> str:
     """Return the lines about what a session edited since it was asked last, "" for none."""
     text = sessions.peek_notice(place.home, place.session, _QUEUE)
-    if not text:
-        return ""
-    sessions.clear_notice(place.home, place.session, _QUEUE)
+    if not text or not sessions.clear_notice(place.home, place.session, _QUEUE):
+        return ""  # or a hook of the same moment has it
     lines = text.split("\n")
     more = [f"memfs: and {len(lines) - _MOST} more edits: memfs log"] if lines[_MOST:] else []
     return "\n".join([*(f"memfs: {line}" for line in lines[:_MOST]), *more])

@@ -57,6 +57,7 @@ _ORDER = {"persona": 0, "human": 1, "system_rules": 2, "working": 3}
 _HEAD = 160  # a block that does not fit keeps at least this much of its beginning
 _LONGEST_NAME = 64
 _MOST_OPENED = 3  # files that a heading names
+_LONGEST_PATH = 200
 _MOST = 2 * BUDGET  # characters of a block that are prepared for showing
 
 
@@ -186,8 +187,7 @@ def render_changes(
 
 def rules_for(blocks: list[Block], opened: "Sequence[str]", names: Names) -> str:
     """Render the blocks that are about files which are read or edited, or about a command."""
-    what = escape(flatten_text(", ".join(opened[:_MOST_OPENED]))) or "this command"
-    heading = OPENED.format(what) + "\n"
+    heading = OPENED.format(name_files(opened) or "this command") + "\n"
     room, parts = BUDGET - units(heading), [heading]
     for index, block in enumerate(blocks):
         name = _format_name(block)
@@ -198,6 +198,12 @@ def rules_for(blocks: list[Block], opened: "Sequence[str]", names: Names) -> str
         room -= units(text)
         parts.append(text)
     return "".join(parts)
+
+
+def name_files(paths: "Sequence[str]") -> str:
+    """Return the names of the first few files, for a heading; of a long one, its end."""
+    shown = [p if len(p) <= _LONGEST_PATH else f"…{p[-_LONGEST_PATH:]}" for p in paths]
+    return flatten_text(", ".join(shown[:_MOST_OPENED]))
 
 
 def hits(found: "Sequence[Recalled]", budget: int, heading: str = "") -> str:

@@ -8,6 +8,8 @@ and is matched in steps bounded by its length times that of the text.
 
 import posixpath
 
+from memfs.core import frontmatter
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 ASK, DENY = "ask", "deny"
 KEYS = ("paths", "commands", "enforce")
 _LONGEST = 300  # characters of a glob
-_MOST = 100  # globs, with braces expanded
+_MOST = 100  # globs of a key, with braces expanded
 _MORE = " *"  # a command may have more words than its glob
 
 
@@ -65,11 +67,15 @@ class RuleScope:
         if not isinstance(listed, list):
             self.problems.append(f"{key} is no list of globs")
             return []
-        found = []
+        found: list[str] = []
+        room = _MOST
         for glob in listed:
             wrong = find_problem(glob)
-            if wrong:
-                self.problems.append(f"{key}: {wrong}")
+            room -= 0 if wrong else len(_expand_braces(glob) or ())
+            if wrong or room < 0:
+                self.problems.append(f"{key}: {wrong or f'{glob!r} is beyond {_MOST} globs'}")
+                if room < 0:
+                    break
             else:
                 found.append(glob.strip())
         return found
@@ -77,7 +83,10 @@ class RuleScope:
 
 def has_scope(raw: str) -> bool:
     """Tell cheaply whether the text of a block may name paths or be enforced."""
-    return raw.startswith("---") and ("\npaths:" in raw or "\nenforce:" in raw)
+    if not raw.startswith(("---", f"{frontmatter.BOM}---")):
+        return "\0" in raw  # another encoding
+    head = raw[: raw.find("\n---", 3)]
+    return "paths" in head or "enforce" in head
 
 
 def find_problem(glob: object) -> str:

@@ -5,17 +5,21 @@ substitution or `sh -c` runs is a line of its own. Here-documents and comments a
 for rules that people write for an assistant, and no lock: a shell has other ways.
 """
 
-_MOST = 20_000  # characters of a line that are looked at
+_MOST = 20_000  # characters of a line that are looked at, without here-documents
 _COMMANDS, _LONGEST = 200, 2000  # commands that are returned, and characters of each
 _DEEPEST = 3  # lines in a line that are split
 _NESTED = 30  # quotes and substitutions in each other
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh"))
-# Words before a command that run it, or that open what holds commands.
+# Words before a command that run it, or that open what holds commands. Numbers and options follow.
 _BEFORE = frozenset(
-    "sudo command exec nohup time builtin env then do else elif if while until ! { }".split()
+    "sudo command exec nohup time builtin env timeout nice xargs "
+    "then do else elif if while until ! { }".split()
 )
+_DOCUMENT = r"(?<!<)<<(?!<)-?[ \t]*(?:'([^'\n]+)'|\"([^\"\n]+)\"|\\?([^\s;|&()<>'\"\\]+))"
 _ENDS = frozenset(";|&()\n")
 _BLANK = frozenset(" \t\r")
+_REDIRECTS = "<>&"  # `&`: what is left of it is of a redirection
+_OF_REDIRECTION = "0123456789<>&"
 
 
 def list_commands(line: str, depth: int = 0) -> list[str]:
@@ -23,11 +27,11 @@ def list_commands(line: str, depth: int = 0) -> list[str]:
 
     Quotes are removed, and so are variables and programs such as `sudo` before a command.
     """
-    commands, inner = _read(_drop_documents(line[:_MOST]))
+    commands, inner = _read(_drop_documents(line)[:_MOST])
     found = []
     for words in commands:
         start = 0
-        while start < len(words) and (words[start] in _BEFORE or _is_assignment(words[start])):
+        while start < len(words) and _is_before_command(words[start], start):
             start += 1
         if words[start:]:
             found.append(" ".join(words[start:])[:_LONGEST])
@@ -39,14 +43,15 @@ def list_commands(line: str, depth: int = 0) -> list[str]:
 
 def list_words(line: str) -> list[str]:
     """Return the words of the commands of a line that can be the names of files."""
-    commands, _ = _read(_drop_documents(line[:_MOST]))
+    commands, _ = _read(_drop_documents(line)[:_MOST])
     words = [word for words in commands for word in words if word and word[0] != "-"]
     return words[:_COMMANDS]
 
 
-def _is_assignment(word: str) -> bool:
+def _is_before_command(word: str, at: int) -> bool:
     name, sign, _ = word.partition("=")
-    return bool(sign) and name.isidentifier()
+    is_option = at > 0 and (word[:1] == "-" or word.rstrip("smhd").isdecimal())
+    return word in _BEFORE or is_option or (bool(sign) and name.isidentifier())
 
 
 def _find_inner_line(words: list[str]) -> str:
@@ -61,22 +66,24 @@ def _find_inner_line(words: list[str]) -> str:
 
 
 def _drop_documents(text: str) -> str:
-    """Return a text without the bodies of its here-documents."""
+    """Return a text without the bodies of its here-documents; one that does not end has none."""
     if "<<" not in text:
         return text
+    import re  # few lines have such a document
+
     lines, kept = text.split("\n"), []
-    open_ended: set[str] = set()  # words at which no document ends from here on
+    places: dict[str, list[int]] = {}  # of each line, the last one first
+    for at in range(len(lines) - 1, -1, -1):
+        places.setdefault(lines[at].strip("\t\r"), []).append(at)
     at = 0
     while at < len(lines):
         kept.append(lines[at])
-        behind = lines[at].replace("<<<", "").partition("<<")[2].removeprefix("-").strip(" \t")
-        word = behind.partition(" ")[0].strip("'\"\\;|&)")
         at += 1
-        if word and word not in open_ended:
-            end = next((n for n in range(at, len(lines)) if lines[n].strip("\t") == word), -1)
-            if end < 0:
-                open_ended.add(word)
-            at = end + 1 if end >= 0 else at
+        for quoted in re.findall(_DOCUMENT, kept[-1]):
+            ends = places.get("".join(quoted), [])
+            while ends and ends[-1] < at:
+                ends.pop()
+            at = ends[-1] + 1 if ends else at
     return "\n".join(kept)
 
 
@@ -112,6 +119,9 @@ def _read(line: str) -> tuple[list[list[str]], list[str]]:
                 quoted = quoted if character == '"' else line[at:end]
                 word = (word or "") + quoted.replace('\\"', '"')
         else:
+            if character in _REDIRECTS and word is not None and word.strip(_OF_REDIRECTION):
+                commands[-1].append(word)
+                word = None
             word = (word or "") + character
         at = end
     if word is not None:

@@ -91,7 +91,7 @@ def event(
         if tool in tools.shells:
             command = get_text(given, "command") if isinstance(given, dict) else ""
         elif tool in tools.readers or tool in tools.writers:
-            opened = list_files(given)
+            opened = tuple([_name_file(path) for path in list_files(given) if "\0" not in path])
             files = opened if tool in tools.writers else ()
         if not (opened or command):
             return None
@@ -112,6 +112,15 @@ def event(
     found.again = payload.get("stop_hook_active") is True
     found.answer = get_text(payload, "last_assistant_message")
     return found
+
+
+def _name_file(path: str) -> str:
+    """Return a path as that of a file: hosts write lone surrogates as another character."""
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return path.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return path
 
 
 def format_nested(event: Event, reply: Reply) -> str:

@@ -23,7 +23,7 @@ from memfs.store.store_paths import Store
 if TYPE_CHECKING:
     from memfs.search.indexer import Indexer
 
-_FORGOTTEN = "its session was forgotten here (memfs session forget)"
+FORGOTTEN = "of a session that you forgot (memfs session forget)"
 _EARLIER = "all that it says was read already, from another transcript of its session"
 _BATCH_BYTES = 32 << 20  # of transcripts; what is read of them is then made durable, and noted
 _BATCH_FILES = 200
@@ -200,7 +200,7 @@ class _Work:
         log = self._get_log(recall.RecallLog(self._store, host, identity))
         if log.is_forgotten():
             self._report_progress(size)
-            self._tally.skip(path, _FORGOTTEN)
+            self._tally.skip(path, FORGOTTEN)
             return
         self._tally.logs.add(log.path)
         if log.path in self._reading or log.path in later.values():

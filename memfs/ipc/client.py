@@ -30,7 +30,7 @@ QUICK = 0.1  # seconds that a prompt waits for an answer
 ASKED = 2.0  # and other questions
 LARGEST = 64 << 20  # bytes of a frame
 LONGEST_PATH = 100  # bytes; systems allow 104 or 108
-MOST_INPUT = 512 << 10  # bytes; what is larger is a pasted file, and not worth the time
+MOST_INPUT = 8 << 20  # bytes: with what a tool writes or read; more is not worth the time
 INSIDE = "MEMFS_INSIDE"  # set for assistants that memfs itself runs: their hooks do nothing
 _INSIDE = frozenset((INSIDE, INSIDE.encode()))  # the names are `str` or `bytes`
 TIMEOUT = 5  # seconds for a prompt, which somebody is waiting for
@@ -357,15 +357,17 @@ def _find_usual_path() -> bytes:
 
 
 def _read_stdin() -> bytes:
-    data = b""
-    while len(data) <= MOST_INPUT:
+    parts: list[bytes] = []
+    room = MOST_INPUT
+    while room >= 0:
         more = system.read(0, 1 << 18)
         if not more:
-            return data
-        data += more
+            return b"".join(parts)
+        parts.append(more)
+        room -= len(more)
     while system.read(0, 1 << 18):  # to the end: a closed pipe would be an error for the host
         pass
-    raise ValueError(f"stdin is larger than {MOST_INPUT >> 10} KB; no text was added to the prompt")
+    raise ValueError(f"stdin is larger than {MOST_INPUT >> 20} MB; no text was added to the prompt")
 
 
 def _raise_timeout(_signal: int, _frame: object) -> None:

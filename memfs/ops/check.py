@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memfs import files
-from memfs.core import frontmatter, manifests
-from memfs.core.anchors import find_anchors
+from memfs.core import frontmatter, manifests, rule_scope
+from memfs.core.anchors import Anchor, find_anchors
 from memfs.core.body_edits import Replace
-from memfs.core.errors import NotFoundError, UsageError
+from memfs.core.errors import NotFoundError, StoreError, UsageError
 from memfs.core.records import Fact
 from memfs.knowledge import stale_anchors
 from memfs.knowledge.stale_anchors import StaleAnchor
@@ -23,6 +23,7 @@ from memfs.store.blocks import Place
 from memfs.store.project_files import ProjectFiles
 
 _SHORT = 7  # digits of a commit
+_WILD = frozenset("*?{")
 DATED = ("due", "unreadable")  # the states of dates
 
 
@@ -109,6 +110,16 @@ class _MemoryText(NamedTuple):
             line = 0 if self.fact else line
             yield CheckFinding(self.path, line, self.name, state, "date", said)
 
+    def list_paths(self) -> Iterator[Anchor]:
+        """Yield the files and folders that its `paths` name without a wildcard."""
+        if not rule_scope.has_scope(self.head):
+            return
+        lines = self.head.split("\n")
+        for glob in rule_scope.RuleScope(blocks.front_matter(self.head)).paths:
+            if "/" in glob and not _WILD.intersection(glob):
+                line = next((at for at, each in enumerate(lines, 1) if glob in each), 1)
+                yield Anchor("file", posixpath.normpath(glob), line - len(lines) + 1, glob)
+
     @property
     def name(self) -> str:
         """The label of a block, or the id of a fact."""
@@ -128,9 +139,12 @@ def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
             "memfs check compares the memory with the project's history, and there is none here",
             "run it in a git repository",
         )
+    reason, hint = git.find_refusal(folder)
+    if reason:  # without the history every name would pass
+        raise StoreError(reason, hint)
     project = ProjectFiles(folder)
     texts = list(_read_files(project, paths) if paths else _read_store(place, project))
-    named = [find_anchors(each.text) for each in texts]
+    named = [[*find_anchors(each.text), *each.list_paths()] for each in texts]
     nears = (posixpath.join(posixpath.dirname(each.path), "") for each in texts)
     stale = stale_anchors.find_stale(project, list(zip(nears, named, strict=True)))
     found: list[CheckFinding] = []
@@ -184,7 +198,7 @@ def _describe(text: _MemoryText, stale: StaleAnchor) -> CheckFinding:
     anchor = stale.anchor
     new = _rewrite(stale)
     mend = ""
-    if new and text.label:
+    if new and text.label and anchor.line > 0:  # no command edits the front matter
         every = " --all" if text.text.count(anchor.text) > 1 else ""
         words = " ".join(map(shlex.quote, (anchor.text, new)))
         mend = f"memfs edit {shlex.quote(text.label)} --replace {words}{every}"

@@ -231,9 +231,7 @@ def forget(place: Place, idents: Collection[str]) -> int:
     """
     with lock.hold_locks(place.stores(), lock.KINDS):
         return sum(
-            stored.remove_facts(path, lambda fact: fact.id in idents)
-            for store in place.stores()
-            for path in stored.sources(store)
+            stored.remove_facts(store, lambda fact: fact.id in idents) for store in place.stores()
         )
 
 

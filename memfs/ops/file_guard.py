@@ -35,7 +35,7 @@ class GuardedFile:
 
 def find(place: "Place", event: Event) -> list[GuardedFile]:
     """Return the files that an event writes in a store of its place."""
-    found = [_find(place, event.cwd, file) for file in event.files if "\0" not in file]
+    found = [_find(place, event.cwd, file) for file in event.files]
     return [each for each in found if each is not None]
 
 

@@ -162,15 +162,14 @@ def _answer_tool(host: "Host", event: Event) -> Reply:
     answered = tool_rules.answer(place, event, host)
     if answered.reply.refusal:
         return answered.reply
-    text = "\n".join(filter(None, (*texts, answered.reply.context)))
-    if text and brief.is_repeated(place, event, text):
-        return Reply()
-    if text:
-        try:
-            tool_rules.note_given(place, answered)
-        except OSError:  # a full or read-only disk: it is told again
-            return Reply(text)
-    return Reply(text)
+    told = answered.reply.context
+    try:
+        if told and not tool_rules.note_given(place, answered):
+            told = ""  # a call of the same moment was given it
+    except OSError:  # a full or read-only disk: it is told again
+        pass
+    text = "\n".join(filter(None, (*texts, told)))
+    return Reply() if text and brief.is_repeated(place, event, text) else Reply(text)
 
 
 def _is_wired(name: str, folder: str) -> bool:

@@ -19,7 +19,6 @@ from memfs.core.formats import format_count, format_day
 from memfs.core.records import ACCEPTED, ACTIVE, REJECTED, Fact
 from memfs.core.settings import HOLD
 from memfs.files import trees
-from memfs.ops import standing_rules as stated
 from memfs.store import (
     blocks,
     clean_texts,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from memfs.store.standing_rules import StandingRule
 
 INCOMING, PROPOSAL, RULE, FACT = "incoming", "proposal", "rule", "fact"
+_MINE = frozenset(("i", "i'm", "i've", "me", "my", "mine"))  # words of a rule about its user
 _DATED = 2000  # passages of a store, in which dates are looked for: more take a second
 CONTRADICTION, STALE, DUE, FULL = "contradiction", "stale", "due", "full"
 SECRET, COPY = "secret", "copy"
@@ -98,8 +98,9 @@ def list_items(
     at for what it contradicts, which takes git some time.
     """
     found = list(_list_incoming(place))
+    cache = cache or facts.make_cache()
     if place.project is None or place.project.trusted:
-        found += (*_list_proposed(place, cache), *_list_faults(place), *_list_due(place))
+        found += (*_list_proposed(place, cache), *_list_faults(place), *_list_due(place, cache))
         found += _list_stale(place) if deep else ()
     by_id: dict[str, ReviewItem] = {}
     for item in found:  # the id of a fact is as its file says, and may be that of another item
@@ -213,17 +214,23 @@ def _list_incoming(place: Place) -> Iterator[ReviewItem]:
         yield ReviewItem(ident, INCOMING, what, "changed by others; held back", hint=hint)
 
 
-def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]] | None) -> Iterator[ReviewItem]:
+def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[ReviewItem]:
     yield from _list_proposals(place)
-    rules = stated.list_pending(place)
+    rules = _list_rules(place)
     for rule in rules:
-        label = stated.label(rule)
+        label = "system_rules" if _MINE.isdisjoint(rule.words) else "human"
         why = "you stated it, and no block has it" if rule.certain else "perhaps a rule"
         yield ReviewItem(
             rule.id, RULE, rule.text, why, label, f"take it into {label}", at=rule.at,
             host=rule.host, session=rule.session, message=rule.message, source=rule,
         )  # fmt: skip
     yield from _list_facts(place, rules, cache)
+
+
+def _list_rules(place: Place) -> list[StandingRule]:
+    """List the rules that no block has, then what may be one; each the newest first."""
+    known = sorted(standing_rules.read(place.home), key=lambda rule: not rule.certain)
+    return standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
 
 
 def _list_proposals(place: Place) -> Iterator[ReviewItem]:
@@ -242,7 +249,7 @@ def _list_proposals(place: Place) -> Iterator[ReviewItem]:
 
 
 def _list_facts(
-    place: Place, rules: list[StandingRule], cache: FileCache[dict[str, Fact]] | None
+    place: Place, rules: list[StandingRule], cache: FileCache[dict[str, Fact]]
 ) -> Iterator[ReviewItem]:
     every = [each for store in place.stores() for each in facts.load_facts(store, cache).values()]
     if not every:
@@ -250,10 +257,11 @@ def _list_facts(
     from memfs.knowledge.facts import fact_store  # with the patterns of facts
     from memfs.ops import facts as op  # likewise
 
+    disputed = set()
     for fact, old in fact_store.list_disputed(every):
+        disputed.add(fact.id)
         why = f"contradicts “{old.statement}”, which you accepted on"
         yield _make_fact_item(fact, CONTRADICTION, f"{why} {format_day(old.at)}", "", "replace it")
-    disputed = {fact.id for fact, _ in fact_store.list_disputed(every)}
     for offer in op.list_offers(place, every):
         fact = offer.fact
         is_stated = len(standing_rules.unwritten(rules, [fact.statement])) < len(rules)
@@ -301,9 +309,9 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
                 )  # fmt: skip
 
 
-def _list_due(place: Place) -> Iterator[ReviewItem]:
+def _list_due(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[ReviewItem]:
     """Yield what is past its date, and dates that are none."""
-    for each in review_dates.list_due(place, _DATED):
+    for each in review_dates.list_due(place, _DATED, cache):
         from memfs.core.body_edits import Describe  # hardly any text has a date
 
         name = each.name if each.tier == labels.PROJECT else labels.qualify(each.tier, each.name)

@@ -14,7 +14,7 @@ from memfs.core.records import Message, Origin
 from memfs.core.snippet import snippet
 from memfs.core.titles import make_title
 from memfs.files import logs, signatures
-from memfs.store import inventory, lock, recall, session_outcomes, spool, store_paths
+from memfs.store import lock, recall, session_outcomes, spool, store_paths
 from memfs.store.blocks import Place
 from memfs.store.file_cache import FileCache
 from memfs.store.session_outcomes import SessionMark
@@ -248,8 +248,8 @@ def _read_session(path: str) -> RecordedSession | None:
     if first is None:
         return None
     return RecordedSession(
-        first.session,
-        first.host,
+        recall.get_session(path, first),
+        os.path.basename(os.path.dirname(path)),
         first.project,
         first.branch,
         first.at,
@@ -290,24 +290,15 @@ def forget_sessions(
 
     The next search makes the index anew, so that no deleted text stays in its files.
     Facts that a person accepted stay, and so does what stands in blocks and in the archive. The
-    host's own transcript is not touched. The messages go last: after a kill it can be done again.
-    Raises `RejectedError` for an agent.
+    host's own transcript is not touched. Raises `RejectedError` for an agent.
     """
     if origin.actor == "agent":
         raise RejectedError("a session is forgotten by a person", "ask the user to do it")
     store = place.home
     names = {(each.host, each.id) for each in sessions}
     paths = [recall.get_path(store, *name) for name in names]
-    with (
-        lock.hold_locks([store], lock.INGEST, lock.INDEX),
-        lock.hold_locks(place.stores(), lock.KINDS),
-    ):
+    *others, _ = session_outcomes.FORGETTING
+    with lock.hold_locks([store], *others), lock.hold_locks(place.stores(), lock.KINDS):
         messages = sum(sum(1 for _ in recall.messages(path)) for path in paths)
-        for note, host, _, name in spool.list_notes(store):
-            if (host, name) in names:
-                spool.remove_note(note)
-        gone = session_outcomes.remove_traces(place, store, names)
-        inventory.remove_indexes(store)  # what is deleted in one stays in its files
-        for host, session in names:
-            recall.forget(store, host, session)
+        gone = session_outcomes.forget_sessions(place, store, names)
     return ForgottenSessions(len(names), messages, gone)

@@ -24,7 +24,16 @@ from memfs.core.privacy import public
 from memfs.core.records import Origin
 from memfs.files import logs
 from memfs.secrets import redact
-from memfs.store import blocks, clock, commit_writer, commits, lock, message_records, recall
+from memfs.store import (
+    blocks,
+    clock,
+    commit_writer,
+    commits,
+    lock,
+    message_records,
+    recall,
+    session_outcomes,
+)
 from memfs.store import remote_store as remotes
 from memfs.store import writer as block_writer
 from memfs.store.blocks import Place
@@ -84,6 +93,11 @@ def run(
             state = SyncState(address, sessions=state is not None and state.sessions)
         if state is None:
             raise StoreError("your store has no remote", "give one: memfs sync user --remote URL")
+        if not address and state.commit and remotes.is_missing(state.remote):
+            raise StoreError(
+                f"there is nothing at {state.remote} any more",
+                f"connect its disk, or make it anew: memfs sync user --remote {state.remote}",
+            )
         state.sessions = state.sessions if sessions is None else sessions
         for _ in range(_TRIES):
             head = remotes.fetch(store, state.remote)
@@ -110,8 +124,9 @@ def stop(place: Place) -> bool:
 def _merge(store: Store, state: SyncState, head: str) -> SyncOutcome:
     """Merge what the remote has into the store, and commit what it lacks; saves the state."""
     folder = remotes.get_folder(store)
+    locks = session_outcomes.FORGETTING if state.sessions else (lock.KINDS,)
     with (
-        lock.hold_locks([store], lock.INGEST, lock.KINDS),
+        lock.hold_locks([store], *locks),
         block_writer.writing(store, Place(None, store)) as store_writer,
     ):
         plan = _make_plan(store, state, head)
@@ -145,16 +160,18 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
         )
     if not state.sessions:
         theirs = {name: blob for name, blob in theirs.items() if not name.startswith(_RECALL)}
-    known = (state.pending, state.commit)
-    last = next((each for each in known if remotes.is_before(folder, each, head)), "")
+    made = (state.pending, state.commit)
+    last = next((each for each in made if remotes.is_before(folder, each, head)), "")
     base, _ = remotes.read_tree(folder, last)
     base = {name: blob for name, blob in base.items() if name in state.files}
     listed, left_out = remotes.list_files(store, sessions=state.sessions)
-    if len(base) > _FEW and not base.keys() & listed.keys():
-        raise StoreError(
-            f"all {len(base)} files that were synced are gone here, and would be deleted there",
-            "to bring them back: memfs sync user --remove, then again with --remote",
-        )
+    for known, gone, there in ((listed, "here", "there"), (theirs, "there", "here")):
+        if len(base) > _FEW and not base.keys() & known.keys():
+            raise StoreError(
+                f"all {len(base)} files that were synced are gone {gone}, and would be deleted "
+                f"{there}",
+                "to bring them back: memfs sync user --remove, then again with --remote",
+            )
     mine = {name: _get_id(store, name) for name in listed}
     for name in (theirs.keys() | base.keys()) - mine.keys():
         path = remotes.get_path(store, name)
@@ -244,6 +261,10 @@ def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
     """Raise `RejectedError` for a secret or a private part that would go out anew."""
     known = remotes.read_texts(folder, [theirs[name] for name in plan.there.keys() & theirs.keys()])
     for name, data in plan.there.items():
+        if name not in theirs and redact(name) != name:
+            raise RejectedError(
+                f"nothing was synced: a file's name holds a secret: {redact(name)}", "rename it"
+            )
         there = set(files.decode(known.get(theirs.get(name, ""), b"")).split("\n"))
         lines = files.decode(data or b"").split("\n")
         for number, what in _find_unfit(name, lines, there):
@@ -282,6 +303,13 @@ def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
             changes.append(Change(labels.USER, label, path, before, text, OP, version + 1))
     if changes:
         store_writer.commit(changes, Origin("user", reason=f"synced with {plan.outcome.remote}"))
+    gone = set()
+    for name in filter(lambda name: name.endswith(recall.FORGOTTEN), texts):
+        path = remotes.get_path(store, name).removesuffix(recall.FORGOTTEN) + recall.SUFFIX
+        session = recall.get_session(path, next(recall.messages(path), None))
+        gone.add((name.split("/")[1], session))
+    if gone:
+        session_outcomes.forget_sessions(Place(None, store), store, gone)
     for name, text in texts.items():
         if name.startswith(_RECALL):
             _write_recall(store, name, text)
@@ -292,11 +320,10 @@ def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
 def _write_recall(store: Store, name: str, text: str | None) -> None:
     path = remotes.get_path(store, name)
     files.make_folder(os.path.dirname(path), private=True)
-    if text is None:
+    if name.endswith(recall.FORGOTTEN) and text is not None:
+        files.make_empty(path)
+    elif text is None:
         recall.remove_session(path)
-    elif name.endswith(recall.FORGOTTEN):
-        _, host, session = name.split("/")
-        recall.forget(store, host, session.removesuffix(recall.FORGOTTEN))
     else:
         recall.rewrite(path, lambda _: text)
 

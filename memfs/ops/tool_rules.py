@@ -75,20 +75,21 @@ def answer(
     return _compose_reply(place, event, host, found, commands, engines)
 
 
-def note_given(place: "Place", answered: ToolAnswer) -> None:
-    """Record what a session was given with a tool's call."""
-    if answered.given:
-        sessions.note_given(place.home, place.session, answered.given)
+def note_given(place: "Place", answered: ToolAnswer) -> bool:
+    """Record what a session was given with a tool's call; tell whether no other call was it."""
+    given = answered.given
+    is_new = bool(given) and sessions.note_given(place.home, place.session, given)
     shown = sessions.load(place.home, place.session) if answered.hits else None
     if shown is not None:
         shown.hits += answered.hits
         sessions.save(place.home, place.session, shown)
+    return is_new
 
 
 def _list_opened(place: "Place", event: Event) -> list[str]:
     """Return the files that a call reads or writes, relative to the project.
 
-    Those of a shell line are its words that name a file.
+    Those of a shell line are its words that name a file. One behind a link comes by both its names.
     """
     named = list(event.opened)
     if event.command:
@@ -98,13 +99,11 @@ def _list_opened(place: "Place", event: Event) -> list[str]:
     top = place.project.top if place.project else event.cwd
     found = []
     for file in named:
-        if "\0" in file:
+        if event.command and not os.path.isfile(os.path.join(event.cwd, file)):
             continue
         path = os.path.normpath(os.path.join(event.cwd, file))
-        if not path.startswith(f"{top}/"):
-            path = os.path.realpath(path)
-        if path.startswith(f"{top}/") and (event.opened or os.path.isfile(path)):
-            found.append(path[len(top) + 1 :])
+        names = (path, os.path.realpath(path))
+        found += [name[len(top) + 1 :] for name in names if name.startswith(f"{top}/")]
     return list(dict.fromkeys(found))
 
 
@@ -129,9 +128,7 @@ def _decide(
             continue
         if scope.enforce == rule_scope.ASK and (asked or not host.ASKS):
             continue
-        glob = next(filter(None, map(scope.find_command, commands)), "")
-        glob = glob or next(filter(None, map(scope.find_path, written)), "")
-        if not glob:
+        if not (any(map(scope.find_command, commands)) or any(map(scope.find_path, written))):
             continue
         from memfs.store import enforced_rules  # hardly any call matches
 
@@ -149,7 +146,8 @@ def _format_rule(rule: _Rule, day: str) -> str:
     text = flatten_text(rule.block.value.strip() or rule.block.description)
     if len(text) > _LONGEST_RULE:
         text = text[:_LONGEST_RULE].rsplit(" ", 1)[0] + " …"
-    return f"A rule of this project's memory ({rule.block.label}, {day}): {text}"
+    whose = "your own" if rule.block.tier == labels.USER else "this project's"
+    return f"A rule of {whose} memory ({flatten_text(rule.block.label)}, {day}): {text}"
 
 
 def _compose_reply(
@@ -187,7 +185,8 @@ def _compose_reply(
     if mode == _OFF:
         answered.given.clear()
         return answered
-    text = _format_rules(place, event, rules, opened) if rules else ""
+    about = [path for path in opened if any(rule.scope.find_path(path) for rule in rules)]
+    text = _format_rules(place, event, rules, about) if rules else ""
     if searched and mode == _AUTO and recalls not in (_OFF, 0):
         from memfs.recall import file_recall
 
@@ -197,7 +196,7 @@ def _compose_reply(
             engines[0], searched[0], session, shown.hits if shown else [], _DECIDED
         )
         if hits:
-            heading = flatten_text(brief_layout.DECIDED.format(searched[0]))
+            heading = brief_layout.DECIDED.format(brief_layout.name_files(searched))
             text += brief_layout.hits(hits, 2 * _DECIDED, heading)
             answered.hits = [ident for hit in hits for ident in hit.ids]
     answered.reply = Reply(text)

@@ -48,8 +48,9 @@ class GoneFiles:
         self.head, self.gone = head, gone
         self._sessions: set[str] = set()
         self._by_name: dict[str, list[GoneFile]] = {}
-        for each in filter(lambda each: _SAFE.fullmatch(each.moved_to), gone):
-            self._by_name.setdefault(each.path.rpartition("/")[2], []).append(each)
+        for each in gone:
+            if _SAFE.fullmatch(each.moved_to) and _SAFE.fullmatch(each.path):
+                self._by_name.setdefault(each.path.rpartition("/")[2], []).append(each)
 
     def is_current(self) -> bool:
         """Tell whether the commit is checked out that the list was made for."""
@@ -89,7 +90,7 @@ class GoneFiles:
     def describe(self, text: str, at: str, *, named: bool = False) -> tuple[str, ...]:
         """Return which files that a text of a time names are gone, or where they are now.
 
-        Each is `named` in any case, or only where the text names several.
+        Each is `named` in any case, or only where the text names several, or not all of its path.
         """
         if self._by_name.keys().isdisjoint(_WORD.findall(text)):
             return ()  # nearly always: anchors take longer
@@ -98,7 +99,7 @@ class GoneFiles:
         if not found or not self.is_current():
             return ()
         return tuple(
-            f"{name if named or len(names) > 1 else 'file'} "
+            f"{gone.path if named or len(names) > 1 or name != gone.path else 'file'} "
             + (f"is now {gone.moved_to}" if gone.moved_to else f"is gone since {gone.at[:_MONTH]}")
             for name, gone in found[:_MOST_NOTES]
         )

@@ -47,6 +47,7 @@ _NO_THING = frozenset("i we that its it the not no this you one need problem pro
     "an what if is do does dont".split())  # fmt: skip
 _STRICT = frozenset(("never", "always"))
 _TASKS = frozenset("add build change create ensure fix make refactor remove update".split())
+_OFTEN = frozenset(("ensure", "make", "update"))  # tasks that go on with a rule: "and make sure"
 _FAULTS = frozenset("break delete drop fail forget ignore invent kill lose miss skip".split())
 _BELOW = frozenset("where that when whenever because so which who while if unless until".split())
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday week month".split())
@@ -105,7 +106,7 @@ def extract_rules(sentences: list[str]) -> list[tuple[str, bool]]:
         if held:
             continue
         rated = rate_rule(sentence)
-        more = rated or sentence.split(None, 1)[0].lower().strip(",") in _GOES_ON
+        more = rated or _goes_on(sentence)
         text, certain = found[-1] if follows else ("", False)
         fits = text and more and (certain or rated < CERTAIN) and sentence[-1] != "?"
         if fits and len(text) + len(sentence) < _LONGEST_RULE:
@@ -114,6 +115,13 @@ def extract_rules(sentences: list[str]) -> list[tuple[str, bool]]:
             found.append((sentence, rated == CERTAIN))
         follows = bool(rated or fits)
     return found
+
+
+def _goes_on(sentence: str) -> bool:
+    """Tell whether a sentence continues a rule: "And always …", but not the task "And fix …"."""
+    words = split_words(sentence.lower())
+    task = _strip_leads(words)[:1]
+    return not _GOES_ON.isdisjoint(words[:1]) and (_TASKS - _OFTEN).isdisjoint(task)
 
 
 def _split_statements(text: str) -> list[list[list[str]]]:

@@ -119,14 +119,15 @@ def compact_file(path: str) -> int:
     return _LOG.rewrite(path, find_latest)
 
 
-def remove_facts(path: str, is_gone: Callable[[Fact], bool]) -> int:
-    """Write a file without the facts that `is_gone` names; return how many they were.
+def remove_facts(store: Store, is_gone: Callable[[Fact], bool]) -> int:
+    """Write the files of a store without the facts that `is_gone` names; return how many they were.
 
-    A fact goes with all its revisions; lines that cannot be read stay. The caller holds the lock
-    of kinds.
+    A fact goes with all its revisions, and of another each that `is_gone` names; lines that cannot
+    be read stay. The caller holds the lock of kinds.
     """
-    gone = {ident for ident, fact in read(path).items() if is_gone(fact)}
-    _LOG.rewrite(path, lambda fact: None if fact.id in gone else fact)
+    gone = {ident for ident, fact in load_facts(store).items() if is_gone(fact)}
+    for path in sources(store):
+        _LOG.rewrite(path, lambda fact: None if fact.id in gone or is_gone(fact) else fact)
     return len(gone)
 
 

@@ -102,7 +102,9 @@ _CHECKED = (
     *("-c", "credential.interactive=false"),
 )
 _BARE = ("--bare", "--initial-branch=main")
-_UNHOOKED = f"git -c core.hooksPath={os.devnull} -c core.alternateRefsCommand=true"
+# git's side of a remote that is a folder, whose configuration came with it.
+_FAR = "-c core.alternateRefsCommand=true -c receive.autogc=false"
+_FAR_SIDE = " ".join(["git", *_CALM, _FAR, "-c receive.denyCurrentBranch=refuse"])
 _INDEXING = ("read-tree", "update-index")  # they write an index, and compare files as new as it
 _KEPT = ("GIT_CONFIG_NOSYSTEM",)
 # What names a file or folder of the user's: one in the working tree is the project's.
@@ -182,7 +184,7 @@ def ask_remote(
     """Run a command of `_REMOTE` in a repository of ours, for an address that its user gave.
 
     The user's own configuration counts: how ssh is called, what helps with passwords. git asks for
-    none. Of a remote that is a folder, no hook runs.
+    none. Of a remote that is a folder, no program runs that it names.
     """
     if not _is_listed(_REMOTE, arguments):
         raise ValueError(f"git {arguments[0]} is no command for a remote")
@@ -193,7 +195,7 @@ def ask_remote(
     words = [*_CALM, *_CHECKED, *arguments]
     if url.startswith(("/", "file:")):
         side = "receive-pack" if arguments[0] == "push" else "upload-pack"
-        words.append(f"--{side}={_UNHOOKED} {side}")
+        words.append(f"--{side}={_FAR_SIDE} {side}")
     words += ["--", url, *references]
     done = _run_process(words, env, b"", _TALKING, _LARGEST_PACK)
     return done or subprocess.CompletedProcess(words, 1, b"", b"git is not on the PATH")
@@ -481,14 +483,15 @@ def get_driver(folder: str) -> str:
 
 
 def set_driver(folder: str, command: str) -> bool:
-    """Register the command that merges blocks in this clone; tell whether that was done.
+    """Register the command that merges blocks in this clone, "" for none; tell if that was done.
 
     A clone whose configuration may be another's is left alone: memfs serves it without.
     """
     if top_level(folder) is None or get_driver(folder) == command or foreign_part(folder):
         return False
     # The command alone: a driver that has a name and no command makes every merge fail.
-    return run(folder, "config", "--local", _DRIVER, command) is not None
+    words = (_DRIVER, command) if command else ("--unset-all", _DRIVER)
+    return run(folder, "config", "--local", *words) is not None
 
 
 def get_merge_driver(folder: str, name: str) -> str:

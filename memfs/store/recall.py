@@ -350,16 +350,26 @@ def get_path(store: Store, host: str, session: str) -> str:
     return RecallLog(store, host, Identity(session, "")).path
 
 
+def get_session(path: str, said: Message | None) -> str:
+    """Return the id of the session of a recall file: a message's, if the file has its name.
+
+    Else it came from elsewhere, and what it says of itself is not believed.
+    """
+    name = os.path.basename(path).removesuffix(SUFFIX)
+    return said.session if said and store_paths.file_name(said.session) == name else name
+
+
 def forget(store: Store, host: str, session: str) -> None:
     """Remove all that is kept of a session and its side chains, and note not to read it again.
 
-    The caller holds the lock of ingestion.
+    Its own messages go last: by them it is listed. The caller holds the lock of ingestion.
     """
     folder = f"{store.local}/recall/{host}"
     name = store_paths.file_name(session)
+    files.make_folder(folder, private=True)
     files.make_empty(f"{folder}/{name}{FORGOTTEN}")
     files.sync_folder(folder)
-    for each in files.names(folder):
+    for each in sorted(files.names(folder), key=lambda each: each == f"{name}{SUFFIX}"):
         bare = each.removeprefix(".")  # what a killed run left half-written
         if bare.startswith(name) and bare[len(name) :].startswith(_PARTS):
             files.remove(f"{folder}/{each}")

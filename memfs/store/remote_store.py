@@ -114,7 +114,7 @@ def fetch(store: Store, url: str) -> str:
     files.make_folder(folder, private=True)
     if not files.is_file(f"{folder}/.git/HEAD") and not git.make(folder):
         raise StoreError("git is not on the PATH", "install git")
-    if _is_missing(url):
+    if is_missing(url):
         return ""
     listed = _ask(folder, url, "ls-remote", "--heads").stdout.decode("utf-8", "replace")
     heads = dict(line.split("\t")[::-1] for line in listed.splitlines() if line.count("\t") == 1)
@@ -139,7 +139,7 @@ def push(store: Store, url: str, commit: str, seen: str) -> bool:
     """
     folder = get_folder(store)
     git.run(folder, "update-ref", _MAIN, commit)
-    if _is_missing(url):
+    if is_missing(url):
         files.make_folder(url, private=True)
         git.make(url, bare=True)
     try:
@@ -155,7 +155,7 @@ def push(store: Store, url: str, commit: str, seen: str) -> bool:
     return True
 
 
-def _is_missing(url: str) -> bool:
+def is_missing(url: str) -> bool:
     """Tell whether a remote is a folder that the first push makes a repository."""
     if not url.startswith("/"):
         return False

@@ -13,8 +13,10 @@ from typing import NamedTuple
 from memfs import files
 from memfs.core import frontmatter
 from memfs.core.formats import format_day
+from memfs.core.records import Fact
 from memfs.store import archive, blocks, clock, facts, static
 from memfs.store.blocks import Place
+from memfs.store.file_cache import FileCache
 
 KEYS = ("review_after", "expires_at")
 
@@ -66,10 +68,13 @@ def describe_dates(meta: Mapping[str, object]) -> str:
     )
 
 
-def list_due(place: Place, most: int = 0) -> list[DueText]:
+def list_due(
+    place: Place, most: int = 0, cache: FileCache[dict[str, Fact]] | None = None
+) -> list[DueText]:
     """Return what is past its date in a place, and dates that are none, the oldest first.
 
-    Passages are left out of a store that has more than `most` of them (0: any number).
+    Passages are left out of a store that has more than `most` of them (0: any number). `cache` has
+    the facts that were read already.
     """
     found = []
     for tier, kind, name, path in _list_files(place, most):
@@ -78,9 +83,9 @@ def list_due(place: Place, most: int = 0) -> list[DueText]:
             meta = blocks.front_matter(frontmatter.split(text)[0])
             found += [DueText(tier, kind, name, path, *each) for each in find_due(meta)]
     for tier, store in place.list_lasting_tiers():
-        for fact in facts.load_facts(store).values():
-            meta = {key: getattr(fact, key) for key in KEYS}
-            for each in find_due(meta) if fact.holds else ():
+        for fact in facts.load_facts(store, cache).values():
+            meta = {key: date for key in KEYS if (date := getattr(fact, key))}
+            for each in find_due(meta) if meta and fact.holds else ():
                 found.append(DueText(tier, "fact", fact.id, "", *each))
     return sorted(found, key=lambda each: (each.day, each.kind, each.name))
 

@@ -14,15 +14,19 @@ from memfs.store import (
     dismissals,
     facts,
     handoff,
+    inventory,
     lock,
     prompt_log,
+    recall,
     sessions,
+    spool,
     standing_rules,
 )
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 
 FILE = "outcomes.jsonl"
+FORGETTING = (lock.INGEST, lock.INDEX, lock.SESSION_GRAPH, lock.KINDS)  # locks that it takes
 _LONGEST = 300  # characters of a reason, or of a title
 
 
@@ -108,6 +112,22 @@ _LOG: JsonLog[SessionOutcome | SessionMark] = JsonLog(
 )
 
 
+def forget_sessions(place: Place, store: Store, gone: Collection[tuple[str, str]]) -> int:
+    """Remove sessions, and all that is kept of them beside; they are not read again.
+
+    Returns what `remove_traces` does. The messages go last: after a kill it can be done again. The
+    caller holds the locks of `FORGETTING` in the store, too.
+    """
+    for note, host, _, name in spool.list_notes(store):
+        if (host, name) in gone:
+            spool.remove_note(note)
+    removed = remove_traces(place, store, gone)
+    inventory.remove_indexes(store)  # what is deleted in one stays in its files
+    for host, session in gone:
+        recall.forget(store, host, session)
+    return removed
+
+
 def remove_traces(place: Place, store: Store, gone: Collection[tuple[str, str]]) -> int:
     """Remove all that is kept beside sessions of a store, which are named by (host, id).
 
@@ -116,7 +136,11 @@ def remove_traces(place: Place, store: Store, gone: Collection[tuple[str, str]])
     stores of the place.
     """
     ids = {session for _, session in gone}
-    removed = sum(_remove_facts(each, gone) for each in place.stores())
+
+    def is_gone(fact: Fact) -> bool:
+        return (fact.host, fact.session) in gone and fact.status != ACCEPTED
+
+    removed = sum(facts.remove_facts(each, is_gone) for each in place.stores())
     _LOG.rewrite(f"{store.local}/{FILE}", lambda each: None if each.session in ids else each)
     for session in ids:
         sessions.forget_shown(store, session)
@@ -131,10 +155,3 @@ def remove_traces(place: Place, store: Store, gone: Collection[tuple[str, str]])
     rules = [rule for rule in standing_rules.read(store) if rule.session not in ids]
     standing_rules.write(store, rules)
     return removed
-
-
-def _remove_facts(store: Store, gone: Collection[tuple[str, str]]) -> int:
-    def is_gone(fact: Fact) -> bool:
-        return (fact.host, fact.session) in gone and fact.status != ACCEPTED
-
-    return sum(facts.remove_facts(path, is_gone) for path in facts.sources(store))

@@ -101,9 +101,9 @@ def peek_notice(store: Store, session: str, queue: str = _LEFT) -> str:
     return files.read(f"{folder}/{queue}", cap=_LONGEST_LEFT) or ""
 
 
-def clear_notice(store: Store, session: str, queue: str = _LEFT) -> None:
-    """Remove the queued notices of a session."""
-    files.remove(f"{store.session(session)}/{queue}")
+def clear_notice(store: Store, session: str, queue: str = _LEFT) -> bool:
+    """Remove the queued notices of a session; tell whether this call did."""
+    return files.remove(f"{store.session(session)}/{queue}")
 
 
 def mark_once(store: Store, session: str, what: str) -> bool:
@@ -159,11 +159,11 @@ def is_given(store: Store, session: str, what: str) -> bool:
     return files.is_file(f"{store.session(session)}/{_GIVEN}{_number(what)}")
 
 
-def note_given(store: Store, session: str, given: "list[str]") -> None:
-    """Note what a session was given. It can be lost without harm: not fsynced."""
+def note_given(store: Store, session: str, given: "list[str]") -> bool:
+    """Note what a session was given; tell whether some of it was not noted before. Not fsynced."""
     folder = _make_folder(store, session)
-    for what in given:
-        files.make_empty(f"{folder}/{_GIVEN}{_number(what)}")
+    made = [files.make_empty(f"{folder}/{_GIVEN}{_number(what)}") for what in given]
+    return any(made)
 
 
 def forget_given(store: Store, session: str) -> None:

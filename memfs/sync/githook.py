@@ -64,21 +64,31 @@ def run(place: Place, *, remove: bool = False) -> list[GitHookOutcome]:
     return outcomes
 
 
-def find_problems(place: Place) -> list[str]:
-    """Return what keeps our hooks from being run, [] if none is installed."""
+def list_installed(place: Place) -> list[str]:
+    """List the hooks that have our lines, [] where they are another program's to write."""
+    found = _read_hooks(place).items()
+    return [path for path, text in found if marked_section.has_section(text, *_MARKS)]
+
+
+def _read_hooks(place: Place) -> dict[str, str]:
     store = place.project
     top = git.top_level(store.top) if store else None
     if store is None or top is None or os.path.realpath(top) != os.path.realpath(store.top):
-        return []
+        return {}
     try:
         paths = [_find_path(top, name)[0] for name in _OPTIONS]
-        texts = [_read(path) or "" for path in paths]
+        return {path: _read(path) or "" for path in paths}
     except StoreError:  # not ours to write
-        return []
-    if not any(marked_section.has_section(text, *_MARKS) for text in texts):
+        return {}
+
+
+def find_problems(place: Place) -> list[str]:
+    """Return what keeps our hooks from being run, [] if none is installed."""
+    hooks = _read_hooks(place)
+    if not any(marked_section.has_section(text, *_MARKS) for text in hooks.values()):
         return []
     found = []
-    for path, text in zip(paths, texts, strict=True):
+    for path, text in hooks.items():
         program = _PROGRAM.search(text)
         if not marked_section.has_section(text, *_MARKS):
             found.append(f"{path} lacks the lines of memfs")

@@ -66,7 +66,7 @@ SECTIONS = (
     ("search", "Search"),
     ("sessions", "Sessions"),
     ("archive", "Archive"),
-    ("facts", "Facts and rules"),
+    ("facts", "Facts"),
     ("sources", "Sources"),
     ("timeline", "Timeline"),
     ("health", "Health"),
@@ -108,8 +108,8 @@ class Visit:
         return urlencode([each for each in self.query.multi_items() if each[0] != "selected"])
 
     def say(self, text: str, kind: str = "done") -> None:
-        """Keep a line for the next page that is shown: done, or refused. "" is none."""
-        if text:
+        """Keep a line for the next page that is shown, once: done, or refused. "" is none."""
+        if text and (kind, text) not in self.site.notes:
             self.site.notes.append((kind, text))
 
     def redirect(self, path: str) -> Response:
@@ -350,13 +350,13 @@ class Project:
     def count_entries(self) -> dict[str, int]:
         """Count the entries of sections, by their keys. Raises `MemfsError`."""
         place = self.find_place()
-        facts = (stored_facts.load_facts(each, self.facts).values() for each in place.stores())
+        facts = (stored_facts.load_facts(each, self.facts) for each in place.stores())
         return {
             "attention": len(self.list_items()),
             "blocks": sum(1 for _ in blocks.paths(place)),
             "sessions": len(recall.sources(place.home)),
             "archive": sum(len(passages.sources(store)) for store in place.stores()),
-            "facts": sum(fact.holds for some in facts for fact in some),
+            "facts": sum(map(len, facts)),
         }
 
 

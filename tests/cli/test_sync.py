@@ -170,7 +170,7 @@ def test_ones_own_store_on_a_second_machine(
     assert memfs("sync", "user").err == (
         f"! left out: blocks/Odd Name.md: memfs gives no file such a name\n✓ in step with {remote}\n"
     )
-    assert memfs("sync", "user", "--remove").err == "✓ your store is synced no more\n"
+    assert memfs("sync", "user", "--remove").err == "✓ your store is no longer synced\n"
     assert memfs("sync", "user", "--remove").err == "✓ your store has no remote\n"
     assert Path(remote, "HEAD").exists()
 

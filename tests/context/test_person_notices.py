@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,13 @@ def test_an_edit_is_told_at_the_end_of_the_turn_and_once(
     assert isinstance(edit.run(place, edits, AGENT), edit.Edited)
     assert finish_turn(repo) == [f"memfs: {said}"]
     assert finish_turn(repo) == []
+
+
+def test_of_hooks_that_run_at_once_one_has_the_line(place: Place, repo: Path) -> None:
+    for number in range(9):
+        edit.run(place, [Append("human", f"Likes {number}.")], AGENT)
+        with ThreadPoolExecutor(4) as pool:
+            assert len([said for said in pool.map(finish_turn, [repo] * 4) if said]) == 1
 
 
 def test_what_is_removed_is_named(place: Place, repo: Path) -> None:

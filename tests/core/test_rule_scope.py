@@ -62,12 +62,17 @@ def test_globs_of_commands(glob: str, yes: str, no: str) -> None:
         ("git commit -m \"$(cat <<'EOF'\nit's a git push\ngit push\nEOF\n)\"", ["cat <<EOF"]),
         ('echo "a << b"\ngit push', ["echo a << b", "git push"]),
         ("echo $((1+2))", []),
+        ("cat >a <<'EOF'\n" + "git push\n" * 9000 + "EOF\nls", ["cat >a <<EOF", "ls"]),
+        ("cat <<A>a <<-'B C'\ngit push\nA\ngit push\n\tB C\r\nls", ["ls"]),
+        ("git push>log; ls&>a 2>&1", ["git push >log", "ls &>a 2>&1"]),
+        ("timeout -k 5 1m git push; env -i A=b npm ci", ["git push", "npm ci"]),
     ],
 )
 def test_commands_of_a_line(line: str, commands: list[str]) -> None:
     found = list_commands(line)
     assert [each for each in commands if each not in found] == []
-    assert ("git push" in found) == ("git push" in commands)
+    pushes = [any(matches_command("git push", x) for x in listed) for listed in (found, commands)]
+    assert pushes[0] == pushes[1]
 
 
 @given(st.text(alphabet="ab '\"`$()\\\n;|&<>#{}*-=", max_size=200))
@@ -95,6 +100,8 @@ def test_what_cannot_be_used_is_named_and_matches_nothing() -> None:
     assert RuleScope({"enforce": "deny"}).problems
     assert RuleScope({"commands": ["x"]}).problems
     assert RuleScope({}).problems == []
+    many = RuleScope({"paths": ["{a,b}", *"x" * 200]})
+    assert (len(many.paths), len(many.problems)) == (99, 1)
 
 
 def test_globs_in_one_text_stand_between_commas() -> None:

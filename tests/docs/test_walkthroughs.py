@@ -70,7 +70,10 @@ WALKS = {
     "second-machine.md": Walk("", {"git@example.com:ann/memory.git": "~/memory.git"}),
     "sources.md": Walk("mkdir -p docs handbook ~/notes"),
     "troubleshooting.md": Walk(TOLD),
-    "undo.md": Walk("for each in Ana Bob Eve; do memfs -q edit human --append $each; done"),
+    "undo.md": Walk(
+        "for each in Ana Bob Eve; do memfs -q edit human --append $each; done",
+        {"--everything   ": "--everything --yes"},
+    ),
 }
 
 

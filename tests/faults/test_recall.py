@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from memfs.core.records import Fact, Origin
 from memfs.ingest import transcripts
 from memfs.ingest.transcripts import Tally
-from memfs.store import lock, recall
+from memfs.ops import sessions
+from memfs.store import facts, lock, recall
 from tests.faults import harness
 from tests.faults.harness import BEFORE, ERRORS, KILLS, Fault
 from tests.faults.power import ALL, LOSSES
@@ -106,3 +108,33 @@ def test_what_a_kill_tore_is_mended(world: World) -> None:
     becomes(world, last)
     steps = [partial(ingest, world)]
     assert exercise(world, steps, partial(kept, world), partial(check, world, last))
+
+
+def forget(world: World) -> None:
+    place = world.place()
+    sessions.forget_sessions(place, sessions.list_sessions(place), Origin())
+
+
+@pytest.mark.parametrize("kinds", [(*KILLS, *ERRORS), LOSSES], ids=["faults", "power"])
+def test_forgetting_can_be_done_again(world: World, kinds: Sequence[str]) -> None:
+    becomes(world, conversation(2))
+    ingest(world)
+    place = world.place()
+    store = place.home
+    [path] = map(Path, recall.sources(store))
+    for part in (".agent-a.jsonl", recall.ASIDE):
+        path.with_suffix(part).write_bytes(path.read_bytes())
+    [said] = sessions.list_sessions(place)
+    facts.write_facts(store, [Fact("f", said.prompt, 0.9, "rule", host=said.host, session=said.id)])
+    sessions.rename_session(place, said, said.prompt)
+    index = Path(store.index, "text")
+    index.parent.mkdir(parents=True)
+    index.write_text(said.prompt)
+
+    def verify(_: Seen[Kept]) -> None:
+        forget(world)
+        ingest(world)
+        held = world.files(below=".agent-memory")
+        assert [name for name, text in held.items() if said.prompt.encode() in text] == []
+
+    assert exercise(world, [partial(forget, world)], partial(kept, world), verify, kinds)

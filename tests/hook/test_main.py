@@ -79,9 +79,9 @@ def test_a_host_that_ended_without_a_word_asks_for_nothing(repo: Path, stdin: by
 @pytest.mark.usefixtures("place")
 def test_a_huge_prompt_is_one_line_in_the_log(repo: Path) -> None:
     call(start(repo))
-    assert call(payload(repo, "UserPromptSubmit", prompt="x" * 1_000_000), cwd=repo) == (b"", b"")
+    assert call(payload(repo, "UserPromptSubmit", prompt="x" * 9_000_000), cwd=repo) == (b"", b"")
     [line] = log(repo)
-    assert line.endswith("ValueError: stdin is larger than 512 KB; no text was added to the prompt")
+    assert line.endswith("ValueError: stdin is larger than 8 MB; no text was added to the prompt")
 
 
 @pytest.mark.usefixtures("place")
@@ -166,7 +166,7 @@ def test_the_host_can_write_a_huge_prompt_to_the_end(repo: Path) -> None:
         cwd=repo,
     )
     assert process.stdin
-    process.stdin.write(payload(repo, "UserPromptSubmit", prompt="x" * 3_000_000))  # no EPIPE
+    process.stdin.write(payload(repo, "UserPromptSubmit", prompt="x" * 12_000_000))  # no EPIPE
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (0, b"", b"")
 

@@ -15,7 +15,7 @@ from memfs.core.records import Fact, Message, Origin
 from memfs.knowledge.facts import fact_store, prose
 from memfs.ops import context, edit, facts
 from memfs.recall.open_store import OpenStore
-from memfs.store import blocks, recall
+from memfs.store import blocks, lock, recall, session_outcomes
 from memfs.store import facts as stored
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
@@ -290,6 +290,24 @@ def test_only_what_a_person_accepted_is_committed(place: Place, memfs: Run) -> N
     assert [hit["id"] for hit in found["hits"]].count(kept.id) == 1
     memfs("facts", "reject", other.id)
     assert other.id not in (folder / "2026-05.jsonl").read_text()
+
+
+def test_what_a_forgotten_session_said_and_was_not_accepted_goes_whole(place: Place) -> None:
+    kept, other = add(place, "Never deploy on Fridays.", "We decided to use Postgres.")
+    store = place.home
+    facts.decide(place, kept.id, "accepted")
+    facts.decide(place, other.id, "accepted")
+    facts.decide(place, other.id, "rejected")
+    line = json.dumps({"id": "old", "category": "rule", "confidence": 0.9, "statement": "Use uv.",
+                       "host": "claude", "session": "s1", "at": kept.at})  # fmt: skip
+    Path(store.root, "facts", "2026-04.jsonl").write_text(f"{line}\n")  # of an earlier memfs
+    facts.decide(place, "old", "rejected")
+    with lock.hold_locks(place.stores(), lock.KINDS):
+        assert session_outcomes.remove_traces(place, store, {("claude", "s1")}) == 2
+    assert {each.id: each.session for each in fact_store.list_facts(place)} == {kept.id: ""}
+    texts = [Path(path).read_text() for path in stored.sources(store)]
+    assert not any("s1" in text or "Postgres" in text or "uv" in text for text in texts)
+    assert facts.forget(place, [kept.id]) == 1
 
 
 def test_what_was_accepted_holds_until_the_later_one_is_accepted(place: Place) -> None:

@@ -214,6 +214,20 @@ def test_files_that_are_named_are_checked_from_where_they_stand(shop: Path, plac
         check.run(place, ["no.md"])
 
 
+def test_a_path_of_a_rule_is_checked(shop: Path, place: Place, memfs: Run) -> None:
+    path = shop / ".agent-memory/blocks/shop.md"
+    paths = 'paths: ["src/pricing.py", ui/, "src/*.py", b.html]\nenforce: deny\n'
+    path.write_text(path.read_text().replace("limit:", f"{paths}limit:").replace(MEMORY, ""))
+    assert check.run(place).findings == ()
+    change_all(shop)
+    found = check.run(place).findings
+    assert [(each.said, each.now, each.line, each.mend) for each in found] == [
+        ("src/pricing.py", "src/tax.py", 3, ""),
+        ("ui/", "web/ui2", 3, ""),
+    ]
+    assert "shop: src/pricing.py" in memfs("review", "list").out
+
+
 def test_a_date_that_is_past_is_due(shop: Path, place: Place) -> None:
     path = shop / ".agent-memory/blocks/shop.md"
     text = path.read_text().replace("---\n", "---\nreview_after: 2020-01-31\n", 1)
@@ -228,6 +242,15 @@ def test_where_git_is_not_it_says_so(tmp_path: Path, home: Path) -> None:
         patch.chdir(tmp_path / "plain")
         with pytest.raises(MemfsError, match="history"):
             check.run(Place(None, None))
+
+
+@pytest.mark.usefixtures("shop")
+def test_without_the_program_git_no_text_passes(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(MemfsError, match="not on the PATH"):
+        check.run(place)
 
 
 def test_the_command_says_it_and_ends_with_1(shop: Path, memfs: Run) -> None:

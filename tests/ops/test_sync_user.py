@@ -11,10 +11,10 @@ import pytest
 
 from memfs.core.body_edits import Append, Create
 from memfs.core.errors import LockedError, RejectedError, StoreError, UsageError
-from memfs.core.records import Identity, Origin
-from memfs.ops import edit, purge, sync_user, undo
+from memfs.core.records import Fact, Identity, Origin
+from memfs.ops import edit, purge, sessions, sync_user, undo
 from memfs.ops.sync_user import SyncOutcome
-from memfs.store import git, lock, recall, remote_store
+from memfs.store import facts, git, lock, recall, remote_store
 from memfs.store.store_paths import Store
 from tests.ops.machines import World, make_world, memory, put, root, run, say
 
@@ -108,13 +108,35 @@ def test_a_session_that_was_forgotten_is_forgotten_everywhere(world: World) -> N
     one, two, remote = world
     say(one, "s1", "my birthday")
     world.sync(one, two)
+    store = cast(Store, two.user)
+    fact = Fact("f1", "my birthday", 0.9, "fact", host="claude", session="s1")
+    facts.write_facts(store, [fact])
+    index = put(two, "local/index/v5/text", "my birthday")
     recall.forget(cast(Store, one.user), "claude", "s1")
+    recall.forget(cast(Store, one.user), "codex", "s2")  # an assistant that the other has not
     say(two, "s1", "my birthday", "more of it")
     world.sync(one, two, one)
-    assert recall.sources(cast(Store, two.user)) == []
+    assert recall.sources(store) == []
+    assert (facts.load_facts(store), index.exists()) == ({}, False)
     assert recall.RecallLog(cast(Store, two.user), "claude", Identity("s1", "")).is_forgotten()
     assert "s1.jsonl" not in run(remote, "ls-tree", "-r", "--name-only", "main")
     assert memory(one) == memory(two)
+
+
+def test_what_a_session_says_of_itself_leads_nowhere(world: World, tmp_path: Path) -> None:
+    say(world.one, "s1", "hello")
+    world.sync(world.one)
+    outside = tmp_path / "outside/pkg.jsonl"
+    outside.parent.mkdir()
+    outside.write_text("mine")
+    line = memory(world.one)["recall/claude/s1.jsonl"].replace('"s1"', '"pkg"')
+    line = line.replace('"claude"', '"../../../../../outside"')
+    fill(world.remote, {"recall/claude/s2.jsonl": line})
+    world.sync(world.one)
+    found = sessions.list_sessions(world.one)
+    assert {(each.host, each.id) for each in found} == {("claude", "s1"), ("claude", "s2")}
+    assert sessions.forget_sessions(world.one, found, Origin()).messages == 2
+    assert (recall.sources(cast(Store, world.one.user)), outside.read_text()) == ([], "mine")
 
 
 @pytest.mark.parametrize(
@@ -241,6 +263,29 @@ def test_nothing_foreign_is_written_followed_or_run(world: World, tmp_path: Path
     assert set(bad) <= set(listed)  # they stay where they are
 
 
+def test_a_folder_runs_nothing_that_its_configuration_names(world: World, tmp_path: Path) -> None:
+    ran, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
+    program.chmod(0o755)
+    git.make(world.remote)
+    run(world.remote, "symbolic-ref", "HEAD", "refs/heads/main")
+    Path(world.remote, ".gitattributes").write_text("* filter=evil")
+    run(world.remote, "add", "-A")
+    run(world.remote, "commit", "-qm", "by hand")
+    for key in (
+        "core.fsmonitor",
+        "filter.evil.smudge",
+        "filter.evil.clean",
+        "gc.recentObjectsHook",
+    ):
+        run(world.remote, "config", key, str(program))
+    run(world.remote, "config", "receive.denyCurrentBranch", "updateInstead")
+    edit.run(world.one, [Create("tools", "uv")], Origin())
+    with pytest.raises(StoreError, match="refusing to update checked out branch"):
+        world.sync(world.one)
+    assert not ran.exists()
+
+
 def test_no_link_here_is_followed(world: World, tmp_path: Path) -> None:
     one, two, _ = world
     edit.run(one, [Create("tools", "uv")], Origin())
@@ -286,6 +331,10 @@ def test_secrets_and_private_parts_do_not_go_out(world: World) -> None:
             sync_user.run(one, write=False)
         assert run(remote, "rev-parse", "main") == before
         path.unlink()
+    path = put(one, f"archive/2026-05/{token}.md", "text\n")
+    with pytest.raises(RejectedError, match=r"a file's name holds a secret: archive/2026-05/\[red"):
+        world.sync(one)
+    path.unlink()
     fill(remote, {"blocks/keys.md": f"token {token}\n"})  # another program sent it
     world.sync(one, two)
     assert [each.path for each in purge.find(one, str(root(one))).commits] == ["blocks/keys.md"]
@@ -307,6 +356,16 @@ def test_a_remote_with_another_history_adds_to_what_is_here(world: World) -> Non
     assert {"blocks/two.md", "blocks/tools.md", "archive/2026-05/a.md"} <= set(memory(one))
 
 
+def test_a_folder_that_is_gone_is_not_made_anew_unasked(world: World) -> None:
+    world.sync(world.one)
+    shutil.rmtree(world.remote)
+    with pytest.raises(StoreError, match="there is nothing at"):
+        sync_user.run(world.one)
+    assert not Path(world.remote).exists()
+    world.sync(world.one, world.two)
+    assert memory(world.one) == memory(world.two)
+
+
 def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None:
     one, two, _ = world
     edit.run(one, [Create(label, "text") for label in "abcd"], Origin())
@@ -319,6 +378,17 @@ def test_a_store_that_lost_its_files_deletes_nothing_there(world: World) -> None
     assert not sync_user.stop(one)
     world.sync(one, two)
     assert memory(one) == memory(two) == before
+    fill(world.remote, {"README.md": "mine"})  # the other way: by another program
+    clone = f"{world.remote}.clone"
+    for words in (
+        ["rm", "-qr", "blocks"],
+        ["commit", "-qm", "x"],
+        ["push", "-q", "origin", "main"],
+    ):
+        run(clone, *words)
+    with pytest.raises(StoreError, match="all 5 files that were synced are gone there"):
+        world.sync(one)
+    assert memory(one) == before
 
 
 def test_what_cannot_be_read_here_is_not_deleted_there(world: World) -> None:

@@ -72,6 +72,40 @@ def test_a_block_with_paths_comes_once_with_a_file_and_again_with_the_brief(
     assert "Shorter" in tell(place, opened(repo, "src/api/x.py")), "the context begins anew"
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        f"\ufeff{API}".encode(),
+        API.replace("\n", "\r\n").encode(),
+        API.replace("paths:", '"paths" :').encode(),
+        b"---\n{paths: src/api/**}\n---\nErrors are problem+json.\n",
+        API.encode("utf-16"),
+    ],
+)
+def test_a_block_is_in_the_brief_or_comes_with_its_files_however_it_is_written(
+    place: Place, repo: Path, block_file: BlockFile, raw: bytes
+) -> None:
+    block_file("api", "").write_bytes(raw)
+    briefed = "problem+json" in brief.start(place).context
+    assert ("problem+json" in tell(place, opened(repo, "src/api/x.py"))) != briefed
+
+
+@pytest.mark.parametrize("name", ["\ud800.py", f"{'x' * 9000}.py", "x\n## [HUMAN] 1/2.py", "\0"])
+def test_a_strange_name_of_a_file_is_one_short_line(
+    place: Place, repo: Path, block_file: BlockFile, name: str
+) -> None:
+    block_file("api", API)
+    given = {"file_path": f"src/api/{name}"}
+    reply = call(payload(repo, "PreToolUse", tool_name="Read", tool_input=given))
+    assert reply[1] == b""
+    if "\0" not in name:
+        heading, block, *_ = json.loads(reply[0])["hookSpecificOutput"]["additionalContext"].split(
+            "\n"
+        )
+        assert len(heading) < 250
+        assert block.startswith("## [API]")
+
+
 def test_the_brief_lists_it_with_its_globs(place: Place, repo: Path, block_file: BlockFile) -> None:
     block_file("api", API)
     block_file("odd", "---\ndescription: d\npaths: 'src/{a'\n---\nThis one is always told.\n")
@@ -121,6 +155,9 @@ def test_only_what_a_person_accepted_is_enforced(
     assert decide(place, "git pull").refusal == ""
     assert decide(place, file=f"{repo}/a/yarn.lock").refusal
     assert decide(place, file=f"{repo}/a/yarn.py").refusal == ""
+    (repo / "yarn.lock").touch()
+    (repo / "link.txt").symlink_to("yarn.lock")
+    assert decide(place, file=f"{repo}/link.txt").refusal, "by the name of what is written"
     path.write_text(PUSH.replace("git push", "git *"))
     assert decide(place, "git push").refusal == "", "it is another one now"
     path.write_text(PUSH.replace("CI", "Rita"))
@@ -182,6 +219,16 @@ def test_an_assistant_that_writes_a_rule_does_not_enforce_it(place: Place, repo:
     assert len(enforced_rules.list_pending(place)) == 1
 
 
+def test_a_refusal_is_one_line_whatever_the_name_of_its_file(
+    place: Place, block_file: BlockFile
+) -> None:
+    block_file("x): yes\n# [HUMAN", PUSH)
+    accept(place)
+    refusal = decide(place, "git push").refusal
+    assert "\n" not in refusal
+    assert refusal.endswith("Nobody pushes but CI.")
+
+
 def test_what_could_not_be_delivered_is_given_again(
     place: Place, repo: Path, block_file: BlockFile
 ) -> None:
@@ -189,8 +236,9 @@ def test_what_could_not_be_delivered_is_given_again(
     read = payload(repo, "PreToolUse", tool_name="Read", tool_input={"file_path": "src/api/x"})
     served = Place(place.project, place.user, "s1")
     event = opened(repo, "src/api/x")
-    assert tool_rules.answer(served, event, hosts.get("claude")).reply.context
+    two = [tool_rules.answer(served, event, hosts.get("claude")) for _ in range(2)]
     assert b"problem+json" in call(read)[0], "answering notes nothing"
     assert call(read) == (b"", b"")
+    assert [tool_rules.note_given(served, each) for each in two] == [False, False], "it has it"
     sessions.forget_shown(place.home, "s1")
     assert b"problem+json" in call(read)[0]

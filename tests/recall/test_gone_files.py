@@ -67,7 +67,7 @@ def describe(source: DataSource, text: str, at: str = BEFORE) -> tuple[str, ...]
     ("text", "told"),
     [
         ("user: is it in src/old.py?", GONE),
-        ("assistant: `old.py:12` reads it", GONE),
+        ("assistant: `old.py:12` reads it", ("src/old.py is gone since 2026-09",)),
         ("`tax.py` rounds", ()),  # one of that name is there
         ("`src/tax.py` rounds", MOVED),
         ("`src/vat.py` rounds", MOVED),

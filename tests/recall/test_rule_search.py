@@ -8,8 +8,7 @@ import pytest
 
 from memfs.core.body_edits import Append
 from memfs.core.records import Identity, Message, Origin, Transcript
-from memfs.ops import brief, edit
-from memfs.ops.standing_rules import list_pending
+from memfs.ops import brief, edit, review
 from memfs.recall import index_sources
 from memfs.recall.rule_recognition import CERTAIN, LIKELY, NONE, rate_rule
 from memfs.store import recall, standing_rules
@@ -213,6 +212,14 @@ def test_what_goes_on_with_a_rule_stays_with_it(place: Place) -> None:
     assert rule.endswith("every migration sets lock_timeout to 3 s. and indexes only concurrently.")
 
 
+def test_a_task_in_the_next_sentence_does_not_go_on_with_a_rule(place: Place) -> None:
+    said = "From now on, always run the tests before you commit. And {} in the prices."
+    remember(place, "one", 1, said.format("fix the rounding"))
+    assert rules(place)[0].endswith("always run the tests before you commit.")
+    remember(place, "two", 2, said.format("make sure no float is"))
+    assert rules(place)[0].endswith("make sure no float is in the prices.")
+
+
 def test_assistants_quotations_code_and_documents_state_none(place: Place) -> None:
     remember(place, "one", 1, "never commit fixtures with real names", role="assistant")
     remember(place, "two", 2, "> never commit fixtures with real names\nwhat does that mean here")
@@ -244,8 +251,8 @@ def test_the_brief_shows_them_until_a_block_says_so(place: Place) -> None:
 def test_what_is_only_likely_is_proposed_and_not_told(place: Place) -> None:
     remember(place, "one", 1, "never deploy the shop on a friday")
     remember(place, "two", 2, "the shop is deployed on a friday only with her ok")
-    found = list_pending(place)
-    assert [(rule.text[:5], rule.certain) for rule in found] == [("never", True), ("the s", False)]
+    found = [(item.what[:5], item.why[:7]) for item in review.list_items(place)]
+    assert found == [("never", "you sta"), ("the s", "perhaps")]
     shown = brief.start(place)
     assert "never deploy the shop on a friday" in shown.context
     assert "only with her ok" not in shown.context
@@ -257,7 +264,7 @@ def test_a_setting_turns_the_telling_off(place: Place) -> None:
     configured = Path(place.home.root, CONFIG)
     configured.write_text("memfs: 1\nhooks: {rules: off}\n", encoding="utf-8")
     start = brief.start(place)
-    assert (HEAD in start.context, start.notice, len(list_pending(place))) == (False, "", 1)
+    assert (HEAD in start.context, start.notice, len(review.list_items(place))) == (False, "", 1)
 
 
 def test_they_take_little_room(place: Place) -> None:

@@ -8,6 +8,8 @@ from memfs.ops import brief
 from memfs.recall import index_sources
 from memfs.store import dismissals
 from memfs.store.blocks import Place
+from tests.cli.conftest import Run
+from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - the fixture
 from tests.web.conftest import Client
 from tests.web.test_search import say
 
@@ -41,6 +43,13 @@ def test_what_was_wrong_is_dismissed_with_a_button_and_comes_again_with_another(
     assert "it is brought again" in page.do(button, {"to": "right"}).words
     assert dismissals.read(place.home) == []
     assert page.do(button, {"to": "right"}).status == 404
+
+
+def test_it_shows_what_the_first_wired_assistant_gets(page: Client, memfs: Run) -> None:
+    assert "<option selected>" not in page.get("brief").text
+    assert memfs("install", "codex").code == 0
+    assert "<option selected>codex</option>" in page.get("brief").text
+    assert "<option selected>" not in page.get("brief?host=").text
 
 
 def test_without_a_prompt_the_page_says_what_comes_there(read_only: Client) -> None:

@@ -14,7 +14,7 @@ from memfs.core import label as labels
 from memfs.core.errors import UsageError
 from memfs.core.formats import format_count
 from memfs.ingest.routing import UnroutedSession
-from memfs.ingest.transcripts import Tally
+from memfs.ingest.transcripts import FORGOTTEN, Tally
 from memfs.ops import ingest as op
 
 _GO_ON = "run memfs ingest again to continue"
@@ -139,9 +139,10 @@ def _print_unrouted(left: list[UnroutedSession]) -> None:
 
 
 def _print_totals(tally: Tally, *, is_whole: bool = True) -> None:
-    """Print what was read, with a ✓ if nothing was left out."""
+    """Print what was read, with a ✓ if nothing was left out against your will."""
     counts = f"{_format_counts(tally)}, from {format_count(tally.files, 'file')}"
-    if is_whole and not (tally.malformed or tally.skipped):
+    unread = any(reason != FORGOTTEN for _, reason in tally.skipped or [])
+    if is_whole and not (tally.malformed or unread):
         console.print_done(counts)
     else:
         console.talk(f"! {counts}")

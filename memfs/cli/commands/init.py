@@ -84,7 +84,7 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
         if asked:
             console.talk("No tracked file says more than the project's instructions do.")
         return
-    console.talk("The project's own files say this, and assistants are not told it yet:")
+    console.talk("The project's own files say this, and its memory does not yet:")
     for line in lines:
         console.talk(f"  {line.render()}")
     question = f"Write it into the block {draft.LABEL}?"

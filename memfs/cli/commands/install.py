@@ -8,11 +8,13 @@ import click
 
 from memfs import hosts
 from memfs.cli import console, layout, options
-from memfs.core.errors import RejectedError, StoreError
+from memfs.core.errors import RejectedError, StoreError, UsageError
 from memfs.core.formats import format_count
+from memfs.core.parts import DISTRIBUTION
 from memfs.files import outside
-from memfs.hosts import own_memory
+from memfs.hosts import caller, own_memory
 from memfs.ops import init, install
+from memfs.ops.install import removal_plan
 from memfs.store.blocks import Place
 
 
@@ -239,15 +241,38 @@ def print_plan(planned: list[install.WiredHost]) -> None:
     "--user", is_flag=True, help="From your home folder's settings, for all your projects."
 )
 @click.option("--project", is_flag=True, help="From the project's settings that are committed.")
+@click.option(
+    "--everything", is_flag=True, help="Everything that memfs set up for you and this project."
+)
+@click.option("--memory", is_flag=True, help="With --everything: remove the memory, too.")
+@options.yes_option("With --everything: do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def uninstall_command(
-    host: tuple[str, ...], local: bool, user: bool, project: bool, dry_run: bool
+    host: tuple[str, ...],
+    local: bool,
+    user: bool,
+    project: bool,
+    everything: bool,
+    memory: bool,
+    yes: bool,
+    dry_run: bool,
 ) -> None:
     """Remove the memfs hooks and tools from this project's settings. The memory itself stays.
 
     A settings file that did not change meanwhile is restored byte for byte.
+
+    --everything also removes them from your home folder's settings, with the memfs sections, git
+    hooks, merge driver, service and search indexes. It lists them first. The memory (your own
+    store and the project's) goes only with --memory, or if you confirm it. Committed files stay.
     """
     scope = parse_scope(local=local, user=user, project=project)
+    if everything and (host or scope):
+        raise click.UsageError("--everything takes no assistant, and no --local, --user, --project")
+    if (memory or yes) and not everything:
+        raise click.UsageError("--memory and --yes go with --everything")
+    if everything:
+        _remove_everything(memory=memory, yes=yes, dry_run=dry_run)
+        return
     place = options.place(untrusted=True)
     scopes = (scope,) if scope else ("project", "local")
     changed = 0
@@ -264,6 +289,41 @@ def uninstall_command(
         console.print_done("memfs is not installed there")
     for name in names:
         _print_others(place, name, scopes)
+
+
+def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
+    """List all that memfs set up, and remove what a person, or the options, agree to."""
+    assistant = caller.find_assistant()
+    if memory and assistant and not dry_run:
+        raise RejectedError(
+            f"an assistant cannot remove what is remembered (this is the shell of {assistant})",
+            "run it in a terminal of your own",
+        )
+    planned = removal_plan.plan(options.place(untrusted=True), options.home())
+    _list_names("These would be removed:", [each.name for each in planned.wiring])
+    remembered = [each.name for each in planned.memory]
+    _list_names("These hold what is remembered, and go only with --memory:", remembered)
+    _list_names("These stay:", planned.left)
+    if not dry_run and planned.wiring + planned.memory:
+        if not yes:
+            if not console.can_ask():
+                raise UsageError("removing everything needs your confirmation", "add --yes")
+            if planned.wiring:
+                click.confirm("Remove them?", abort=True, err=True)
+            memory = bool(planned.memory and not assistant) and click.confirm(
+                "Remove what is remembered, too? It cannot be brought back.", err=True
+            )
+        for step in planned.wiring + (planned.memory if memory else []):
+            step.run()
+            console.print_done(f"removed {step.name}")
+    console.talk(
+        f"memfs itself: uv tool uninstall {DISTRIBUTION}, or pipx or pip uninstall {DISTRIBUTION}"
+    )
+
+
+def _list_names(title: str, names: list[str]) -> None:
+    for line in [title, *(f"  {name}" for name in names)] if names else []:
+        console.talk(line)
 
 
 def _print_others(place: Place, host: str, scopes: tuple[str, ...]) -> None:

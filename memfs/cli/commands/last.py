@@ -65,7 +65,11 @@ def show_last(found: LastSession | None, *, as_json: bool) -> None:
     if as_json:
         console.as_json(found._asdict() if found else None)
     elif found is None:
-        console.talk("no session to hand over here; memfs ingest reads new ones")
+        console.talk("no session here leaves a note; memfs ingest reads new ones")
+        console.talk(
+            "A session with one prompt leaves one only if it edited a file, has an open item, or "
+            "its last command failed."
+        )
     else:
         console.echo(make_plain(found.text).rstrip())
         console.talk(found.describe_state())

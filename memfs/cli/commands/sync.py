@@ -104,7 +104,7 @@ def _sync_user(
     place = options.place(untrusted=True)
     if remove:
         done = sync_user.stop(place)
-        console.print_done("your store is synced no more" if done else "your store has no remote")
+        console.print_done("your store is no longer synced" if done else "your store has no remote")
         return
     address = "" if remote is None else remote_store.parse_address(remote)
     if address and not dry_run and (name := caller.find_assistant()):

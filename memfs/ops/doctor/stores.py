@@ -11,6 +11,7 @@ from itertools import chain, islice
 from memfs import files, hosts
 from memfs.core import label as labels
 from memfs.core import os_errors
+from memfs.core.formats import format_count
 from memfs.files import trees
 from memfs.hosts import settings_merge
 from memfs.ops.doctor.finding import Finding
@@ -133,7 +134,7 @@ def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
             f"{store.journal}: an entry at the end is not whole",
             "it was never acknowledged; the next edit removes it",
         )
-    yield Finding("ok", f"{len(entries):,} edits in the journal")
+    yield Finding("ok", f"{format_count(len(entries), 'edit')} in the journal")
 
 
 def check_failed_calls(place: Place) -> Iterator[Finding]:

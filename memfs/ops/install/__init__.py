@@ -56,6 +56,7 @@ def run(
     move: bool = False,
     memory: str = "",
     gone: Collection[str] = (),
+    keep: str = "",
     agree: Callable[[list[WiredHost]], bool] = lambda _: True,
 ) -> list[WiredHost]:
     """Write our entries into a host's settings of a scope, or with `remove` remove them.
@@ -64,7 +65,8 @@ def run(
     MCP server too; `line`: the status line too, which stays if it is there; `memory`: what becomes
     of the assistant's own (off, store, or keep, which takes our setting out). Entries for other
     scopes of the project are taken out with `move`. Entries that another host uses stay, unless it
-    is in `gone`. On removal a file that is as memfs wrote it gets its earlier bytes back.
+    is in `gone`. On removal a file that is as memfs wrote it gets its earlier bytes back, and those
+    whose `tracking` is `keep` are left as they are.
 
     What a commit takes in names nothing of this machine. `agree` is asked before anything is
     written; without its consent nothing is, and none returned. Raises `StoreError` if there is no
@@ -84,10 +86,11 @@ def run(
     if not remove:
         return _wire(place, host, scope, home, found, load, dry_run=dry_run, move=move, agree=agree)
     edits = _plan(place, host, found, load, remove=True)
-    outcomes = [_make_outcome(place, host, edit) for edit in edits]
+    found_edits = [(edit, _make_outcome(place, host, edit)) for edit in edits]
+    found_edits = [each for each in found_edits if not keep or each[1].tracking != keep]
     if not dry_run:
-        _write(place, edits)
-    return outcomes
+        _write(place, [edit for edit, _ in found_edits])
+    return [outcome for _, outcome in found_edits]
 
 
 def _check_memory(host: str, scope: str, memory: str) -> None:

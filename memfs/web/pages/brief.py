@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from memfs import hosts
-from memfs.ops import recent_prompts, show
+from memfs.ops import recent_prompts, show, status
 from memfs.tools.request_cost import measure_request
 from memfs.web.rendering import Visit, get, post
 
@@ -15,7 +15,8 @@ _PROMPTS = 50  # the last ones that are listed
 def show_brief(visit: Visit) -> Response:
     """Show the brief of a session that begins now, and what it takes of a window."""
     place = visit.place
-    host = visit.query.get("host", "")
+    wired = [name for name, _ in status.list_wired_files(place, visit.site.home)]
+    host = visit.query.get("host", next(iter(wired), ""))
     host = host if host in hosts.NAMES else ""
     return visit.render(
         "brief.html",

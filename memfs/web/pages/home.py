@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from starlette.responses import Response
 
 from memfs.core import changes
@@ -13,12 +15,12 @@ from memfs.ops.review import ReviewItem
 from memfs.store import clock
 from memfs.store.proposals import Proposal
 from memfs.web import news
-from memfs.web.rendering import Visit, get, make_origin, post
+from memfs.web.rendering import Visit, explain, get, make_origin, post
 
 _SHOWN = 5  # things of a kind on the first page
 _LISTED = 50  # of a kind among what needs attention
 _PROMPTS = 3  # the last ones there
-_AT_ONCE = (review.RULE, review.FACT)  # kinds that are accepted together
+_DONE = {"accept": "accepted", "dismiss": "dismissed"}
 
 
 def show_home(visit: Visit) -> Response:
@@ -51,20 +53,17 @@ def show_attention(visit: Visit) -> Response:
     groups: dict[str, list[ReviewItem]] = {}
     for item in visit.project.list_items(anew=True):
         groups.setdefault(item.kind, []).append(item)
-    shown = [
-        (
-            format_count(len(items), review.NOUNS[kind]),
-            items[:_LISTED],
-            kind in _AT_ONCE and len(items) > 1,
-            len(items) - _LISTED,
-        )
-        for kind, items in groups.items()
-    ]
     return visit.render(
         "attention.html",
         "attention",
         "Needs attention",
-        groups=shown,
+        groups=[
+            (kind, format_count(len(items), review.NOUNS[kind]), items)
+            for kind, items in groups.items()
+        ],
+        total=sum(map(len, groups.values())),
+        listed=_LISTED,
+        selected=visit.query.get("selected", ""),
         nouns=review.NOUNS,
         diffs=list_diffs,
     )
@@ -84,32 +83,40 @@ def list_diffs(item: ReviewItem) -> list[tuple[str, str]]:
 
 
 def decide_items(visit: Visit) -> Response:
-    """Accept or dismiss the items that the form names."""
-    place, form = visit.place, visit.form
-    known = {item.id: item for item in review.list_items(place)}
-    for ident in form.get("ids", "").split():
-        item = known.get(ident)
-        if item is None:
-            visit.say(
-                "this does not wait any more: it was decided, or is not so any more", "refused"
-            )
+    """Accept or dismiss what is selected in a form, or the one item whose button was pressed."""
+    what, _, one = visit.form.get("one", "").partition(" ")
+    what = what or visit.form.get("to", "")
+    picked = [one] if one else visit.list_picked()
+    if not picked or what not in _DONE:
+        visit.say("nothing is selected", "refused")
+    known = {item.id: item for item in review.list_items(visit.place)} if picked else {}
+    done: list[ReviewItem] = []
+    for ident in picked if what in _DONE else ():
+        if ident not in known:
+            visit.say("this does not wait any more: it was decided, or is so no more", "refused")
             continue
         try:
-            visit.say(_decide(visit, item, accept=form.get("to") == "accept"))
+            named = _decide(visit, known[ident], accept=what == "accept")
         except MemfsError as error:
-            visit.say(f"{error.message} ({error.hint})" if error.hint else error.message, "refused")
-    return visit.redirect("attention" if form.get("back") == "attention" else "home")
+            visit.say(explain(error), "refused")
+            continue
+        done.append(known[ident])
+        visit.say(f"{_DONE[what]}: {known[ident].what}{named}" if one else "")
+    kinds = Counter(review.NOUNS[item.kind] for item in done)
+    counts = ", ".join(format_count(count, noun) for noun, count in kinds.items())
+    visit.say(f"{_DONE[what]}: {counts}" if done and not one else "")
+    return visit.redirect("attention" if visit.form.get("back") == "attention" else "home")
 
 
 def _decide(visit: Visit, item: ReviewItem, *, accept: bool) -> str:
-    """Accept or dismiss an item; return what was done."""
+    """Accept or dismiss an item; return which versions of blocks that made, to be said."""
     if not accept:
         review.dismiss(visit.place, item)
-        return f"dismissed: {item.what}"
+        return ""
     done = review.accept(visit.place, item, make_origin())
     visit.say(done.note, "refused")
     named = {f"{entry.label}, version {entry.version}" for entry in done.entries}
-    return f"accepted: {item.what}" + (f" ({'; '.join(sorted(named))})" if named else "")
+    return f" ({'; '.join(sorted(named))})" if named else ""
 
 
 ROUTES = [

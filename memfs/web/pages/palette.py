@@ -17,7 +17,7 @@ from memfs.ops import history, sessions
 from memfs.store import blocks
 from memfs.web.rendering import SECTIONS, Visit, get
 
-_MOST = 8  # entries of a kind
+_MOST = 8  # blocks, and sessions
 _UNDO = "Undo the last edit"
 
 
@@ -34,8 +34,8 @@ def show_entries(visit: Visit) -> Response:
     """Show what the words of the address name."""
     query = visit.query.get("q", "").strip()
     words = query.casefold().split()
-    found: list[PaletteEntry] = []
-    for entries in (_list_pages(), _list_blocks(visit), _list_sessions(visit)):
+    found = list(_select(_list_pages(), words))
+    for entries in (_list_blocks(visit), _list_sessions(visit)):
         found += islice(_select(entries, words), _MOST)
     found += _select(_list_commands(visit, words), words)
     if query:

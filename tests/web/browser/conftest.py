@@ -1,6 +1,6 @@
 """A real browser before the page: Chromium, driven by Playwright's Python package.
 
-`MEMFSCHROMIUM` names the program, `MEMFS_AXE` axe-core's script (see docs/contributing/testing.md).
+`MEMFS_CHROMIUM` names the program, `MEMFS_AXE` axe-core's script (see docs/contributing/testing.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.ops.imports import BY
 from tests.web.conftest import serve
 
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = os.environ.get("MEMFSCHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), "")
+CHROMIUM = os.environ.get("MEMFS_CHROMIUM") or next(filter(None, map(shutil.which, _PROGRAMS)), "")
 AXE = os.environ.get("MEMFS_AXE", ".ci/cache/hosts/node_modules/axe-core/axe.min.js")
 ROOT = Path(__file__).parents[3]
 

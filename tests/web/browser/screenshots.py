@@ -49,6 +49,9 @@ _TALKS = (
      "The orders table has no index on customer_id. I added one; the list now takes 40 ms."),
     ("checkout-3", "2026-11-03", "From now on, never retry a payment without an idempotency key.",
      "Understood. I added the key to every retry of a payment, and a test that fails without it."),
+    ("checkout-4", "2026-11-10",
+     "Always run the linter before a commit. We decided to keep Postgres. I prefer pnpm over npm.",
+     "Noted: the linter runs first, and the orders stay in Postgres."),
 )  # fmt: skip
 
 

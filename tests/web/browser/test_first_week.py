@@ -11,11 +11,12 @@ import pytest
 from playwright.sync_api import expect
 
 from memfs.core.body_edits import Append
+from memfs.core.records import Message
 from memfs.ops import edit, sessions, show
-from memfs.store import clock, prompt_log, standing_rules, store_paths
+from memfs.recall import index_sources
+from memfs.store import clock, prompt_log, recall, store_paths
 from memfs.store.blocks import Place
 from memfs.store.prompt_log import PromptRecord
-from memfs.store.standing_rules import StandingRule
 from tests.ops.imports import BY
 from tests.web.browser.conftest import Visitor
 
@@ -51,7 +52,8 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     assert len(sessions.list_sessions(week)) == count - 1
 
     visit.go("facts")
-    page.locator(".entry").get_by_role("button", name="Accept", exact=True).click()
+    page.get_by_role("link", name="decide it").click()
+    page.locator(":target").get_by_role("button", name="Take it into system_rules").click()
     expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
     assert week.project
@@ -60,29 +62,6 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
     assert not store_paths.is_trusted(week.project)
     expect(page.get_by_role("main")).to_contain_text("memfs trust")
     assert page.get_by_role("main").get_by_role("button").count() == 0
-    assert not visit.complaints
-
-
-def test_what_people_come_for_takes_three_clicks(visitor: Visitor, week: Place) -> None:
-    rules = [StandingRule("2026-04-01T10:00:00Z", "claude", "s-1", "m0", text)
-             for text in ("never push to main", "run ruff before a commit", "no pickles in s3")]  # fmt: skip
-    standing_rules.write(week.home, rules)
-    visitor.open()
-    visit = visitor.open()
-    page = visit.go("home")
-    for _ in rules:  # accept three rules
-        page.get_by_role("button", name="Take it into").first.click()
-        expect(page.get_by_role("status").first).to_contain_text("accepted:")
-    assert all(rule.text in show.run(week, "system_rules").block.value for rule in rules)
-
-    page = visit.go("home")  # undo the last edit
-    page.get_by_role("button", name="Undo the last edit").first.click()
-    assert rules[-1].text not in show.run(week, "system_rules").block.value
-
-    page = visit.go("home")  # see what yesterday's prompts cost
-    page.get_by_role("link", name="Cost by day and session").click()
-    yesterday = page.locator("section[aria-labelledby=costs] tbody tr").nth(1)
-    assert re.fullmatch(r"2\d{3}-\d\d-\d\d\s+1\s+\d+", yesterday.inner_text())
     assert not visit.complaints
 
 
@@ -212,20 +191,44 @@ def test_the_palette_is_used_by_keys_alone(visitor: Visitor, week: Place) -> Non
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_tasks_take_three_clicks(visitor: Visitor, week: Place, scripts: bool) -> None:
-    texts = ("Never deploy on Fridays.", "Always run the linter first.", "Never use tabs.")
-    rules = [StandingRule("2026-04-01T10:00:00Z", "claude", "s-1", "m0", text) for text in texts]
-    standing_rules.write(week.home, rules)
+def test_what_people_come_for_takes_three_clicks(
+    visitor: Visitor, week: Place, monkeypatch: pytest.MonkeyPatch, scripts: bool
+) -> None:
+    texts = ("never push to main", "always run ruff before a commit", "never use tabs in makefiles")
+    said = [Message(f"r{n}", "rules", "claude", "", "main", "2026-04-01T10:00:00Z", "user", text)
+            for n, text in enumerate(texts)]  # fmt: skip
+    recall.write_session(recall.get_path(week.home, "claude", "rules"), said)
+    index_sources.sync(week, embed=False)
     visitor.open()
-    page = visitor.open(scripts=scripts).go("blocks")
-    page.get_by_role("link", name="Facts and rules").click()
-    page.get_by_role("link", name="Select rules").click()
+    visit = visitor.open(scripts=scripts)
+    page = visit.go("blocks")  # accept three rules
+    page.get_by_role("link", name="Needs attention").click()
+    page.get_by_role("link", name="Select these 3 rules").click()
     page.get_by_role("group").get_by_role("button", name="Accept").click()
     expect(page.get_by_role("status").first).to_contain_text("accepted: 3 rules")
     assert all(text in show.run(week, "system_rules").block.value for text in texts)
 
+    page.get_by_role("link", name="Overview").click()  # undo the last edit
+    page.get_by_role("button", name="Undo the last edit").first.click()
+    expect(page.get_by_role("status").first).to_contain_text("is taken back")
+    values = show.run(week, "system_rules").block.value
+    assert sum(text in values for text in texts) == 2
+
+    page.get_by_role("link", name="Overview").click()  # see what yesterday's prompts cost
+    page.get_by_role("link", name="Cost by day and session").click()
+    yesterday = page.locator("section[aria-labelledby=costs] tbody tr").nth(1)
+    assert re.fullmatch(r"2\d{3}-\d\d-\d\d\s+1\s+\d+", yesterday.inner_text())
+
+    page.get_by_role("link", name="Facts").click()  # find what was decided about the gateway
+    page.get_by_label("Words").fill("gateway")
+    page.get_by_label("Category").select_option("decision")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.locator("[data-entry]")).to_contain_text("The gateway times out after 5 s")
+
+    monkeypatch.setenv("MEMFS_NOW", "2026-04-08T12:00:00Z")  # forget last week's sessions
     page.get_by_role("link", name="Sessions").click()
-    page.get_by_role("link", name="Forget these of April 2026").click()
-    page.get_by_role("button", name="Forget all 4").click()
-    expect(page.get_by_role("status").first).to_contain_text("forgot 4 sessions")
+    page.get_by_role("link", name="Forget these of Last week").click()
+    page.get_by_role("button", name="Forget all 5").click()
+    expect(page.get_by_role("status").first).to_contain_text("forgot 5 sessions")
     assert not sessions.list_sessions(week)
+    assert not visit.complaints

@@ -7,7 +7,7 @@ import pytest
 from tests.web.browser.conftest import Visitor
 
 PAGES = (
-    "home", "attention", "blocks", "blocks/new", "blocks/persona", "blocks/persona/edit", "blocks/persona/history",
+    "home", "attention", "attention?selected=all", "blocks", "blocks/new", "blocks/persona", "blocks/persona/edit", "blocks/persona/history",
     "blocks/persona/blame", "brief", "prompts", "search", "search?q=gateway+lock", "sessions",
     "sessions/claude/s-1", "sessions/claude/s-1?find=lock", "sessions/claude/s-1/flow", "timeline", "archive", "sources",
     "sessions?selected=all&q=gateway", "sessions/forget?q=gateway", "facts", "facts?selected=all",
@@ -15,9 +15,12 @@ PAGES = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_page_has_a_finding_of_axe_or_a_complaint(visitor: Visitor, theme: str) -> None:
-    visit = visitor.open(theme=theme)
+def test_no_page_has_a_finding_of_axe_or_a_complaint(
+    visitor: Visitor, theme: str, width: int
+) -> None:
+    visit = visitor.open(theme=theme, width=width)
     found = {}
     for path in PAGES:
         visit.go(path)

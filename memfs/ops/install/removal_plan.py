@@ -1,0 +1,170 @@
+"""Plan the removal of all that memfs set up on this machine, for a project and its user."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from memfs import files, hosts
+from memfs.core.errors import StoreError
+from memfs.files import trees
+from memfs.ops import install, service, sync
+from memfs.ops.install.files import TRACKED, describe
+from memfs.store import git, inventory, local_folder, remote_store, store_paths
+from memfs.store.blocks import Place
+from memfs.store.store_paths import Store
+from memfs.sync import githook
+
+# What memfs makes in a store beside local/. The file by which a store is found goes last: what is
+# interrupted can be run again.
+_NAMES = (*remote_store.MEMORY, ".gitignore", ".gitattributes", store_paths.CONFIG)
+_ADDITION = "it is committed: it is shared with all who work on the project"
+
+
+@dataclass(frozen=True)
+class RemovalStep:
+    """One thing to remove: its name for people, and what removes it."""
+
+    name: str
+    run: Callable[[], object]
+
+
+@dataclass
+class RemovalPlan:
+    """What is to be removed in order: the `wiring`, then what holds people's words (`memory`).
+
+    `left` names what stays, and why or how to remove it.
+    """
+
+    wiring: list[RemovalStep] = field(default_factory=list)
+    memory: list[RemovalStep] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def plan(place: Place, home: str) -> RemovalPlan:
+    """Plan the removal. Files that git has in commits are left, and so are those memfs cannot read.
+
+    Nothing is written.
+    """
+    planned = RemovalPlan()
+    for scope in ("project", "local", "user") if place.project else ("user",):
+        for number, host in enumerate(hosts.NAMES):
+            _plan_host(place, host, scope, home, hosts.NAMES[:number], planned)
+    for host in hosts.NAMES:
+        for path in install.list_plugged(place, host, home):
+            title = hosts.get(host).TITLE
+            planned.left.append(f"{path} enables the memfs plugin: uninstall it in {title}")
+    if place.project:
+        _plan_project(place, place.project, planned)
+    if service.load_status():
+        planned.wiring.append(RemovalStep("the service", service.stop))
+    for store in place.stores():
+        found = inventory.indexes(store)
+        planned.wiring += [RemovalStep(each, partial(_remove, each)) for each in found]
+    for store in place.stores():
+        _plan_store(store, planned)
+    here = place.project.top if place.project else ""
+    for other in local_folder.list_projects() if place.user else ():
+        if other != here:
+            planned.left.append(
+                f"{other} has a store, too: run memfs uninstall --everything there first"
+            )
+    return planned
+
+
+def _plan_host(
+    place: Place, host: str, scope: str, home: str, gone: tuple[str, ...], planned: RemovalPlan
+) -> None:
+    """Plan the removal of our entries from a host's settings of a scope."""
+    remove = partial(install.run, place, host, scope, home, remove=True, gone=gone)
+    try:
+        found = [each for each in remove(dry_run=True) if each.outcome != "unchanged"]
+    except StoreError as error:
+        planned.left.append(error.message)
+        return
+    title = hosts.get(host).TITLE
+    for each in found:
+        if each.tracking == TRACKED:
+            how = f"memfs uninstall {host} --{scope}"
+            planned.left.append(f"{title}: our entries in {each.path}: {how} ({_ADDITION})")
+    own = [each.path for each in found if each.tracking != TRACKED]
+    if own:
+        name = f"{title}: our entries in {', '.join(own)}"
+        planned.wiring.append(RemovalStep(name, partial(remove, keep=TRACKED)))
+
+
+def _plan_project(place: Place, store: Store, planned: RemovalPlan) -> None:
+    """Plan the removal of our sections, and of our lines in git's hooks and configuration."""
+    own = []
+    for section in sync.run(place, remove=True, write=False):
+        if section.outcome == "unchanged":
+            continue
+        name = f"our section in {section.real}"
+        if describe(section.real) == TRACKED:
+            how = f"memfs sync {section.target.name} --remove"
+            planned.left.append(f"{name}: {how} ({_ADDITION})")
+        else:
+            own.append(section.target.name)
+            take = partial(sync.run, place, [section.target.name], remove=True)
+            planned.wiring.append(RemovalStep(name, take))
+    hooks = githook.list_installed(place)
+    committed = [path for path in hooks if describe(path) == TRACKED]
+    name = f"our lines in {', '.join(hooks)}"
+    if committed:
+        planned.left.append(f"{name}: memfs sync --no-git-hook ({_ADDITION})")
+    elif hooks:
+        planned.wiring.append(RemovalStep(name, partial(githook.run, place, remove=True)))
+    if git.get_driver(store.top):
+        name = f"our merge driver in git's configuration of {store.top}"
+        planned.wiring.append(RemovalStep(name, partial(git.set_driver, store.top, "")))
+
+
+def _plan_store(store: Store, planned: RemovalPlan) -> None:
+    """Plan the removal of what memfs made in a store; what is committed of it is left."""
+    names = [path for name in _NAMES if os.path.lexists(path := f"{store.root}/{name}")]
+    if names and _is_committed(store):
+        planned.left.append(f"{store.root}: it is committed: git rm -r removes it for everybody")
+        names = []
+    paths = [*([store.local] if os.path.lexists(store.local) else []), *names]
+    if not paths:
+        return
+    for path in sorted({f"{store.root}/{name}" for name in os.listdir(store.root)} - {*paths}):
+        if names:
+            planned.left.append(f"{path}: memfs did not make it for you")
+    name = store.local if not names else store.root
+    if store.main != store.root and names:
+        name = f"{store.root}, {store.local}"
+    what = "your own memory of all projects" if store.private else "this project's memory"
+    removal = partial(_remove_store, store, paths)
+    planned.memory.append(RemovalStep(f"{name}: {what}", removal))
+
+
+def _is_committed(store: Store) -> bool:
+    """Return whether git has files of a store; where git does not answer, it may have."""
+    if git.top_level(store.root) is None:
+        return False
+    listed = git.run(store.root, "ls-files", "-s", paths=["."])
+    return listed is None or bool(listed)
+
+
+def _remove_store(store: Store, paths: list[str]) -> None:
+    """Remove the parts of a store, and its folder if nothing else is in it."""
+    if store.private:
+        service.stop()  # a session that ran meanwhile may have started it
+    elif store.local in paths:
+        local_folder.disown_folder(store)
+    for path in paths:
+        _remove(path)
+    with suppress(OSError):  # it stays with what else is in it
+        os.rmdir(store.root)
+
+
+def _remove(path: str) -> None:
+    """Remove a file, a link, or a folder with all that is in it; it may be gone already."""
+    if files.is_folder(path):
+        trees.remove_whole(path)
+    else:
+        files.remove(path)
