@@ -41,12 +41,14 @@ def pending(memfs: Run) -> dict[str, tuple[str, str]]:
 
 
 def test_a_start_tells_of_them_once(place: Place) -> None:
-    lines = brief.start(place).notice.split("\n")
-    assert lines == [
-        "memfs: 3 blocks, 2 rules, 1 session",
-        "memfs: 2 rules that you stated are in no block yet: memfs review",
-    ]
-    assert brief.start(place).notice == ""
+    told = "memfs: 2 things that you stated to hold are in no block yet: memfs review"
+    assert told in brief.start(place).notice.splitlines()
+    assert told not in brief.start(place).notice
+>>=======
+    told = "memfs: 2 rules that you stated are in no block yet: memfs review"
+    assert told in brief.start(place).notice.splitlines()
+    assert told not in brief.start(place).notice
+>>>>>>> 81fff9e9f9eaba5ee7ada4041d40e75b8ba26d11
 
 
 def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
