@@ -27,7 +27,7 @@ def merge(base: str | None, ours: str, theirs: str) -> str:
     if merge_lines.is_same(ours, base):
         return merge_lines.set_eol(theirs, eol)
     sides = base, _resolve_head(ours), _resolve_head(theirs)
-    texts = [yaml_edit.drop_outdated(side) for side in sides]
+    texts = [_drop_outdated(side) for side in sides]
     before, mine, other = map(_split, texts)
     head, left_over = merge_heads(before[0], mine[0], other[0], eol)
     left, right = (_strip_head(_split(base)[0], *parts) for parts in (mine, other))
@@ -102,6 +102,12 @@ def _split(text: str) -> tuple[str, str]:
     """Split a text into front matter, without a byte order mark, and body."""
     head, body = frontmatter.split(text)
     return head.removeprefix(_BOM), body
+
+
+def _drop_outdated(text: str) -> str:
+    """Drop the keys that the journal knows better, but not a head that has no others."""
+    made = yaml_edit.drop_outdated(text)
+    return made if _split(made)[0] or not _split(text)[0] else text
 
 
 def _resolve_head(text: str) -> str:
