@@ -73,10 +73,10 @@ def queue_edits(place: Place, session: str, entries: "Iterable[JournalEntry]") -
     """Queue what an assistant's session edited for the end of its turn. It can be lost."""
     if not session or not is_wanted(place, EDIT):
         return
-    lines = "".join(f"{line}\n" for entry in entries if (line := _describe_edit(entry)))
+    lines = "\n".join(filter(None, map(_describe_edit, entries)))
     try:
         if lines:
-            sessions.queue_notice(place.home, session, lines.rstrip("\n"), _QUEUE)
+            sessions.queue_notice(place.home, session, lines, _QUEUE)
     except OSError:  # a full disk: the edit is made
         return
 

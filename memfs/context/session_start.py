@@ -2,7 +2,7 @@
 
 from memfs import files
 from memfs.context import brief_contents, person_notices
-from memfs.core import brief_layout
+from memfs.core import brief_layout, rule_scope
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.store import host_sessions, store_paths, trust
 from memfs.store.blocks import Place, find_off_switch
@@ -65,16 +65,13 @@ def compose_pieces(place: Place, *, host: str, tools: bool, last: str = "") -> B
 
 def _offer_enforcing(place: Place, shown: dict[str, str]) -> str:
     """Return the notice on blocks that are to be enforced and are not accepted, "" for none."""
-    if not any("\nenforce:" in raw for raw in shown.values()):
+    if not any(map(rule_scope.has_scope, shown.values())):
         return ""
     from memfs.store import enforced_rules  # most stores have none
 
     labels = [flatten_text(key.partition(":")[2]) for key, _ in enforced_rules.list_pending(place)]
-    return (
-        f"memfs: not enforced until you accept it (memfs trust): {', '.join(labels)}"
-        if labels
-        else ""
-    )
+    text = f"memfs: not enforced until you accept it (memfs trust): {', '.join(labels)}"
+    return text if labels else ""
 
 
 def complete_notice(place: Place | None, folder: str, notice: str) -> str:

@@ -11,8 +11,7 @@ from memfs.core.block import WARN_AT, Block
 from memfs.core.privacy import storable
 from memfs.importers import merge as merge_module
 from memfs.importers.merge import ImportItem
-from memfs.search import doc_json
-from memfs.store import blocks, clock, config, journal, journal_query
+from memfs.store import blocks, config, journal, journal_query
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 from memfs.store.writer import Change, Writer
@@ -154,11 +153,6 @@ class BlockImport:
             label, mine.value, after.value, limit, after.tokens
         ) or body_edits.check_secret("import", label, after.raw, ours or "")
         return odd.message if odd else ""
-
-
-def _is_future(at: str) -> bool:
-    """Return whether a time is in the future."""
-    return (doc_json.epoch(at) or 0) > (doc_json.epoch(clock.now()) or 0)
 
 
 def _diff(label: str, before: str | None, after: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memfs.context import session_start
 from memfs.context.session_start import BriefPieces
+from memfs.core import label as labels
 from memfs.core.block import Block
 from memfs.core.tokens import estimate
 from memfs.store import block_history, blocks, config, handoff, journal_query, review_dates
@@ -14,11 +15,11 @@ from memfs.store.blocks import Place
 
 @dataclass(frozen=True)
 class ShownBlock:
-    """A block and its version; of an earlier one, when it was written."""
+    """A block and its version; `state` names one that is not the present one."""
 
     block: Block
     version: int
-    at: str = ""
+    state: str = ""
 
 
 def run(place: Place, label: str, version: str = "") -> ShownBlock:
@@ -27,8 +28,8 @@ def run(place: Place, label: str, version: str = "") -> ShownBlock:
         version = block_history.resolve_version(place, label, version)
         tier, name = journal_query.resolve(place, label)
         block = blocks.make(tier, name, "", block_history.read_version(place, label, version))
-        at = block_history.get_state_time(place, label, version)
-        return ShownBlock(block, int(version) if version.isdecimal() else block.version, at)
+        number = int(version) if version.isdecimal() else block.version
+        return ShownBlock(block, number, version)
     block = blocks.get(place, label)
     block_history.note_read(place.store(block.tier), block.tier, block.label)
     return ShownBlock(block, journal_query.get_version(place, block))
@@ -56,7 +57,8 @@ def compose_brief(place: Place, host: str, *, tools: bool) -> BriefPieces:
 
 def record(place: Place, shown: ShownBlock) -> dict[str, object]:
     """Return a block as a dictionary for JSON."""
-    block = shown.block
+    block, state = shown.block, shown.state
+    name = labels.qualify(block.tier, block.label)
     return {
         "label": block.label,
         "tier": block.tier,
@@ -66,7 +68,9 @@ def record(place: Place, shown: ShownBlock) -> dict[str, object]:
         "limit": block.limit,
         "tokens": estimate(block.value),
         "max_tokens": block.tokens,
-        "updated_at": shown.at or block_history.get_edit_time(place, block),
+        "updated_at": block_history.get_state_time(place, name, state)
+        if state
+        else block_history.get_edit_time(place, block),
         "read_only": block.read_only,
         "pinned": block.pinned,
         "paths": block.scope.paths,

@@ -281,7 +281,7 @@ class RequestHandlers:
         if event.kind == events.STOP:
             if not event.transcript or session_review.is_wanted(place):
                 return None  # only the hook has the environment variables that name the transcript
-            return self._handle_stop(host, event, place, record_run)
+            return self._handle_stop(event, host, store, record_run, place)
         if event.kind in TOOL_EVENTS:
             return self._handle_tool(event, host, store, record_run, place)
         lock = self._get_lock(place)
@@ -354,10 +354,15 @@ class RequestHandlers:
             self._queue_refresh(store)
 
     def _handle_stop(
-        self, host: Host, event: Event, place: Place, record_run: Callable[[], object]
+        self,
+        event: Event,
+        host: Host,
+        store: OpenStore,
+        record_run: Callable[[], object],
+        place: Place,
     ) -> ServiceAnswer:
         spool.write_note(place.home, event.host, event.transcript, event.session)
-        self._work.add(self._stores.for_place(place), set())
+        self._work.add(store, set())
         text = host.format_reply(event, Reply(notice=person_notices.take_edits(place)))
         return ServiceAnswer(text.encode("utf-8", "replace"), record_run)
 

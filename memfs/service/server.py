@@ -35,7 +35,6 @@ _TICK = 30.0  # seconds between two checks whether the process should end
 _GARBAGE = 50_000  # objects, after which garbage is collected: there are hardly any cycles
 _ASKED = 2.0  # seconds that a request may take to arrive
 _PATIENCE = 5.0  # seconds that a client may take to receive its answer
-_IDLE_TIMEOUT = 86400.0  # seconds that a client may be silent between two requests
 _MOST = 400  # threads: further clients are refused, and do their own work
 _SWITCH = 0.0005  # seconds that a thread computes before it yields to another
 _FILES = 2048  # open files, where the system allows that
@@ -146,8 +145,7 @@ class Server:
         connection = client.Connection(client_socket, _ASKED)
         try:
             if is_same_user(client_socket):
-                while self._answer(connection) and self._active_connections <= _MOST // 2:
-                    connection.allow(_IDLE_TIMEOUT)
+                self._answer(connection)
         except OSError:
             return  # it is gone, or too slow
         except BaseException:  # noqa: BLE001 - the others are served on
@@ -157,30 +155,29 @@ class Server:
             with self._count:
                 self._active_connections -= 1
 
-    def _answer(self, connection: client.Connection) -> bool:
-        """Answer a request; return whether the connection may be used for another."""
+    def _answer(self, connection: client.Connection) -> None:
+        """Answer the one request of a connection."""
         head, _, body = connection.receive().partition(b"\n\n")
         connection.allow(_PATIENCE)
         words = os.fsdecode(head).split("\n")
         if len(words) < 5 or words[:2] != [client.PROTOCOL, "-"]:
-            return False
+            return
         _, _, version, environment, kind, *rest = words
         if version != VERSION:
             if _is_newer(version, VERSION):
                 self._end(f"version {version} is there")
             connection.send(client.LEAVING)
-            return False
+            return
         if environment != self._environment and kind not in ("stop", "status"):
             connection.send(client.YOURS)
-            return False
+            return
         if kind == "stop":
             connection.send(client.MINE)
             self._end("told to stop")
-            return False
+            return
         if kind != "status":
             self._used = time.monotonic()
         self._send_answer(connection, kind, rest, body)
-        return True
 
     def _send_answer(
         self, connection: client.Connection, kind: str, words: list[str], body: bytes

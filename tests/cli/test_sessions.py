@@ -122,7 +122,7 @@ def test_an_assistant_forgets_none(memfs: Run, monkeypatch: pytest.MonkeyPatch) 
 
 def say(place: Place, ident: str, day: str, *texts: str, **more: str) -> None:
     """Put a session of a day into recall."""
-    fields = {"host": "claude", "project": "/work/shop", **more}
+    fields = {"host": "claude", "project": "/home/ann/shop", **more}
     found = [
         Message(f"{ident}-{number}", ident, fields["host"], fields["project"], "", f"{day}T09:00:00Z",
                 "assistant" if number % 2 else "user", text)
@@ -135,7 +135,7 @@ def say(place: Place, ident: str, day: str, *texts: str, **more: str) -> None:
 def three(place: Place) -> None:
     """Sessions of three days, of two assistants and two projects."""
     say(place, "s-1", "2026-06-01", "Cap the retries of the client.", "Capped at FOUR.")
-    say(place, "s-2", "2026-06-08", "Draw the chart.", host="codex", project="/work/Api")
+    say(place, "s-2", "2026-06-08", "Draw the chart.", host="codex", project="/home/ann/Api")
     say(place, "s-3", "2026-06-09", "Rename the service.", "Done.")
 
 
