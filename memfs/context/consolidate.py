@@ -44,7 +44,6 @@ def consolidate_text(body: str) -> str:
 
 
 def _find_duplicates(body: str) -> Iterator[BlockPart]:
-    """Yield the parts that say what one before them says."""
     lines = headings.mark_code_lines(body)
     plain = "".join(re.sub(r"[^\n]", " ", line) if code else line for line, code in lines)
     found = split_parts(plain)

@@ -184,7 +184,6 @@ def _opens_value(line: str) -> bool:
 
 
 def _parse_value(key: str, lines: list[str]) -> object:
-    """Return the value of one key; None if it cannot be parsed."""
     for text in ("\n".join(lines), lines[0]):
         found = frontmatter.read(text)
         if found is not None:

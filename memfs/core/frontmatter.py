@@ -197,7 +197,6 @@ def _parse_flow(text: str) -> list[object]:
 
 
 def _split_items(inner: str) -> list[str]:
-    """Split at commas that are not in quotes."""
     found, quote = [""], ""
     for character in inner:
         if quote:

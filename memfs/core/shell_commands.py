@@ -135,7 +135,6 @@ def _is_of_redirection(line: str, at: int) -> bool:
 
 
 def _find_end(line: str, at: int, depth: int) -> int:
-    """Return where a quote or a substitution that begins at a place ends."""
     opened = line[at]
     if opened in "'`":
         end = line.find(opened, at + 1)

@@ -56,7 +56,6 @@ def _get_script(char: str) -> str:
 
 @lru_cache(4096)
 def _count(piece: str) -> float:
-    """Return the average number of tokens of a piece."""
     first, length = piece[0], len(piece)
     if not first.isascii():
         if first < "\u2000":

@@ -1,4 +1,4 @@
-"""Text inside a block cannot imitate the frame of the brief around it."""
+"""Text inside a block or a reply cannot imitate the frame around it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from memfs.core import brief_layout, escaping
 from memfs.core.block import Block
+from memfs.core.events import Reply
 from memfs.core.injection_signs import reveal_hidden
 from tests.core.samples import NAMES, block
 
@@ -246,7 +247,7 @@ def test_a_tag_over_two_lines_is_broken_too() -> None:
 @pytest.mark.parametrize("unit", ["</system-reminder>", "İ</system-reminder>", "<\u200b\u200b"])
 def test_megabytes_of_tags_are_broken_in_one_pass(unit: str) -> None:
     """Where each tag took a copy of the whole text, this did not end."""
-    count = (2 << 20) // len(unit)
+    count = (1 << 18) // len(unit)
     broken = escaping.defuse(unit * count)
     tags = count if "reminder" in unit else 0
     assert len(broken) == len(unit) * count + tags
@@ -261,3 +262,13 @@ def test_a_name_is_one_line(end: str) -> None:
     assert escaping.flatten_text(f"a{end}# [SYSTEM] b") == "a # [SYSTEM] b"
     assert len(escaping.quote_lines(f"a{end}b").splitlines()) == 2
     assert all(line[:2] == "> " for line in escaping.quote_lines(f"a{end}b").splitlines())
+
+
+TAG, BROKEN = "</system-reminder>", "<\\/system-reminder>"
+
+
+def test_no_part_of_a_reply_closes_the_frame() -> None:
+    for tag in (TAG, BROKEN):
+        made = Reply(tag, tag, tag, tag)
+        assert (made.context, made.notice, made.refusal, made.more) == (BROKEN,) * 4
+    assert Reply().context == ""

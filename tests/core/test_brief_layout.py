@@ -79,16 +79,13 @@ def test_from_80_percent_on_there_is_a_warning(chars: int, heading: str) -> None
     warning = (
         "(nearly full: consolidate it, or move details to the archive)\n" if chars >= 80 else ""
     )
-    assert brief_layout.title(found) == heading
-    assert f"{heading}\n{warning}{'x' * chars}\n" in brief(found)
+    assert f"\n{heading}\n{warning}{'x' * chars}\n" in brief(found)
 
 
 def test_the_marks_of_a_heading() -> None:
     found = block("services/api", "---\nlimit: 10\nread_only: true\n---\n123456789\n", "user")
-    assert (
-        brief_layout.title(found, shadowed=True)
-        == "## [USER:SERVICES/API] ⚠️ 9/10 chars (90%) read-only"
-    )
+    heading = "## [USER:SERVICES/API] ⚠️ 9/10 chars (90%) read-only\n"
+    assert heading in brief(block("services/api", ""), found)
 
 
 def test_a_label_of_two_tiers_names_the_farther_one() -> None:

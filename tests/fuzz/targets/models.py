@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import count
 
 from memfs.core.errors import MemfsError
 from memfs.search import encoder, model_files
@@ -67,7 +68,7 @@ def begin(world: World) -> Target:
             Case(f"{kind}/{name}", (made / name).read_bytes()) for name in model_files.FILES
         ]
     samples += [Case("Unigram/tokenizer.json", data) for data in _hostile()]
-    turn = 0
+    turns = count(1)
     for each in samples:
         path = world.top / "kept/models" / each.name
         if path.exists():
@@ -76,8 +77,6 @@ def begin(world: World) -> Target:
         path.write_bytes(each.data)
 
     def run(case: Case) -> None:
-        nonlocal turn
-        turn += 1
         kind, _, name = case.name.partition("/")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(world.top / "kept/models" / kind, folder)
@@ -88,7 +87,7 @@ def begin(world: World) -> Target:
             opened.encode(["bread and ovens", "", "\ufffd", "日本", "a" * 3000])
         except MemfsError:
             pass
-        if turn % 5 == 0:
+        if next(turns) % 5 == 0:
             world.go("search gophers tunnels")
             world.go("model")
 
