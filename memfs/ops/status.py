@@ -117,7 +117,7 @@ def run(place: Place, home: str) -> Status:
     states = tuple(_load_block_states(place))
     team = parts.find("team.seam")
     searched = prompt_log.read(place.home, _PROMPTS)
-    top = place.project.top if place.project else ""
+    top = place.top
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and place.project.trusted,
@@ -166,7 +166,7 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
 
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
     """List the settings files with our hooks, or that enable our plugin, as (host, path)."""
-    top = place.project.top if place.project else None
+    top = place.top
     found = []
     for name in hosts.NAMES:
         host = hosts.get(name)

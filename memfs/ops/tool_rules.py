@@ -96,7 +96,7 @@ def _list_opened(place: "Place", event: Event) -> list[str]:
         from memfs.core import shell_commands
 
         named += shell_commands.list_words(event.command)[:_MOST_WORDS]
-    top = place.project.top if place.project else event.cwd
+    top = place.top or event.cwd
     found = []
     for file in named:
         if event.command and not os.path.isfile(os.path.join(event.cwd, file)):

@@ -34,7 +34,7 @@ def committable(repo: Path) -> list[str]:
     return [name for name in listed if not name.startswith(".agent-memory/")]
 
 
-def run(place: Place, host: str, scope: str = "", **options: Any) -> list[install.WiredHost]:
+def run(place: Place, host: str, scope: str = "", **options: Any) -> list[install.SettingsEdit]:
     home = str(Path.home())
     return install.run(
         place, host, scope or install.select_scope(place, host, home), home, **options
@@ -263,9 +263,9 @@ def test_own_settings_move_to_all_projects_within_one_file(place: Place, home: P
 
 def test_without_consent_nothing_is_written(place: Place, repo: Path, old: Path) -> None:
     before = old.read_text()
-    shown: list[install.WiredHost] = []
+    shown: list[install.SettingsEdit] = []
 
-    def refuse(planned: list[install.WiredHost]) -> bool:
+    def refuse(planned: list[install.SettingsEdit]) -> bool:
         shown.extend(planned)
         return False
 

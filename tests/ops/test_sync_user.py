@@ -76,7 +76,10 @@ def test_a_change_outlives_a_deletion(world: World) -> None:
     for label in ("kept", "gone"):
         (root(one) / f"blocks/{label}.md").unlink()
     edit.run(two, [Append("kept", "more")], Origin())
-    world.sync(one, two, one)
+    world.sync(one)
+    planned = sync_user.run(two, write=False)
+    assert (planned.deleted_here, planned.deleted_there) == (["blocks/gone.md"], [])
+    world.sync(two, one)
     assert memory(one) == memory(two)
     assert "more" in memory(one)["blocks/kept.md"]
     assert "blocks/gone.md" not in memory(one)
@@ -214,7 +217,7 @@ def fill(remote: str, files: dict[str, str], links: dict[str, str] | None = None
 def test_a_repository_of_something_else_is_refused(world: World) -> None:
     git.make(world.remote, bare=True)
     fill(world.remote, {"src/app.py": "print()"})
-    with pytest.raises(StoreError, match=r"holds what is no memory: src/app\.py"):
+    with pytest.raises(StoreError, match=r"contains files that are not memory: src/app\.py"):
         world.sync(world.one)
     assert run(world.remote, "rev-list", "--count", "main").strip() == "1"
     run(world.remote, "branch", "-m", "main", "master")
@@ -312,14 +315,15 @@ def test_secrets_and_private_parts_do_not_go_out(world: World) -> None:
     world.sync(one)
     token = "ghp_" + "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
     for name, text, line, what in (
-        ("blocks/keys.md", f"# Keys\n\ntoken {token}\n", 3, "holds a secret"),
+        ("blocks/keys.md", f"# Keys\n\ntoken {token}\n", 3, "looks like a secret"),
         (
             "facts/2026-05.jsonl",
             f'{{"id": "a"}}\n{{"statement": "{token}"}}\n',
             2,
-            "holds a secret",
+            "looks like a secret",
         ),
         ("prompts/guidance.md", "one\n<private>two</private>\n", 2, "is private"),
+        ("facts/2026-05.jsonl", '{"statement": "a \\u003cprivate>b</private>"}\n', 1, "is private"),
     ):
         path = put(one, name, text)
         before = run(remote, "rev-parse", "main")
@@ -332,7 +336,9 @@ def test_secrets_and_private_parts_do_not_go_out(world: World) -> None:
         assert run(remote, "rev-parse", "main") == before
         path.unlink()
     path = put(one, f"archive/2026-05/{token}.md", "text\n")
-    with pytest.raises(RejectedError, match=r"a file's name holds a secret: archive/2026-05/\[red"):
+    with pytest.raises(
+        RejectedError, match=r"a file name looks like a secret: archive/2026-05/\[red"
+    ):
         world.sync(one)
     path.unlink()
     fill(remote, {"blocks/keys.md": f"token {token}\n"})  # another program sent it
@@ -359,7 +365,7 @@ def test_a_remote_with_another_history_adds_to_what_is_here(world: World) -> Non
 def test_a_folder_that_is_gone_is_not_made_anew_unasked(world: World) -> None:
     world.sync(world.one)
     shutil.rmtree(world.remote)
-    with pytest.raises(StoreError, match="there is nothing at"):
+    with pytest.raises(StoreError, match="no longer exists"):
         sync_user.run(world.one)
     assert not Path(world.remote).exists()
     world.sync(world.one, world.two)

@@ -13,7 +13,7 @@ from memfs.core.errors import LockedError, MemfsError
 from memfs.core.records import Origin
 from memfs.files import atomic, outside
 from memfs.ops.doctor import hosts, stores
-from memfs.ops.doctor.finding import Finding
+from memfs.ops.doctor.finding import Finding, confirm, fail
 from memfs.secrets import redact
 from memfs.store import blocks, clock, local_folder, lock, store_paths, writer
 from memfs.store.blocks import Place
@@ -38,23 +38,17 @@ def blocks_of(place: Place) -> Iterator[Finding]:
                 yield from _mend_block(place, tier, label, path)
         except (MemfsError, OSError) as error:
             if not isinstance(error, PermissionError | MemfsError):
-                yield Finding("error", f"{path} cannot be mended: {error}")
+                yield fail(f"{path} cannot be mended: {error}")
 
 
 def stores_of(place: Place) -> Iterator[Finding]:
     """Make private files private again, and move temporary files of killed runs to the backup."""
-    done: set[str] = set()
-    for _, store in place.list_tiers():
-        if store.root in done:
-            continue
-        done.add(store.root)
+    for store in place.stores():
         yield from _put_away(store, hosts.list_temp_files(store))
-        closed = 0
-        for path in stores.open_to_others(store):
-            stores.close(path)
-            closed += 1
-        if closed:
-            yield Finding("ok", f"{store.tier} store: {closed:,} files and folders made private")
+        if found := stores.open_to_others(store):
+            for path in found:
+                stores.close(path)
+            yield confirm(f"{store.tier} store: {len(found):,} files and folders made private")
 
 
 def settings_of(place: Place, home: str) -> Iterator[Finding]:
@@ -118,7 +112,7 @@ def _move(path: str, target: str) -> None:
 
 def _make_finding(what: str, backup: str, note: str) -> Finding:
     hint = f"as it was: {backup}"
-    return Finding("ok", what, f"{hint} ({note})" if note else hint)
+    return confirm(what, f"{hint} ({note})" if note else hint)
 
 
 def _find_free_label(place: Place, tier: str, label: str, taken: set[tuple[str, str]]) -> str:
@@ -159,4 +153,4 @@ def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
             if (locked or hosts.names_process(name)) and os.path.lexists(path):
                 backup = _make_backup_path(store, name)
                 _move(path, backup)
-                yield Finding("ok", f"{path}, left by a killed run, was put away", f"in {backup}")
+                yield confirm(f"{path}, left by a killed run, was put away", f"in {backup}")
