@@ -90,8 +90,6 @@ class CheckReport:
 
 
 class _MemoryText(NamedTuple):
-    """A text, where it stands, and the front matter before it."""
-
     path: str
     text: str
     head: str = ""
@@ -268,7 +266,6 @@ def _filter_caused(
 
 
 def _contradicted_at(project: ProjectFiles, base: str, finding: CheckFinding) -> bool:
-    """Tell whether the file that contradicts a text said so in an earlier commit, too."""
     old = commits.read_file(project.top, base, finding.source)
     if old is None or finding.kind == "tool":
         return old is not None

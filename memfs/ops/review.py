@@ -209,7 +209,8 @@ def _list_incoming(place: Place) -> Iterator[ReviewItem]:
 
 def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[ReviewItem]:
     yield from _list_proposals(place)
-    rules = _list_rules(place)
+    known = sorted(standing_rules.read(place.home), key=lambda rule: not rule.certain)
+    rules = standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
     for rule in rules:
         label = "system_rules" if _MINE.isdisjoint(rule.words) else "human"
         why = "you stated it; not in a block yet" if rule.certain else "may be a rule"
@@ -218,12 +219,6 @@ def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[
             host=rule.host, session=rule.session, message=rule.message, source=rule,
         )  # fmt: skip
     yield from _list_facts(place, rules, cache)
-
-
-def _list_rules(place: Place) -> list[StandingRule]:
-    """List the rules that no block has, then what may be one; each the newest first."""
-    known = sorted(standing_rules.read(place.home), key=lambda rule: not rule.certain)
-    return standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
 
 
 def _list_proposals(place: Place) -> Iterator[ReviewItem]:
@@ -303,7 +298,6 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
 
 
 def _list_due(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[ReviewItem]:
-    """Yield what is past its date, and dates that are none."""
     for each in review_dates.list_due(place, _DATED, cache):
         from memfs.core.body_edits import Describe  # hardly any text has a date
 
@@ -320,7 +314,6 @@ def _list_due(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[Revie
 
 
 def _list_stale(place: Place) -> Iterator[ReviewItem]:
-    """Yield what the memory says of the project and is no longer so."""
     from memfs.ops import check  # with git
 
     try:

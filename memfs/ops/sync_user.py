@@ -265,7 +265,6 @@ def _drop_forgotten(plan: _Plan, theirs: dict[str, str]) -> None:
 
 
 def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
-    """Raise `RejectedError` for a secret or a private part that would go out anew."""
     known = remotes.read_texts(folder, [theirs[name] for name in plan.there.keys() & theirs.keys()])
     for name, data in plan.there.items():
         if name not in theirs and redact(name) != name:
@@ -300,7 +299,6 @@ def _find_unfit(name: str, lines: list[str], there: set[str]) -> Iterator[tuple[
 
 
 def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
-    """Write what came in: blocks with an entry in the journal, so that it can be undone."""
     texts = {name: None if data is None else files.decode(data) for name, data in plan.here.items()}
     changes = []
     for name, text in texts.items():
@@ -321,16 +319,16 @@ def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
     if gone:
         session_outcomes.forget_sessions(Place(None, store), store, gone)
     for name, text in texts.items():
+        path = remotes.get_path(store, name)
         if name.startswith(_RECALL):
-            _write_recall(store, name, text)
+            _write_recall(path, text)
         elif not name.startswith(_BLOCKS):
-            block_writer.apply(remotes.get_path(store, name), text, private=True)
+            block_writer.apply(path, text, private=True)
 
 
-def _write_recall(store: Store, name: str, text: str | None) -> None:
-    path = remotes.get_path(store, name)
+def _write_recall(path: str, text: str | None) -> None:
     files.make_folder(os.path.dirname(path), private=True)
-    if name.endswith(recall.FORGOTTEN) and text is not None:
+    if path.endswith(recall.FORGOTTEN) and text is not None:
         files.make_empty(path)
     elif text is None:
         recall.remove_session(path)
@@ -345,6 +343,5 @@ def _read(store: Store, name: str) -> bytes:
 
 
 def _get_id(store: Store, name: str) -> str:
-    """Return git's id of a file of memory, "" for none."""
     there = files.is_file(remotes.get_path(store, name))
     return commits.blob_id(_read(store, name), _DIGITS) if there else ""

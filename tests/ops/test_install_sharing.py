@@ -175,10 +175,9 @@ def test_settings_that_git_ignores_name_this_python(place: Place, repo: Path) ->
 
 
 def test_a_linked_worktree_keeps_its_own_settings_out_too(linked: Place, repo: Path) -> None:
-    assert linked.project
-    init.run(linked.project.top, str(Path.home()))
+    init.run(linked.home.top, str(Path.home()))
     run(linked, "claude")
-    assert committable(Path(linked.project.top)) == []
+    assert committable(Path(linked.home.top)) == []
     assert (repo / ".git/info/exclude").read_text().endswith(f"\n/{OWN}\n")
 
 
@@ -186,8 +185,7 @@ def test_a_linked_worktree_keeps_its_own_settings_out_too(linked: Place, repo: P
 def test_where_an_earlier_version_wrote_the_server_of_a_worktree_it_goes(
     linked: Place, repo: Path, home: Path, remove: bool
 ) -> None:
-    assert linked.project
-    top = linked.project.top
+    top = linked.home.top
     init.run(top, str(home))
     run(linked, "claude")
     account = home / ".claude.json"

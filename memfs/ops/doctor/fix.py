@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import count
 
 from memfs import files
 from memfs.core import block_problems
@@ -72,14 +73,18 @@ def _mend_block(place: Place, tier: str, label: str, path: str) -> Iterator[Find
 
 
 def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Finding]:
-    """Give the second of two files with one label a new label."""
     taken = {(tier, label) for tier, label, _ in known}
     seen: dict[tuple[str, str], str] = {}
     for tier, label, path in known:
         first = seen.setdefault((tier, label), path)
         if first == path or labels.problem(label):
             continue
-        new = _find_free_label(place, tier, label, taken)
+        numbered = (f"{label[: labels.MAX_LENGTH - 6]}-{number}" for number in count(2))
+        new = next(
+            each
+            for each in numbered
+            if (tier, each) not in taken and not os.path.lexists(blocks.path_of(place, tier, each))
+        )
         taken.add((tier, new))
         store = place.store(tier)
         target = blocks.path_of(place, tier, new)
@@ -102,26 +107,9 @@ def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterato
         yield _make_finding(f"{path} is now {labels.qualify(tier, new)}", backup, note)
 
 
-def _move(path: str, target: str) -> None:
-    """Move a file into the backup, also from another disk, with private modes."""
-    data = outside.read(path)
-    if data is not None:
-        atomic.write_private(target, files.encode(data))
-    files.remove(path)
-
-
 def _make_finding(what: str, backup: str, note: str) -> Finding:
     hint = f"as it was: {backup}"
     return confirm(what, f"{hint} ({note})" if note else hint)
-
-
-def _find_free_label(place: Place, tier: str, label: str, taken: set[tuple[str, str]]) -> str:
-    number = 2
-    while True:
-        new = f"{label[: labels.MAX_LENGTH - 6]}-{number}"
-        if (tier, new) not in taken and not os.path.lexists(blocks.path_of(place, tier, new)):
-            return new
-        number += 1
 
 
 def _write_backup(store: Store, name: str, text: str) -> str:
@@ -152,5 +140,8 @@ def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
             name = os.path.basename(path)
             if (locked or hosts.names_process(name)) and os.path.lexists(path):
                 backup = _make_backup_path(store, name)
-                _move(path, backup)
+                data = outside.read(path)  # it may be on another disk
+                if data is not None:
+                    atomic.write_private(backup, files.encode(data))
+                files.remove(path)
                 yield confirm(f"{path}, left by a killed run, was put away", f"in {backup}")

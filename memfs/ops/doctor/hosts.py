@@ -86,7 +86,6 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
 def _check_programs(
     host: Host, wired: list[settings.WiredFile], served: list[settings.WiredFile], top: str
 ) -> Iterator[Finding]:
-    """Check that the programs in the settings of a host exist."""
     needed: dict[tuple[str, str], tuple[str, str]] = {}  # (file, program): (purpose, flag)
     for found in [*wired, *served]:
         flag = f" --{found.scope}"
@@ -104,7 +103,14 @@ def _check_programs(
         if word == commands.PROGRAM:
             where, hint = "not on the PATH", f"put it there: pipx install {DISTRIBUTION}"
         yield fail(f"{path}: the {what} {word}, which is {where}", hint)
-    yield from _check_reading(host, [*wired, *served])
+    for path, text in {each.path: each.text for each in [*wired, *served]}.items():
+        if ignored := settings.find_ignored(host, text, path):
+            yield fail(f"{path}: {ignored}", "take that out")
+        elif settings.is_switched_off(text, path):
+            yield fail(
+                f"{path}: {host.TITLE} runs no hook, for disableAllHooks is on",
+                'take "disableAllHooks" out, or uninstall memfs there',
+            )
     for found in wired:
         if not any(path == found.path for path, _ in missing):
             tools = "hooks and tools" if served else "hooks alone"
@@ -114,7 +120,6 @@ def _check_programs(
 def _check_version(
     place: Place, host: Host, found: settings.WiredFile, home: str
 ) -> Iterator[Finding]:
-    """Check that a file has the hooks that this version installs."""
     hint = f"write them anew: memfs install {host.NAME} --{found.scope}"
     entries = dict(host.wiring(found.scope, home, place.top))[found.path]
     shipped = ShippedEntries.load(place, host.NAME, entries, tools=True, line=False, shared=False)
@@ -132,19 +137,7 @@ def _check_version(
         )
 
 
-def _check_reading(host: Host, files: list[settings.WiredFile]) -> Iterator[Finding]:
-    """Check with the host's own eyes that it reads the files, and runs hooks."""
-    for path, text in {each.path: each.text for each in files}.items():
-        if ignored := settings.find_ignored(host, text, path):
-            yield fail(f"{path}: {ignored}", "take that out")
-        elif settings.is_switched_off(text, path):
-            hint = 'take "disableAllHooks" out, or uninstall memfs there'
-            wrong = f"{path}: {host.TITLE} runs no hook, for disableAllHooks is on"
-            yield fail(wrong, hint)
-
-
 def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
-    """Check that a host which runs only trusted hooks runs ours."""
     module = hosts.trust_module(host.NAME)
     if module is None or not shutil.which(host.COMMAND):
         return
@@ -161,7 +154,6 @@ def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
 
 
 def _report_failed_hooks(host: Host, transcripts: list[str]) -> Iterator[Finding]:
-    """Report the calls of our hooks that the newest transcripts of a host record as failed."""
     find = getattr(hosts.reader(host.NAME), "find_failed_hooks", None)  # few record them
     if find is None:
         return
@@ -188,7 +180,9 @@ def check_activity(place: Place, host: Host, version: str) -> Finding:
         text += f"; last memfs hook in it: {event} at {format_time(at)}, {spent:,.0f} ms"
     else:
         text += "; no memfs hook ran in it yet"
-    failed = _find_last_failure(place, host.NAME)
+    lines = (files.read(f"{place.home.local}/hook.log") or "").splitlines()
+    about = (line for line in reversed(lines) if line.split(" ")[1:2] == [host.NAME])
+    failed = next(about, "")
     return confirm(text + (f"; the last that failed: {failed}" if failed else ""))
 
 
@@ -213,12 +207,6 @@ def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> 
             f"{host.TITLE} is wired, but {what}; its last session here is of {format_time(newest)}"
         )
         yield warn(text, "look whether it trusts this folder and runs hooks (most have /hooks)")
-
-
-def _find_last_failure(place: Place, host: str) -> str:
-    """Return the last line about a host in the log of failed hook calls, "" if there is none."""
-    lines = (files.read(f"{place.home.local}/hook.log") or "").splitlines()
-    return next((line for line in reversed(lines) if line.split(" ")[1:2] == [host]), "")
 
 
 def _get_mtime(path: str) -> float:

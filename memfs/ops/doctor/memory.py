@@ -59,20 +59,16 @@ def check_blocks(place: Place) -> Iterator[Finding]:
     for path, what in _list_left_out(place, read):
         if what == _COPY:
             yield fail(f"{path} is {what}", "take over what is missing, and delete it")
-            continue
-        if what.startswith(_UNREAD):
+        elif what.startswith(_UNREAD):
             yield fail(f"{path}: {what}", _PERMISSIONS)
-            continue
-        yield warn(
-            f"{path} is no block: {what}",
-            "blocks are .md files of this repository, at most 3 levels deep, and no links",
-        )
+        else:
+            hint = "blocks are .md files of this repository, at most 3 levels deep, and no links"
+            yield warn(f"{path} is no block: {what}", hint)
     if read:
         yield confirm(f"{len(read)} blocks are readable")
 
 
 def _check_file(block: Block) -> Iterator[Finding]:
-    """Check the text of a block file, if it can be read."""
     if block.size:
         yield fail(
             f"{block.path}: {block.size:,} bytes, a block has at most {blocks.LARGEST:,}",
@@ -106,9 +102,7 @@ def _check_values(block: Block) -> Iterator[Finding]:
 def _list_left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
     """List (path, what it is) of files among the blocks that are none. Opens no file."""
     found: list[tuple[str, str]] = []
-    for tier, store in place.list_tiers():
-        if tier == labels.SESSION:
-            continue
+    for tier, store in place.list_lasting_tiers():
         top = store_paths.block_folder(store, tier)
         if os.path.islink(top):
             found.append((top, "a link"))
@@ -134,8 +128,7 @@ def check_passages(place: Place) -> Iterator[Finding]:
             try:
                 raw = files.read(path)
             except OSError as error:
-                what = f"{path}: cannot be read: {error.strerror}"
-                yield fail(what, "see its permissions and those of its folder")
+                yield fail(f"{path}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
                 continue
             if raw is None:  # it is gone
                 continue
@@ -150,7 +143,6 @@ def check_passages(place: Place) -> Iterator[Finding]:
 
 
 def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
-    """Yield the keys with an invalid value, and that value."""
     meta = blocks.front_matter(frontmatter.split(raw)[0])
     importance = meta.get("importance", _LEAST)
     if type(importance) is not int or not _LEAST <= importance <= _MOST:

@@ -31,9 +31,7 @@ _MOST_NAMED = 10
 
 def check_stores(place: Place) -> Iterator[Finding]:
     """Check the stores: configuration, journal, temporary files and modes."""
-    for tier, store in place.list_tiers():
-        if tier == labels.SESSION:
-            continue
+    for tier, store in place.list_lasting_tiers():
         yield confirm(f"{tier} store: {store.root}")
         if tier == labels.PROJECT and not store.trusted:
             yield warn(
@@ -51,7 +49,12 @@ def check_stores(place: Place) -> Iterator[Finding]:
         yield from _check_journal(store)
         for path in list_temp_files(store):
             yield report_temp_file(path)
-        yield from _check_modes(store)
+        if found := open_to_others(store):
+            more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+            yield warn(
+                f"{found[0]}{more} can be read by other users of this machine",
+                "memfs doctor --fix gives them the modes 0600 and 0700",
+            )
 
 
 def check_variables() -> Iterator[Finding]:
@@ -99,16 +102,6 @@ def _check_prompts(store: store_paths.Store) -> Iterator[Finding]:
             )
 
 
-def _check_modes(store: store_paths.Store) -> Iterator[Finding]:
-    found = open_to_others(store)
-    if found:
-        more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
-        yield warn(
-            f"{found[0]}{more} can be read by other users of this machine",
-            "memfs doctor --fix gives them the modes 0600 and 0700",
-        )
-
-
 def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
     entries, end = journal.read_since(store, 0)
     size = files.get_size(store.journal)
@@ -130,10 +123,9 @@ def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
 
 def check_failed_calls(place: Place) -> Iterator[Finding]:
     """Report hook calls that failed, and the Python that runs."""
-    for tier, store in place.list_tiers():
+    for store in place.stores():
         path = f"{store.local}/hook.log"
-        lines = (files.read(path) or "").splitlines()
-        if lines and tier != labels.SESSION:
+        if lines := (files.read(path) or "").splitlines():
             shown = "; ".join(lines[-_LOG_LINES:])
             yield warn(
                 f"{path}: {len(lines)} hook calls failed",
@@ -145,22 +137,29 @@ def check_failed_calls(place: Place) -> Iterator[Finding]:
 def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
     """Check the stores of a place; a disk is to have `least` bytes of room."""
     seen = set()
-    for tier, store in place.list_tiers():
-        if tier == labels.SESSION:
-            continue
+    for store in place.stores():
         folders = [path for path in (store.root, store.local, store.index) if files.is_folder(path)]
         refused = list(islice(chain.from_iterable(map(_check_rights, folders)), 1))
-        yield from refused or _check_lock(store)
+        yield from refused
+        if not refused and files.is_file(f"{store.local}/{lock.STORE}"):
+            try:
+                lock.check_lock(store)
+            except OSError as error:
+                told = os_errors.describe_refusal(error)
+                yield fail(told.message, told.hint)
         for folder in folders:
-            device = _get_device(folder)
+            status = files.status(folder)
+            device = status.st_dev if status else 0
             if device not in seen:
                 seen.add(device)
-                yield from _check_room(folder, least)
-
-
-def _get_device(folder: str) -> int:
-    found = files.status(folder)
-    return found.st_dev if found else 0
+                room = trees.get_room(folder)
+                if room < least:
+                    yield Finding(
+                        "warning" if room else "error",
+                        f"the disk of {folder} has {room / _MB:,.1f} MB left",
+                        "free some space: memfs refuses to write without it, and no file is "
+                        "half-written",
+                    )
 
 
 def _check_rights(folder: str) -> Iterator[Finding]:
@@ -172,26 +171,6 @@ def _check_rights(folder: str) -> Iterator[Finding]:
     else:
         yield fail(
             f"{folder} cannot be written by you", f"see its owner and rights: ls -ld {folder}"
-        )
-
-
-def _check_lock(store: Store) -> Iterator[Finding]:
-    if not files.is_file(f"{store.local}/{lock.STORE}"):
-        return
-    try:
-        lock.check_lock(store)
-    except OSError as error:
-        told = os_errors.describe_refusal(error)
-        yield fail(told.message, told.hint)
-
-
-def _check_room(folder: str, least: int) -> Iterator[Finding]:
-    room = trees.get_room(folder)
-    if room < least:
-        yield Finding(
-            "warning" if room else "error",
-            f"the disk of {folder} has {room / _MB:,.1f} MB left",
-            "free some space: memfs refuses to write without it, and no file is half-written",
         )
 
 

@@ -103,7 +103,6 @@ def run(
 
 
 def _check_memory(host: str, scope: str, memory: str) -> None:
-    """Raise `StoreError` if what an assistant's own memory is to be cannot be set in a scope."""
     if memory in ("", "keep"):
         return
     if host != "claude":
@@ -199,7 +198,6 @@ def list_plugged(place: Place, host: str, home: str) -> list[str]:
 
 
 def _write(place: Place, edits: list[SettingsEdit]) -> None:
-    """Write all edits, or raise `StoreError` if one file may not be written."""
     for edit in edits:
         edit.check()
     for edit in edits:

@@ -288,7 +288,6 @@ def _leave_out(entries: settings_merge.Json, keys: Collection[str]) -> settings_
 def _list_memory_keys(
     path: str, before: str | None, after: str | None, wanted: settings_merge.Json, record: Record
 ) -> str:
-    """List the keys of an assistant's own memory that we set in a file, before or now."""
     if not path.endswith(".json"):
         return ""
     old, new = (settings.parse(text or "", path) for text in (before, after))
@@ -326,7 +325,6 @@ def _edit_toml(
 
 
 def _check_toml(path: str, text: str, after: str) -> None:
-    """Raise `StoreError` with the reason if our table cannot be added to a TOML file."""
     try:
         settings.parse(after, path)
     except StoreError as error:
@@ -356,7 +354,6 @@ def _replace_file(
 
 
 def _remove_file(path: str) -> None:
-    """Remove a file, and the folders that are empty then."""
     os.unlink(path)
     folder = os.path.dirname(path)
     files.sync_folder(os.path.realpath(folder))

@@ -98,7 +98,6 @@ def _plan_host(
 
 
 def _plan_project(place: Place, store: Store, planned: RemovalPlan) -> None:
-    """Plan the removal of our sections, and of our lines in git's hooks and configuration."""
     for section in sync.run(place, remove=True, write=False):
         if section.outcome != "unchanged":
             target = section.target.name
@@ -121,7 +120,6 @@ def _plan_project(place: Place, store: Store, planned: RemovalPlan) -> None:
 
 
 def _plan_store(store: Store, planned: RemovalPlan) -> None:
-    """Plan the removal of what memfs made in a store; what is committed of it is left."""
     names = [path for name in _NAMES if os.path.lexists(path := f"{store.root}/{name}")]
     if names and _is_committed(store):
         planned.left.append(f"{store.root} is committed; to remove it for everyone: git rm -r")
