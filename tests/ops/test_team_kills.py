@@ -55,8 +55,7 @@ def run_killed(place: Place, table: Killing) -> None:
     if process == 0:
         try:
             os.read(begin, 1)
-            assert place.user
-            upload(place.user, place.home, 0)
+            upload(place.store("user"), place.home, 0)
         finally:
             os._exit(0)
     table.process = process
@@ -67,7 +66,7 @@ def run_killed(place: Place, table: Killing) -> None:
     os.close(told)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_client_killed_again_and_again_ends_with_each_message_once(
     joined: Place, server: SmallServer, seed: int
 ) -> None:

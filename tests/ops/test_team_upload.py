@@ -267,22 +267,20 @@ def test_one_who_has_no_access_any_more_is_told(joined: Place, table: TeamTable)
 
 
 def test_only_one_process_sends(joined: Place) -> None:
-    assert joined.user
     record(joined.home, "s1", *PORT)
     share(joined, session="s1")
-    with lock.hold_lock(joined.user, name=outbox(joined).lock):
+    with lock.hold_lock(joined.store("user"), name=outbox(joined).lock):
         with pytest.raises(LockedError, match="another process is sending"):
-            upload(joined.user, joined.home, 0)
+            upload(joined.store("user"), joined.home, 0)
     with pytest.raises(StoreError, match="has joined no team"):
-        upload(joined.user, joined.user)
+        upload(joined.store("user"), joined.store("user"))
 
 
 def test_all_that_is_known_of_the_server_may_be_lost(joined: Place, table: TeamTable) -> None:
     record(joined.home, "s1", *PORT)
     record(joined.home, "s2", *DATE)
     share(joined, base="all")
-    assert joined.user
-    folder = Path(membership.get_folder(joined.user), "sent", outbox(joined)._folder[-32:])
+    folder = Path(membership.get_folder(joined.store("user")), "sent", outbox(joined)._folder[-32:])
     for path in sorted(folder.rglob("*")):  # each of its files damaged
         if path.is_file():
             path.write_bytes(path.read_bytes()[:-3] + b"\xff\xff")
@@ -299,8 +297,7 @@ def test_all_that_is_known_of_the_server_may_be_lost(joined: Place, table: TeamT
 
 def test_rules_that_are_damaged_share_nothing(joined: Place, table: TeamTable) -> None:
     record(joined.home, "s1", *PORT)
-    assert joined.user
-    path = Path(membership.get_project_path(joined.user, outbox(joined)._folder[-32:]))
+    path = Path(membership.get_project_path(joined.store("user"), outbox(joined)._folder[-32:]))
     share(joined, session="s1")
     record(joined.home, "s1", *DATE)
     path.write_text("{")
