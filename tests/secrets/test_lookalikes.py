@@ -46,16 +46,12 @@ SSH = {
 @pytest.mark.parametrize(
     "text",
     [
-        "{key}",
-        "{kind} {key} bob@laptop",
-        "the key is {kind} {key}",
+        *("{key}", "{kind} {key} bob@laptop", "the key is {kind} {key}"),
         'command="/bin/true",no-pty {kind} {key} bob@laptop',
         "github.com,140.82.121.4 {kind} {key}\ngit.acme.dev {kind} {key}",
         "|1|F1E1KeoE/eEWhi10WpGv4OdiO6Y=|3988QV0VE8wmZL7suNrYQLITLCg= {kind} {key}",
-        'public_key = "{kind} {key}"',
-        "DEPLOY_KEY={kind} {key}",
-        "- name: deploy\n  key: {kind} {key}\n",
-        '{{"key": "{kind} {key} bob@laptop"}}',
+        *('public_key = "{kind} {key}"', "DEPLOY_KEY={kind} {key}"),
+        *("- name: deploy\n  key: {kind} {key}\n", '{{"key": "{kind} {key} bob@laptop"}}'),
     ],
 )
 def test_a_public_key_of_ssh_is_none(text: str, kind: str) -> None:
@@ -167,13 +163,8 @@ def test_a_uuid_whose_own_key_says_so_is_a_secret(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Password: {}",
-        "2. Enter password: {}",
-        "- **Password**: {}",
-        "| Password | {} |",
-        'password = "{}"',
-        "Kennwort: {}",
-        "enter the password {} and go on",
+        *("Password: {}", "2. Enter password: {}", "- **Password**: {}", "| Password | {} |"),
+        *('password = "{}"', "Kennwort: {}", "enter the password {} and go on"),
     ],
 )
 def test_a_value_that_is_called_wrong_opens_nothing(text: str, word: str) -> None:
@@ -213,15 +204,9 @@ OURS = {
 @pytest.mark.parametrize(
     "text",
     [
-        "{}",
-        "{}\n",
-        "see {} for that",
-        "the passage {} says so",
-        "id: {}",
-        "session {}",
+        *("{}", "{}\n", "see {} for that", "the passage {} says so", "id: {}", "session {}"),
         '{{"id": "{}", "marks": ["{}"], "digest": "{}", "path": "archive/2026-05/{}.md"}}',
-        "local/imports/{}.json",
-        "memfs archive show {}",
+        *("local/imports/{}.json", "memfs archive show {}"),
         "[2026-05-03, {}] the build takes four minutes",
     ],
 )
