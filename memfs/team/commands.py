@@ -169,7 +169,6 @@ def share(
 @click.option("--project", is_flag=True, help="Everything of this project.")
 def unshare(session: str, project: bool) -> None:
     """Share a session no more, and take back what was sent of it."""
-    op.require_person(options.get_origin(), "take back what is shared")
     if bool(session) == project:
         raise UsageError("a session, or --project?", "memfs team status shows what is shared")
     _print_sent(op.unshare(options.place(), session, options.get_origin()))
@@ -194,7 +193,6 @@ def never(pattern: str, remove: bool) -> None:
         if not found:
             console.talk("no patterns; memfs team never TEXT adds one")
         return
-    op.require_person(options.get_origin(), "say what is never shared")
     done = op.set_pattern(place, pattern, options.get_origin(), remove=remove)
     console.print_done("it may be shared again" if remove else "it is never shared")
     if done.report.removed or done.report.stored or done.waits:
@@ -205,7 +203,6 @@ def never(pattern: str, remove: bool) -> None:
 @click.option("--purge", is_flag=True, help="Delete all your sessions of it on the server.")
 def leave_team(purge: bool) -> None:
     """Leave the team with this project. Without --purge, your shared sessions stay there."""
-    op.require_person(options.get_origin(), "leave a team")
     gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
     if gone is not None:
         told = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -226,6 +226,26 @@ class Refusal:
 
     error: str
     hint: str = ""
+
+
+class ApiEndpoint(NamedTuple):
+    """An address: the classes of its request (None: it takes no body) and of its answer."""
+
+    method: str
+    path: str
+    summary: str
+    takes: type | None
+    gives: type
+
+
+ENDPOINTS = (
+    ApiEndpoint("GET", "/v1/me", "Whose token this is, and what it may see", None, Membership),
+    ApiEndpoint("POST", "/v1/push", "Share messages for a project", PushRequest, PushReply),
+    ApiEndpoint("POST", "/v1/retract", "Take messages of yours back", RetractRequest, RetractReply),
+    ApiEndpoint("POST", "/v1/purge", "Remove everything of yours", PurgeRequest, PurgeReply),
+    ApiEndpoint("POST", "/v1/search", "Search projects", TeamSearchRequest, SearchReply),
+    ApiEndpoint("POST", "/v1/recall", "What others' sessions say", RecallRequest, RecallReply),
+)
 
 
 def compute_id(host: str, session: str, ident: str, at: str, role: str, text: str) -> str:

@@ -13,7 +13,7 @@ from memfs.store import blocks, recall
 from memfs.store.blocks import Place
 from memfs.team import membership, verbs
 from memfs.team.client import TeamError
-from memfs.team.membership import SharedTurns, SharingRules, WithheldSession
+from memfs.team.membership import NamedSession, SharedTurns, SharingRules
 from memfs.team.protocol import hash_origin
 from memfs.team.status import load_status
 from memfs.team.verbs import ShareRequest
@@ -109,7 +109,7 @@ def test_the_rules_of_sessions(joined: Place) -> None:
     assert (rules(joined).sessions, rules(joined).withheld) == ([], [])
     share(joined, base="all")
     verbs.unshare(joined, "s2", ME)
-    assert rules(joined).withheld == [WithheldSession("claude", "s2")]
+    assert rules(joined).withheld == [NamedSession("claude", "s2")]
     share(joined, session="s2")
     assert rules(joined).withheld == []
     with pytest.raises(NotFoundError):

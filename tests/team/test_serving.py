@@ -15,9 +15,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from memfs.core.errors import UsageError
-from memfs.team.protocol import HEADER, PROTOCOL
+from memfs.team.protocol import ENDPOINTS, HEADER, PROTOCOL
 from memfs.team.server import administration
-from memfs.team.server.application import ENDPOINTS
 from memfs.team.server.database import TeamDatabase, UnpreparedError, connect
 from memfs.team.server.program import ServerSettings, TeamServer
 from tests.service import running
