@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from memfs.cli import console, layout, options
 from memfs.cli.completion import CompletedType
@@ -149,7 +150,7 @@ def share(
         raise UsageError("--solved shares a question and its outcome: no tools", "leave one out")
     place = options.place()
     base: op.Base = "all" if project else "solved" if solved else "nothing"
-    plan = op.plan_sharing(place, op.ShareRequest(session, first or 0, last or 0, base, tools))
+    plan = op.plan_sharing(place, session, first or 0, last or 0, base=base, tools=tools)
     _print_plan(plan, whole=dry_run)
     if dry_run:
         return
@@ -336,7 +337,7 @@ def _build_status_record(place: Place, found: TeamStatus | None) -> dict[str, ob
         "team": account.team if account else "",
         "member": account.member if account else "",
         "expires": account.expires if account else "",
-        "shared": asdict(found.project.rules),
+        "shared": msgspec.to_builtins(found.project.rules),
         "asks_at_prompts": is_asked_at_prompts(place),
         "waits": found.waits,
         "sessions_waiting": found.waiting,

@@ -44,8 +44,7 @@ class TeamAccount:
     expires: str = ""
 
 
-@dataclass(frozen=True)
-class NamedSession:
+class NamedSession(msgspec.Struct, frozen=True):
     """A session by its host and its id there."""
 
     host: str
@@ -56,8 +55,7 @@ class NamedSession:
         return self.host, self.session
 
 
-@dataclass(frozen=True)
-class SharedTurns(NamedSession):
+class SharedTurns(NamedSession, frozen=True):
     """A session that is shared: the turns `first` to `last` (0: from the first, to the last).
 
     `tools`: what tools were given and answered goes with them.
@@ -68,8 +66,7 @@ class SharedTurns(NamedSession):
     tools: bool = False
 
 
-@dataclass(frozen=True)
-class SharingRules:
+class SharingRules(msgspec.Struct, frozen=True):
     """What of a project is shared: `base` of every session, and chosen `sessions` beside that.
 
     `tools` is of the base alone; sessions in `withheld` are not shared, whatever the base is.
@@ -78,13 +75,12 @@ class SharingRules:
 
     base: Base = "nothing"
     tools: bool = False
-    sessions: list[SharedTurns] = field(default_factory=list)
-    withheld: list[NamedSession] = field(default_factory=list)
+    sessions: list[SharedTurns] = []
+    withheld: list[NamedSession] = []
     shown_at: str = ""
 
 
-@dataclass(frozen=True)
-class JoinedProject:
+class JoinedProject(msgspec.Struct, frozen=True):
     """A project of a team that a store belongs to. `local` is the store's local folder.
 
     `address` is that of the server, `id`, `name` and `role` what the server calls the project.
@@ -95,7 +91,7 @@ class JoinedProject:
     id: int
     name: str
     role: str
-    rules: SharingRules = field(default_factory=SharingRules)
+    rules: SharingRules = SharingRules()
 
     @property
     def key(self) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -34,8 +33,7 @@ _LARGEST = 8 << 20  # bytes of a file of JSON
 _MOST_REFUSED = 1000  # ids whose reasons are kept
 
 
-@dataclass(frozen=True)
-class SentSession(NamedSession):
+class SentSession(NamedSession, frozen=True):
     """Up to where a session was compared with what the server has.
 
     The first `offset` bytes of its recall file looked like `print`, and end with the message
@@ -54,8 +52,7 @@ class SentSession(NamedSession):
     title: str = ""
 
 
-@dataclass(frozen=True)
-class ServerContact:
+class ServerContact(msgspec.Struct, frozen=True):
     """The last run of an upload: when it ended (ISO 8601), and what is wrong, "" for nothing.
 
     `away`: the server was. `failures` counts runs without success, one after the other. `since`:
@@ -72,12 +69,11 @@ class ServerContact:
     reached_at: str = ""
 
 
-@dataclass
-class _Flight:
+class _Flight(msgspec.Struct, frozen=True):
     """The last stamp, and the ids that were on their way, by host and session."""
 
     stamp: int = 0
-    sent: list[tuple[str, str, list[MessageId]]] = field(default_factory=list)
+    sent: list[tuple[str, str, list[MessageId]]] = []
 
 
 class TeamOutbox:

@@ -11,7 +11,9 @@ import os
 import sys
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from memfs.core.errors import LockedError, MemfsError, StoreError
 from memfs.files import logs, signatures

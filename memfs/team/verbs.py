@@ -6,7 +6,9 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from memfs.core import body_edits
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, StoreError, UsageError
@@ -44,17 +46,6 @@ class JoinOutcome:
     project: JoinedProject
     account: TeamAccount
     note: str = ""
-
-
-@dataclass(frozen=True)
-class ShareRequest:
-    """What is to be shared: a session (or some of its turns), all sessions, or what was solved."""
-
-    session: str = ""
-    first: int = 0
-    last: int = 0
-    base: Base = "nothing"
-    tools: bool = False
 
 
 @dataclass(frozen=True)
@@ -149,30 +140,39 @@ def find_hint(place: Place) -> str:
     return str(config.load(place).get("team.id") or "")
 
 
-def plan_sharing(place: Place, request: ShareRequest) -> SharingPlan:
-    """Return what a request would share. Changes nothing, and asks no server.
+def plan_sharing(
+    place: Place,
+    session: str = "",
+    first: int = 0,
+    last: int = 0,
+    *,
+    base: Base = "nothing",
+    tools: bool = False,
+) -> SharingPlan:
+    """Return what would go if a session, or some of its turns, were shared, or a `base` of all.
 
-    Raises `NotFoundError` for a session that is not there, `UsageError` for turns that are not.
+    Changes nothing, and asks no server. Raises `NotFoundError` for a session that is not there,
+    `UsageError` for turns that are not.
     """
     user, store, project = _require_joined(place)
-    if (request.first or request.last) and not request.session:
+    if (first or last) and not session:
         raise UsageError("turns of which session?", "memfs team share SESSION --from 3 --to 7")
-    if request.first > request.last > 0:
-        raise UsageError(f"turn {request.first} comes after turn {request.last}")
+    if first > last > 0:
+        raise UsageError(f"turn {first} comes after turn {last}")
     rules = project.rules
     names = None
-    if request.session:
-        found, _ = find_session(place, request.session)
+    if session:
+        found, _ = find_session(place, session)
         name = found.host, found.id
-        turns = SharedTurns(*name, request.first, request.last, request.tools)
+        turns = SharedTurns(*name, first, last, tools)
         others = [each for each in rules.sessions if each != turns]
-        if not (request.first or request.last):  # the whole of it
+        if not (first or last):  # the whole of it
             others = [each for each in others if each.name != name]
         withheld = [each for each in rules.withheld if each.name != name]
         rules = replace(rules, sessions=[*others, turns], withheld=withheld)
         names = {name}
-    elif request.base != "nothing":
-        rules = replace(rules, base=request.base, tools=request.tools)
+    elif base != "nothing":
+        rules = replace(rules, base=base, tools=tools)
     rules = replace(rules, shown_at=clock.now())
     scope = SharedScope(user, store, replace(project, rules=rules))
     sessions, left_out = [], Counter[str]()
@@ -185,7 +185,7 @@ def plan_sharing(place: Place, request: ShareRequest) -> SharingPlan:
         for message in selection.read_messages():
             at, count, size = at or message.at, count + 1, size + len(message.text.encode())
         left_out += selection.left_out
-        if max(request.first, request.last) > selection.turn:
+        if max(first, last) > selection.turn:
             raise UsageError(
                 f"the session has {selection.turn} turns", f"memfs session show {name[1]}"
             )
