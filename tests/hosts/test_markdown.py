@@ -232,7 +232,7 @@ PIECES = st.sampled_from(
 def test_odd_files_raise_nothing(
     tmp_path_factory: pytest.TempPathFactory, module: object, lines: list[str]
 ) -> None:
-    name = str(getattr(module, "NAME", ""))
+    name = "cursor" if module is cursor else str(getattr(module, "NAME", ""))
     begins = {"aider": AIDER, "cursor": CURSOR, "specstory": SPECSTORY}[name].split("\n\n")[0]
     path = tmp_path_factory.mktemp("odd") / "x.md"
     path.write_bytes("\n".join([begins, *lines]).encode("utf-8", "surrogatepass"))
