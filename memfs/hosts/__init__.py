@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BORROWERS = {"vscode": ("claude", "copilot")}
 OWN = "memfs"  # the host of the sessions of `memfs agent`
 PROGRAM = "python"  # the host of what programs edit and store
-_COLLECTIONS = {"aider": "aider", "cursor": "cursor_export", "specstory": "specstory"}
+_COLLECTIONS = dict.fromkeys(("aider", "cursor", "specstory"), "markdown")
 _MARK = b'\n    COMMAND = "'  # only host modules say which program they are of
 _HEAD = 4096  # bytes of a module
 _STARTERS = " codex claude"  # they start others most often
@@ -95,7 +95,7 @@ def reader(name: str) -> "Reader[Any]":
 def collection(name: str) -> "Collection":
     """Return what reads files with several sessions, of those in `COLLECTIONS`."""
     module = _import(_find("COLLECTIONS")[name])
-    found: Collection = getattr(module, "READER", module)
+    found: Collection = getattr(module, "COLLECTIONS", {}).get(name) or module.READER
     return found
 
 
