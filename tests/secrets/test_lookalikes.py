@@ -194,7 +194,7 @@ OURS = {
     "message of a team": protocol.compute_id("claude", UUID, UUID, "", "user", TEXT),
     "origin of a project": protocol.hash_origin("https://git.acme.dev/shop.git"),
     "server of a team": membership.make_key("https://team.acme.dev"),
-    "mark of a chat": markdown.compile_marks([TEXT]),
+    "mark of a chat": markdown.hash_lines([TEXT]),
     "version of git": commits.blob_id(TEXT.encode(), 40),
     "session": UUID,
 }
