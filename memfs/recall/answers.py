@@ -16,8 +16,8 @@ from memfs.recall.sentence_selection import (
     rate_sentences,
 )
 from memfs.recall.sentences import split_sentences
-from memfs.search.lexical import WantedStems
-from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS, PromptHit, get_field
+from memfs.search.lexical import MOST_WORDS, WantedStems, get_field
+from memfs.search.prompt_relevance import FEWEST_WORDS, PromptHit
 from memfs.store.prompt_log import RecalledItem
 
 TYPE_CHECKING = False

@@ -6,8 +6,7 @@ inputs and outputs of tools. Many sessions are read whole.
 
 from memfs import files
 from memfs.core.snippet import split_words
-from memfs.search import prompt_bm25
-from memfs.search.lexical import Occur, Query
+from memfs.search.lexical import Occur, Query, get_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +33,14 @@ class SessionTurn:
 
     def __init__(self, document: "Document", number: int) -> None:
         self.number = number
-        self.id = prompt_bm25.get_field(document, "id")
-        self.role = prompt_bm25.get_field(document, "role")
-        self.who = prompt_bm25.get_field(document, "speaker") or self.role
-        self.at = prompt_bm25.get_field(document, "time")
-        self.host = prompt_bm25.get_field(document, "host")
-        self.session = prompt_bm25.get_field(document, "session")
-        self.source = prompt_bm25.get_field(document, "source")
-        text = prompt_bm25.get_field(document, "text")
+        self.id = get_field(document, "id")
+        self.role = get_field(document, "role")
+        self.who = get_field(document, "speaker") or self.role
+        self.at = get_field(document, "time")
+        self.host = get_field(document, "host")
+        self.session = get_field(document, "session")
+        self.source = get_field(document, "source")
+        text = get_field(document, "text")
         half = _LONGEST // 2
         self.text = text if len(text) <= _LONGEST else f"{text[:half]}\n{text[-half:]}"
 

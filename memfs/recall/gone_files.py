@@ -24,7 +24,7 @@ from memfs.store.project_files import GoneFile, ProjectFiles
 
 if TYPE_CHECKING:
     from memfs.core.brief_layout import Stated
-    from memfs.search.prompt_bm25 import PromptHit
+    from memfs.search.prompt_relevance import PromptHit
     from memfs.store.blocks import Place
     from memfs.store.data_sources import DataSource
 

@@ -14,17 +14,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tantivy import Order
-
 from memfs import files, hosts
 from memfs.core.brief_layout import units
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.core.records import Message
 from memfs.files import logs
 from memfs.recall.sentences import split_sentences
-from memfs.search import prompt_bm25
 from memfs.search.doc_json import epoch
-from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.lexical import TextIndex, get_field
 from memfs.store import handoff, recall
 from memfs.store.handoff import Handoff
 from memfs.store.store_paths import Store
@@ -122,15 +119,9 @@ def _read_session(path: str, known: Mapping[tuple[str, int], Handoff]) -> Handof
 
 def _list_newest(text: TextIndex) -> list[str]:
     """List the recall files of the newest sessions with assistants, the newest first."""
-    terms = text.term_query("kind", "message"), text.term_query("role", "user")
-    query = Query.boolean_query([(Occur.Must, term) for term in terms])
-    found = text.searcher.search(
-        query, _PROMPTS, count=False, order_by_field="at", order=Order.Desc
-    )
     paths: dict[str, None] = {}
-    for _, address in found.hits:
-        document = text.load_document(address)
-        path, host = (prompt_bm25.get_field(document, name) for name in ("source", "host"))
+    for document in text.list_prompts(_PROMPTS):
+        path, host = (get_field(document, name) for name in ("source", "host"))
         if host in hosts.READERS and files.is_file(path):
             paths[path] = None
         if len(paths) == _SESSIONS:

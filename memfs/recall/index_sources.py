@@ -9,20 +9,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from tantivy import Order
-
 from memfs import files
 from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedError, StoreError
 from memfs.core.records import Passage
 from memfs.recall import model_config
-from memfs.search import doc_json, indexer, prompt_bm25
+from memfs.search import doc_json, indexer
 from memfs.search.catalog import IndexSource
 from memfs.search.doc_json import epoch
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
-from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.lexical import TextIndex, get_field
 from memfs.search.model_files import ModelFiles
 from memfs.search.stopwords import STOP
 from memfs.store import (
@@ -393,15 +391,7 @@ def _scan_rules(text: TextIndex) -> Iterator[StandingRule]:
     from memfs.recall.rule_recognition import extract_rules  # likewise
     from memfs.recall.sentences import split_sentences  # likewise
 
-    terms = text.term_query("kind", "message"), text.term_query("role", "user")
-    query = Query.boolean_query([(Occur.Must, term) for term in terms])
-    found = text.searcher.search(
-        query, _MESSAGES, count=False, order_by_field="at", order=Order.Desc
-    )
-    for _, address in found.hits:
-        document = text.load_document(address)
-        content, at, host, session, ident = (
-            prompt_bm25.get_field(document, name) for name in _FIELDS
-        )
+    for document in text.list_prompts(_MESSAGES):
+        content, at, host, session, ident = (get_field(document, name) for name in _FIELDS)
         for rule, certain in reversed(extract_rules(split_sentences(own_words(content)))):
             yield StandingRule(at, host, session, ident, rule, certain=certain)

@@ -18,8 +18,8 @@ from memfs import files
 from memfs.core.errors import is_damage
 from memfs.core.snippet import format_location, snippet, trim_heading
 from memfs.search import prompt_relevance
-from memfs.search.lexical import TextIndex
-from memfs.search.prompt_bm25 import PromptHit, get_field
+from memfs.search.lexical import TextIndex, get_field
+from memfs.search.prompt_relevance import PromptHit
 from memfs.store import data_sources
 
 TYPE_CHECKING = False

@@ -12,8 +12,14 @@ from tantivy import Document
 from memfs.core.hits import Hit
 from memfs.core.snippet import snippet, trim_heading
 from memfs.search import identifiers
-from memfs.search.lexical import Term, TextIndex, WantedStems, may_be_mistyped
-from memfs.search.prompt_bm25 import MOST_WORDS, get_field
+from memfs.search.lexical import (
+    MOST_WORDS,
+    Term,
+    TextIndex,
+    WantedStems,
+    get_field,
+    may_be_mistyped,
+)
 from memfs.search.query_dates import Question
 from memfs.search.ranking import Ranking
 

@@ -16,7 +16,7 @@ from memfs.core.errors import DamagedError, find_refusal, is_damage
 from memfs.files import signatures
 from memfs.search import TEXT, stopwords
 
-__all__ = ["Occur", "Query", "Term", "TextIndex", "WantedStems"]
+__all__ = ["MOST_WORDS", "Occur", "Query", "Term", "TextIndex", "WantedStems", "get_field"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CHECKED = "v5/checked.json"
 EXACT = tuple("kind role host session project branch label source tag speaker".split())
 MOST_TERMS = 32
+MOST_WORDS = 6  # in a reason
 _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
 _SIGNED = ("at",)
 _FAR = 1 << 62  # beyond every time
@@ -199,11 +200,7 @@ class TextIndex:
         if not queries:
             return None
         either = Query.boolean_query([(Occur.Should, each) for each in queries])
-        if only is None:
-            return either
-        return Query.boolean_query(
-            [(Occur.Must, either), (Occur.Must, Query.const_score_query(only, 0.0))]
-        )
+        return match_all(either, only and Query.const_score_query(only, 0.0))
 
     def part_query(self, word: str, boost: float) -> Query:
         """Return the query for a word part: of an identifier, or of a CJK text.
@@ -277,6 +274,14 @@ class TextIndex:
         )
         total = int(getattr(found, "count", 0) or 0)  # missing in the stubs
         return [address for _, address in found.hits], total
+
+    def list_prompts(self, most: int) -> "Iterable[tantivy.Document]":
+        """Return at most so many messages of users, the newest first."""
+        terms = self.term_query("kind", "message"), self.term_query("role", "user")
+        found = self.searcher.search(
+            match_all(*terms), most, count=False, order_by_field="at", order=tantivy.Order.Desc
+        )
+        return (self.load_document(address) for _, address in found.hits)
 
     def find_all(self, query: Query) -> list[tantivy.DocAddress]:
         """Return the addresses of all documents that match a query."""
@@ -381,6 +386,17 @@ class TextIndex:
         for stem, word in pairs:
             found.setdefault(stem, word)
         return found
+
+
+def get_field(document: tantivy.Document, name: str) -> str:
+    """Return a stored field as text, "" where it has none."""
+    return str(document.get_first(name) or "")
+
+
+def match_all(*queries: "Query | None") -> Query:
+    """Return the query for documents that match all queries; None matches everything."""
+    some = [each for each in queries if each is not None]
+    return Query.boolean_query([(Occur.Must, each) for each in some]) if some[1:] else some[0]
 
 
 def list_files_to_check(folder: str, looks: dict[str, str]) -> list[str]:

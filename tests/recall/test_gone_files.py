@@ -11,7 +11,7 @@ import pytest
 from memfs.ops import brief
 from memfs.recall import gone_files, index_sources
 from memfs.recall.gone_files import GoneFiles
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.store import blocks, data_sources, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
