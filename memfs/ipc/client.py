@@ -134,7 +134,6 @@ class HookCall:
         return [f"{self.get_elapsed_ms():.1f}", *self.words]
 
     def get_elapsed_ms(self) -> float:
-        """Return the milliseconds since the process started."""
         return (time.perf_counter() - self.began) * 1000
 
     def read(self) -> bytes:
@@ -398,7 +397,6 @@ def _encode_address() -> bytes:
 
 
 def _connect(path: bytes, wait: float) -> Connection | None:
-    """Connect to the socket at a path; None if there is none. Raises as `connect`."""
     if not _is_private_socket(path):
         return None
     import _socket  # where there is a service

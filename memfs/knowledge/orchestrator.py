@@ -65,7 +65,6 @@ class Orchestrator:
                 close()
 
     def register(self, kind: Kind) -> None:
-        """Add a kind; it replaces one with the same id."""
         self.kinds[kind.id] = kind
 
     def store(
@@ -162,7 +161,6 @@ class Orchestrator:
         return [kind for kind in self.kinds.values() if name in (kind.id, kind.type)]
 
     def _build_queries(self, conditions: Mapping[str, object]) -> dict[str, Query]:
-        """Return the query for each kind, by its id. Raises `UsageError`."""
         for name in conditions:
             if not self._find_kinds(name):
                 there = ", ".join(dict.fromkeys(kind.type for kind in self.kinds.values()))
@@ -234,7 +232,6 @@ def _to_piece(kind: str, found: Found) -> Piece:
 
 
 def _parse_query(name: str, given: object) -> Query:
-    """Convert a requirement to a query. Raises `MemfsError`."""
     if not isinstance(given, Mapping):
         raise UsageError(f"the requirement of '{name}' is no mapping")
     known = [field.name for field in fields(Query)]
@@ -260,7 +257,6 @@ def _parse_query(name: str, given: object) -> Query:
 
 
 def _parse_priorities(given: object) -> tuple[float, ...]:
-    """Convert priorities to numbers, () for None. Raises `MemfsError` for anything else."""
     if given is None:
         return ()
     numbers = list(given) if isinstance(given, list | tuple) else []

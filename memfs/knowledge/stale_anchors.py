@@ -66,8 +66,6 @@ def find_stale(
 
 
 class _AnchorCheck:
-    """Reads the project once for all texts."""
-
     def __init__(
         self, project: ProjectFiles, texts: Sequence[tuple[str, Sequence[Anchor]]]
     ) -> None:

@@ -207,7 +207,6 @@ def _rate_exchanges(
 
 
 def _compute_share(query: "PromptQuery", stems: set[str], content: str) -> float:
-    """Return the weighted share of a prompt's words that a text has; `stems` are the text's."""
     weight = sum(term.idf for term in query.words if term.stem in stems)
     weight += sum(pair.idf for pair in query.pairs if pair.word in content)
     return weight / query.weight

@@ -59,12 +59,10 @@ class Exchange:
 
     @property
     def id(self) -> str:
-        """The id of its first message, which is unique."""
         return self.turns[0].id
 
     @property
     def question(self) -> str:
-        """The text of the user's turns, "" if there are none."""
         return "\n".join(turn.text for turn in self.turns if turn.role == "user")
 
 
@@ -131,7 +129,6 @@ def _split_exchanges(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
 
 
 def _drop_middle_turns(turns: list[SessionTurn]) -> list[SessionTurn]:
-    """Leave out an assistant's turns between its first one and its last ones."""
     answers = [turn for turn in turns if turn.role != "user"]
     kept = {id(turn) for turn in [*answers[:1], *answers[1:][1 - _KEPT :]]}
     return [turn for turn in turns if turn.role == "user" or id(turn) in kept]

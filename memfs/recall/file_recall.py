@@ -66,7 +66,6 @@ def find_decisions(
 def _list_candidates(
     exchanges: "list[Exchange]", numbers: list[int], rank: int
 ) -> list[ExchangeCandidate]:
-    """Return the exchanges in which a file is named, and some behind each."""
     starts = [each.turns[0].number for each in exchanges]
     naming = {max([at for at, start in enumerate(starts) if start <= n] or [0]) for n in numbers}
     found = []

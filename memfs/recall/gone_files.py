@@ -32,6 +32,7 @@ _NAME = "gone-files.json"
 _MOST = 20_000  # files, those that are gone last
 _LARGEST = 16 << 20  # bytes
 _MOST_NOTES = 2  # of one text
+_MOST_SESSIONS = 1000  # that are remembered to be told
 _MOST_LINES = 10  # of all blocks and rules
 _OTHERS = ("team", "source", "commit")  # kinds of what may be about other projects or the past
 _MONTH = 7  # characters of a time
@@ -46,7 +47,7 @@ class GoneFiles:
         """`sign` is git's when that commit was checked out (see `worktrees.sign_head`)."""
         self._top, self._sign = top, sign
         self.head, self.gone = head, gone
-        self._sessions: set[str] = set()
+        self._sessions: dict[str, None] = {}  # the latest ones, the last one last
         self._by_name: dict[str, list[GoneFile]] = {}
         for each in gone:
             if _SAFE.fullmatch(each.moved_to) and _SAFE.fullmatch(each.path):
@@ -74,7 +75,9 @@ class GoneFiles:
         """
         if not self.gone or not session or session in self._sessions:
             return []
-        self._sessions.add(session)
+        self._sessions[session] = None
+        if len(self._sessions) > _MOST_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
         found = []
         for key, raw in blocks_shown.items():
             tier, _, label = key.partition(":")

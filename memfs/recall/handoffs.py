@@ -131,8 +131,6 @@ def _list_newest(text: TextIndex) -> list[str]:
 
 @dataclass
 class _Work:
-    """What was done in a session: files edited, the newest last, open items, the last command."""
-
     edited: dict[str, None] = field(default_factory=dict)
     todos: list[tuple[bool, str]] = field(default_factory=list)
     tasks: dict[str, tuple[bool, str]] = field(default_factory=dict)
@@ -141,7 +139,6 @@ class _Work:
 
     @property
     def open(self) -> list[str]:
-        """The items that are not done, those in work first."""
         items = [*self.todos, *self.tasks.values()]
         return [text for _, text in sorted(items, key=lambda item: not item[0])]
 
@@ -202,7 +199,6 @@ def _fit(head: str, parts: dict[str, str]) -> str:
 
 
 def _shorten(text: str, room: int) -> str:
-    """Cut a text at a word."""
     if len(text) <= room:
         return text
     head = text[: room - 1]
@@ -223,7 +219,6 @@ def _is_open(sentence: str) -> bool:
 
 
 def _summarise(sentences: list[str]) -> str:
-    """Return the first two sentences that say something."""
     telling = [each for each in sentences if not (_FILLER.match(each) or each.endswith(":"))]
     return " ".join((telling or sentences)[:2])
 
@@ -261,7 +256,6 @@ def _stands_alone(text: str) -> bool:
 
 
 def _follow_tools(messages: Iterable[Message]) -> _Work:
-    """Follow the calls of tools and their results; results come in the order of the calls."""
     work = _Work()
     waiting: deque[Message] = deque()
     for each in messages:
@@ -316,7 +310,6 @@ def _parse_items(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _note_result(work: _Work, call: str, result: str) -> None:
-    """Note a command and why it failed, but for commands that only look."""
     found = _COMMAND.search(call)
     command = (found[1] if found else call).strip().strip('"]')
     if _LOOKS.match(command) or not command:

@@ -78,7 +78,6 @@ def rebuild_vectors(
 
 
 def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None) -> bool:
-    """Make the vectors of one step; tell whether more are missing."""
     with lock.hold_lock(store, _PATIENCE, lock.INDEX), indexer.open_writer(store.index) as writer:
         writer.embed(tick, model, _STEP)
         return writer.count_missing_vectors(model.name) > 0
@@ -268,7 +267,6 @@ def _read_entries(source: IndexSource) -> Iterator[dict[str, object]]:
 
 
 def _describe(window: ChunkWindow) -> dict[str, object]:
-    """Return the fields of a window beside those of a passage: its session, speakers, metadata."""
     who = window.meta.get("participants")
     named = [str(each) for each in who] if isinstance(who, list) else []
     meta = json.dumps(window.meta)
@@ -297,7 +295,6 @@ def _build_passage(passage: Passage, path: str) -> dict[str, object]:
 
 
 def _read_facts(source: IndexSource) -> Iterator[dict[str, object]]:
-    """Yield the facts that hold, without superseded and rejected ones."""
     for fact in facts.read(source.path).values():
         if fact.holds:
             yield {

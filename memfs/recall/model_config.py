@@ -26,7 +26,6 @@ class WantedModel(NamedTuple):
 
     @property
     def off(self) -> bool:
-        """Tell whether embeddings are turned off: a search is by words alone."""
         return self.model.kind == settings.NONE
 
 
@@ -119,7 +118,6 @@ class Coverage(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """Return about how many documents have no vectors of the model yet."""
         return 0 if self.off else round(self.documents * (1 - self.share))
 
     def format_line(self) -> str:

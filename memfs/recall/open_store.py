@@ -59,11 +59,9 @@ class OpenIndex:
         return is_able and self.sign() == self._published
 
     def sign(self) -> object:
-        """Return what changes with each publication."""
         return active_model.get_signature(self.folder, self._get_model())
 
     def sign_graph(self) -> object:
-        """Return what changes with each graph of the vectors."""
         return active_model.sign_graph(self.folder, self._get_model())
 
     def open(self, model: ModelFiles | None) -> Engine:
@@ -143,7 +141,6 @@ class OpenStore:
         self._refreshing = threading.Lock()
 
     def is_stale(self) -> bool:
-        """Return whether newer indexes were published than those for prompts."""
         return self._sign_all() != self._refreshed
 
     def refresh(self) -> None:
@@ -213,7 +210,6 @@ class OpenStore:
         return use(self.update_engine(mode))
 
     def load_model(self) -> WantedModel:
-        """Return the configured embedding model."""
         with self._lock:
             return self._load_model()
 
@@ -243,7 +239,6 @@ class OpenStore:
         self._chats = None
 
     def _load_model(self) -> WantedModel:
-        """Return the configured model; it is loaded again if its configuration changed."""
         found = model_config.list_signatures(self.place, self._model)
         if self._model is None or self._model.problem or found != self._model_signatures:
             self._model = model_config.load_wanted_model(self.place)
@@ -286,7 +281,6 @@ class OpenStore:
         return True
 
     def _open_own(self, model: WantedModel, mode: Mode) -> Engine:
-        """Return the engine; the index is opened again after a publication or a change of model."""
         own = self._own
         if own.engine is None or model is not self._opened_model or not own.is_current(mode):
             plain = own.engine is None or own.engine.vectors is None

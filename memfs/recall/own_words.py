@@ -99,13 +99,11 @@ def own_words(prompt: str) -> str:
 
 
 def _note_cut(content: str, cuts: list[str]) -> str:
-    """Note what is cut out, and return the character that stands for it."""
     cuts.append(content)
     return chr(_MARK + len(cuts) - 1)
 
 
 def _cut_fences(text: str, cuts: list[str]) -> str:
-    """Cut out fenced code; a fence that is left open holds the rest."""
     for fence in ("```", "~~~"):
         first, *rest = text.split(fence)
         text = first
@@ -340,13 +338,11 @@ def _is_introduction(piece: str, *, last: bool) -> bool:
 
 
 def _is_work(words: list[str]) -> bool:
-    """Tell whether words ask for something to be done with a text."""
     asked = [word for word in words if word not in _POLITE]
     return bool(asked) and asked[0] in _WORKS
 
 
 def _is_report(piece: str) -> bool:
-    """Tell whether a sentence reports what a document or a tool says."""
     words = split_words(piece)
     if words[:2] in (["according", "to"], ["per", "the"], ["quoting", "the"]):
         return True

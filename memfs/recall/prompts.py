@@ -52,7 +52,6 @@ def recall(
 
 
 def _list_files(prompt: str) -> "list[str]":
-    """Return the names of files in a prompt, without their folders and lines (`:12`)."""
     found = []
     for word in prompt.split() if "." in prompt else ():
         name = word.strip("`'\"()[]<>*,;?!.").partition(":")[0].rpartition("/")[2]

@@ -148,7 +148,6 @@ def _is_wanted(
 def _update(
     source: DataSource, writer: Indexer, walk: SourceWalk, form: str, stage: Stage | None
 ) -> SourceState:
-    """Index what has changed, and return the state after it."""
     unread: dict[str, str] = {}
     tick = stage("indexing", max(0, len(walk.files) - writer.count_sources())) if stage else None
 
@@ -184,7 +183,6 @@ def _update(
 
 
 def _read_documents(source: DataSource, file: IndexSource) -> Iterator[dict[str, object]]:
-    """Yield a document for each chunk of a file."""
     name = file.path[len(source.top) + 1 :]
     at = file.signature.modified // 1_000_000_000 if file.signature else 0
     seen: Counter[int] = Counter()
@@ -211,7 +209,6 @@ def _read_documents(source: DataSource, file: IndexSource) -> Iterator[dict[str,
 
 
 def _read_commits(file: IndexSource, start: int) -> Iterator[dict[str, object]]:
-    """Yield a document for each commit in a file of the log from byte `start` on."""
     for each in commit_log.read(file.path, start):
         yield {
             "id": f"commit/{each.id}",
@@ -251,7 +248,6 @@ def _write(source: DataSource, name: str, value: object) -> None:
 
 
 def _show(source: DataSource, path: str) -> str:
-    """Return the path of a source's file as people know it."""
     return f"{source.shown}{path[len(source.top) + 1 :]}"
 
 

@@ -112,7 +112,6 @@ class HitBuilder:
         return share + max(0.0, self.found.cosine[place]) - floor
 
     def _match_words(self, content: str) -> list[str]:
-        """Return the question's words that are in a text, and the corrections of mistyped ones."""
         stems = self._text.match_stems(self._stems, content)
         found = [term.word for term in self._terms if term.stem in stems]
         folded = content.lower()
@@ -148,7 +147,6 @@ class HitBuilder:
         return why or ["parts of words"]
 
     def _format_neighbours(self, place: int) -> tuple[str, str]:
-        """Return the turns before and after a message, shortened; "" for none."""
         before, after = self.found.near[place]
         return self._format_neighbour(place, before, -1), self._format_neighbour(place, after, 1)
 
@@ -211,7 +209,6 @@ def _parse_metadata(text: str) -> dict[str, object]:
 
 
 def _match_run(run: str, content: str) -> list[str]:
-    """Return the longest pieces of a run of CJK characters that a text contains."""
     found: list[str] = []
     at = 0
     while at < len(run):

@@ -116,7 +116,6 @@ class EqualRows:
         self._many[self._rows] = True
 
     def list_first_rows(self, start: int) -> NDArray[np.uint32]:
-        """Return the rows from `start` on that equal no earlier row."""
         return self._firsts[np.searchsorted(self._firsts, start) :]
 
     def expand_equal(
@@ -212,7 +211,6 @@ def _build(
 
 
 def _save_part(folder: str, model: str, rows: NDArray[np.int8], index: Index) -> None:
-    """Save a graph of the first rows, for the next call to continue from."""
     with suppress(OSError, ValueError, RuntimeError):  # full disk: the next one begins anew
         _save(folder, GraphStamp(model, len(rows), EqualRows(rows).checksum), index)
 
@@ -284,7 +282,6 @@ def _create_index(dims: int = 0) -> Index:
 
 
 def _hash_rows(rows: NDArray[np.int8]) -> NDArray[np.uint64]:
-    """Return a hash of each row."""
     words = np.ascontiguousarray(rows).view(np.uint64)
     found = np.zeros(len(rows), np.uint64)
     for start in range(0, len(rows), 1 << 14):

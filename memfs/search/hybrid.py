@@ -154,7 +154,6 @@ class HybridSearch:
             limit *= 4
 
     def _compute_recency(self, times: NDArray[np.uint32]) -> Scores:
-        """Return the factor for each candidate's age: newer documents score higher."""
         age = np.maximum(self._now - times, 0.0)  # decades for a document without a time
         return np.asarray(1.0 + _FRESH * np.exp2(-age / _HALF_LIFE))
 
@@ -181,7 +180,6 @@ class WordCandidates:
     scores: Scores  # of the ordered ones
 
     def get_scores(self, numbers: Numbers) -> Scores:
-        """Return the score of each document, 0 for those that have none."""
         if not len(self.ordered):
             return np.zeros(numbers.shape)
         places = np.searchsorted(self.ordered, numbers)
@@ -273,7 +271,6 @@ def interact(
 def _compute_token_maxima(
     vectors: VectorIndex, tokens: TokenIds, rows: NDArray[np.intp]
 ) -> NDArray[np.float32]:
-    """Return the best cosine of each token in each row: rows x tokens."""
     counts, row_tokens = vectors.get_tokens(rows)
     seen = np.zeros(vectors.encoder.size, np.bool_)
     seen[row_tokens] = True

@@ -44,7 +44,6 @@ def extract_parts(text: str) -> list[str]:
 
 
 def _list_pairs(text: str) -> list[str]:
-    """Return all pairs of adjacent characters of scripts without spaces between words."""
     high = text.encode("utf-16-le", "surrogatepass")[1::2]  # the high bytes
     runs = _UNSPACED.findall(text) if high.translate(None, _SPACED) else ()
     return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]

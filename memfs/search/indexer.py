@@ -118,11 +118,9 @@ class Indexer:
 
     @property
     def whole(self) -> bool:
-        """Tell whether all sources were indexed at least once."""
         return bool(self._catalog.get("whole"))
 
     def close(self) -> None:
-        """Discard uncommitted changes, and release the index."""
         try:
             self._text.rollback()
         finally:
@@ -167,7 +165,6 @@ class Indexer:
         return Indexed(added, changed)
 
     def count_sources(self) -> int:
-        """Return the number of indexed sources, those with no documents too."""
         return self._catalog.count_sources()
 
     def list_marks(self) -> dict[str, str]:
@@ -175,7 +172,6 @@ class Indexer:
         return self._catalog.list_marks()
 
     def count_documents(self) -> int:
-        """Return the number of documents."""
         return int(self._text.searcher.num_docs)
 
     def is_indexed_to(self, path: str, size: int) -> bool:
@@ -267,7 +263,6 @@ class Indexer:
         return max(0, self._next - max(1, extent.documents))
 
     def _list_known_sources(self) -> dict[str, KnownSource]:
-        """Return all indexed sources by path, also those that are not committed yet."""
         sources = {**self._catalog.list_sources(), **self._pending}
         return {path: known for path, known in sources.items() if known}
 
@@ -343,7 +338,6 @@ class Indexer:
         self._text.delete("source", path)
 
     def _discard_source(self, path: str) -> None:
-        """Delete what was indexed of a source that could not be read to its end."""
         self._delete_source(path)
         self._pending[path] = None
 

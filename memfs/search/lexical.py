@@ -83,7 +83,6 @@ class TextIndex:
 
     @property
     def documents(self) -> int:
-        """The number of documents; of the larger index, if this has the candidates of one."""
         return max(self.stands_for[0], self.searcher.num_docs)
 
     @classmethod
@@ -236,7 +235,6 @@ class TextIndex:
         return Query.boost_query(Query.phrase_query(self.schema, "text", list(stems)), 2.0)
 
     def term_query(self, field: str, value: object) -> Query:
-        """Return the query for an exact value of a field."""
         return Query.term_query(self.schema, field, stopwords.replace_surrogates(value))
 
     def range_query(self, field: str, first: int | None, last: int | None) -> Query:
@@ -284,7 +282,6 @@ class TextIndex:
         return (self.load_document(address) for _, address in found.hits)
 
     def find_all(self, query: Query) -> list[tantivy.DocAddress]:
-        """Return the addresses of all documents that match a query."""
         return [address for _, address in self.search(query, max(1, self.searcher.num_docs))]
 
     def numbers(self, addresses: list[tantivy.DocAddress], field: str = "num") -> list[int]:
@@ -304,7 +301,6 @@ class TextIndex:
         return found
 
     def load_document(self, address: tantivy.DocAddress) -> tantivy.Document:
-        """Return a document: fields are converted to Python values on access."""
         return self.searcher.doc(address)
 
     def load_neighbour(self, address: tantivy.DocAddress, step: int) -> "tantivy.Document | None":
@@ -315,7 +311,6 @@ class TextIndex:
             return None
 
     def read_fields(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
-        """Return the stored fields of a document."""
         found: dict[str, list[object]] = self.load_document(address).to_dict()
         return found
 
@@ -339,11 +334,9 @@ class TextIndex:
         return count
 
     def delete(self, field: str, value: str) -> None:
-        """Delete the documents with an exact value (takes effect with `commit`)."""
         self._open_writer().delete_documents_by_term(field, stopwords.replace_surrogates(value))
 
     def delete_matching(self, query: Query) -> None:
-        """Delete the documents a query finds (takes effect with `commit`)."""
         self._open_writer().delete_documents_by_query(query)
 
     def commit(self) -> None:
@@ -365,7 +358,6 @@ class TextIndex:
             writer.wait_merging_threads()
 
     def rollback(self) -> None:
-        """Discard all changes since the last commit."""
         if self._writer is not None:
             writer, self._writer = self._writer, None
             writer.rollback()
@@ -379,7 +371,6 @@ class TextIndex:
     def _map_stems(
         text: str, as_written: tantivy.TextAnalyzer, as_indexed: tantivy.TextAnalyzer
     ) -> dict[str, str]:
-        """Map each indexed form to the word it comes from."""
         clean = str(stopwords.replace_surrogates(text))
         pairs = zip(as_indexed.analyze(clean), as_written.analyze(clean), strict=True)
         found: dict[str, str] = {}

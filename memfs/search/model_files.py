@@ -115,7 +115,6 @@ def _offset(entry: dict[str, list[object]]) -> int:
 
 
 def _check_tensors(folder: str, tensors: dict[str, Tensor], end: int) -> None:
-    """Check types and shapes, and that each array lies within the file."""
     if "embeddings" not in tensors:
         raise model_error(folder, f"{TABLE} holds no 'embeddings'")
     for name, (dtype, shape, start) in tensors.items():

@@ -170,7 +170,6 @@ def trim_prompt(prompt: str) -> str:
 
 
 def _extract_pairs(text: str) -> dict[str, None]:
-    """Return the pairs of characters of a text in a script without spaces, in order."""
     if max(text, default="") < _FIRST_UNSPACED:
         return {}
     from memfs.search import identifiers
@@ -179,7 +178,6 @@ def _extract_pairs(text: str) -> dict[str, None]:
 
 
 def _is_unspaced(word: str, pairs: dict[str, None]) -> bool:
-    """Tell whether a word has parts among `pairs`."""
     if not pairs:
         return False
     from memfs.search import identifiers

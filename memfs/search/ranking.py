@@ -72,7 +72,6 @@ def _search(text: TextIndex, query: Query | None, limit: int) -> Bm25Matches:
 
 
 def _build_hump_queries(text: TextIndex, question: Question, terms: list[Term]) -> list[Query]:
-    """Return queries for the words inside camelCase names, as parts and as words of their own."""
     known = {term.word for term in terms} | {name.lower() for name in question.names}
     humps = [part for part in question.parts if part.isascii() and part not in known]
     known_terms = [term for term in text.parse_terms(" ".join(humps)) if term.frequency]
@@ -122,7 +121,6 @@ class Ranking:
     vector: Any = None  # of the question, int8; None for words alone
 
     def deduplicate(self) -> tuple[list[int], dict[int, int]]:
-        """Return the order without duplicates, and how many duplicates each of it has, if any."""
         return self._deduplicate([0] * len(self.said))
 
     def _deduplicate(self, groups: Sequence[int]) -> tuple[list[int], dict[int, int]]:

@@ -122,7 +122,6 @@ class VectorIndex:
         self._map()
 
     def clear(self) -> None:
-        """Remove all rows; readers keep the files they have mapped."""
         trees.remove(self._folder)
         self.extent = self._make_empty_extent()
         self.graph = None
@@ -174,13 +173,11 @@ class VectorIndex:
     def get_row_ranges(
         self, numbers: NDArray[np.int64], records: NDArray[np.uint32] | None = None
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the first row of each document, and its number of rows."""
         records = self.get_records(numbers) if records is None else records
         first = records[..., FIRST].astype(np.intp)
         return first, self.get_records(numbers + 1)[..., FIRST] - first
 
     def get_cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the cosine of each row to a vector."""
         return 1.0 - exact_search.distances(self.vectors.take(rows, 0, mode="clip"), query)
 
     def build_scorer(self, query: NDArray[np.int8]) -> Callable[[list[int]], list[float]]:

@@ -126,7 +126,6 @@ class Service:
         self._thread.join(1)
 
     def _add_store(self, store: OpenStore) -> None:
-        """Open a new store and watch its folders, which then brings it up to date."""
         self._queue_refresh(store)
         self._watch.add(store, lambda: self._list_when_idle(store))
 
@@ -159,13 +158,11 @@ class Service:
             self.work.add(store, transcripts, everything=bool(own))
 
     def _publish(self, store: OpenStore) -> None:
-        """Follow an index that changed: it is opened, and what is shared of recall is sent."""
         self._queue_refresh(store)
         if self.team:
             self.team.notify(store.place.home.local)
 
     def _queue_refresh(self, store: OpenStore) -> None:
-        """Let the refresh thread open the index of a store again."""
         with self._news:
             self._stale.add(store)
             self._news.notify()
@@ -205,7 +202,6 @@ def list_folders(store: OpenStore) -> list[str]:
 
 
 def _list_transcript_folders(store: OpenStore) -> list[str]:
-    """List the folders where hosts may write transcripts of a store."""
     home, top = os.path.expanduser("~"), store.place.home.top
     return [path for name in hosts.READERS for path in hosts.reader(name).list_folders(home, top)]
 
@@ -367,7 +363,6 @@ class RequestHandlers:
         return ServiceAnswer(text.encode("utf-8", "replace"), record_run)
 
     def hold(self, words: list[str]) -> ServiceAnswer:
-        """Load the store of a folder."""
         place = blocks.find_serving(words[0], "") if words else None
         if place is not None:
             self._stores.for_place(place)
@@ -394,7 +389,6 @@ class RequestHandlers:
 def _record_shown(
     place: Place, host: str, reply: Reply, update: brief.BriefUpdate, record: Callable[[], object]
 ) -> None:
-    """Record what a session was shown, and the run of the hook."""
     brief.note_shown(place, host, reply, update)
     record()
 

@@ -63,7 +63,6 @@ class Job:
     failed: int = 0  # times that it failed, or the process ended during it
 
     def merge(self, other: Job) -> None:
-        """Add another job of this store to this one, at the earlier time of both."""
         self.paths |= other.paths
         self.all |= other.all
         self.sources |= other.sources
@@ -97,7 +96,6 @@ class JobQueue:
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
 
     def start(self) -> None:
-        """Begin to run what is queued, and will be."""
         self._thread.start()
 
     def add(
@@ -107,7 +105,6 @@ class JobQueue:
         self._add(Job(store, set(paths), everything, sources))
 
     def is_busy(self, store: OpenStore) -> bool:
-        """Return whether a job of a store is running."""
         now = self._now
         return now is not None and now.store is store
 
@@ -198,7 +195,6 @@ class JobQueue:
                     self._end_process()
 
     def _run_job(self, job: Job) -> bool:
-        """Run one job in the process; return whether to retry it. Raises `OSError`."""
         place = job.store.place
         request = {
             "project": place.project.root if place.project else "",
@@ -256,7 +252,6 @@ class JobQueue:
                 self._process.stdin.flush()
 
     def _end_process(self) -> None:
-        """End the process. Only the queue's own thread, which reads its output, calls this."""
         with self._changed:
             process, self._process = self._process, None
         if process is not None:

@@ -84,7 +84,6 @@ class Server:
         self.service = Service()
 
     def run(self) -> None:
-        """Answer requests until there is a reason to leave."""
         gc.set_threshold(_GARBAGE, 50, 50)
         job_queue.write_line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
@@ -105,7 +104,6 @@ class Server:
             job_queue.write_line(f"left: {self._leave}")
 
     def _load_first(self) -> None:
-        """Load the first store, if there is one."""
         if os.path.isabs(self._first):
             try:
                 self.service.answer("hold", [self._first], b"")
@@ -156,7 +154,6 @@ class Server:
                 self._active_connections -= 1
 
     def _answer(self, connection: client.Connection) -> None:
-        """Answer the one request of a connection."""
         head, _, body = connection.receive().partition(b"\n\n")
         connection.allow(_PATIENCE)
         words = os.fsdecode(head).split("\n")
@@ -256,7 +253,6 @@ class Listener:
             self._awake[1].send(b"x")
 
     def is_current(self) -> bool:
-        """Return whether the address of the service still leads to this socket."""
         try:
             return os.stat(self.address).st_ino == self._inode
         except OSError:

@@ -88,13 +88,11 @@ class FolderWatch:
         self.check_folders()
 
     def remove(self, key: Hashable) -> None:
-        """Stop watching the folders of a key."""
         with self._news:
             self._wanted.pop(key, None)
         self.check_folders()
 
     def check_folders(self) -> None:
-        """Let the thread check which folders exist."""
         with self._news:
             self._check = True
             self._news.notify()
@@ -110,12 +108,10 @@ class FolderWatch:
 
     @property
     def watched(self) -> int:
-        """How many stores have their folders watched."""
         return len(self._folders)
 
     @property
     def polling(self) -> bool:
-        """Return whether some folders are polled."""
         return self._polling is not None
 
     def note(self, folder: str, path: str, of_folder: bool) -> None:
@@ -263,7 +259,6 @@ def _schedule(
 
 
 def _find_existing_parent(folder: str) -> str:
-    """Return the nearest existing folder above a missing one."""
     while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
     return folder

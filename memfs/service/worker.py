@@ -200,7 +200,6 @@ def _find_place(project: str, user: str) -> Place | None:
 
 
 def _select_sessions(place: Place, paths: list[str]) -> Sessions:
-    """Return the sessions in transcripts that belong to a store."""
     found, _ = transcript_files.identify_files(paths, lambda _: None)
     for share in routing.divide(found)[0]:
         if share.place.home.local == place.home.local:

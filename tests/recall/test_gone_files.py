@@ -173,6 +173,11 @@ def test_a_session_is_told_once_of_its_blocks_and_rules(
     assert ask(gone) == ""
     assert ask(gone_files.load(shop), *lines) == ""  # of a later commit, say
     assert ask(None) == ""
+    asked_by = [f"s{number}" for number in range(1500)]
+    told = gone_files.load(shop)
+    assert told
+    assert [bool(told.list_outdated(each, texts, list)) for each in asked_by] == [True] * 1500
+    assert len(told._sessions) == 1000
 
 
 @pytest.mark.parametrize("name", ["a b.py", "x\n# Obey.py", "<system-reminder>.py"])

@@ -115,7 +115,6 @@ def _drop_duplicates(known: Sequence[Fact], fresh: Sequence[Fact], *, words: boo
 
 
 def _compare(facts: Sequence[Fact], *, words: bool) -> Callable[[int, list[int]], bool]:
-    """Return a function that compares a fact with others, given as indexes into `facts`."""
     if words:
         said = list(map(_get_words, facts))
         return lambda one, others: any(said[one] == said[other] for other in others)
@@ -124,7 +123,6 @@ def _compare(facts: Sequence[Fact], *, words: bool) -> Callable[[int, list[int]]
 
 
 def _extract_names(fact: Fact) -> object:
-    """Return the names and numbers in a statement."""
     return frozenset(fact.entities), tuple(_NUMBERS.findall(fact.statement))
 
 

@@ -171,7 +171,6 @@ def _classify(
 def _build_fact(
     sentence: str, category: str, confidence: float, key: str = "", over: tuple[str, ...] = ()
 ) -> Fact:
-    """Make a fact of a sentence, with the names and relations in it."""
     names = clean_names(next(filter(None, match.groups())) for match in _ENTITY.finditer(sentence))
     relations = tuple(
         (clean_name(match[1].strip("`")), match[2].lower(), clean_name(match[3].strip("`")))
@@ -181,7 +180,6 @@ def _build_fact(
 
 
 def _relate(candidate: Fact, match: re.Match[str]) -> Fact:
-    """Add the relation of a sentence, and the two names in it, to its candidate."""
     source, target = (clean_name(match[name].strip("`")) for name in ("source", "target"))
     names = tuple(dict.fromkeys([source, target, *candidate.entities]))
     relations = ((source, match["how"].lower(), target),)
@@ -189,7 +187,6 @@ def _relate(candidate: Fact, match: re.Match[str]) -> Fact:
 
 
 def _is_statement(sentence: str) -> bool:
-    """Return whether a sentence states something about a named thing, of any speaker."""
     wrong = (
         patterns.ORDER.search(sentence)
         or patterns.PERSONAL.search(sentence)

@@ -191,7 +191,6 @@ def _split_message(message: Message, size: int) -> list[tuple[Message, str, int]
 
 
 def _split_word(word: str, size: int) -> list[str]:
-    """Cut a word that is longer than a window (base64, text without spaces) into pieces."""
     tokens = estimate(word)
     if tokens <= size:
         return [word]

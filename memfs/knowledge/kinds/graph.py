@@ -106,7 +106,6 @@ class Graph(BaseKind[Flow]):
         return self._open
 
     def close(self) -> None:
-        """Close the database; the next query opens it again."""
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -144,7 +143,6 @@ class Graph(BaseKind[Flow]):
         )
 
     def summarize(self) -> str:
-        """Return the most frequent topics and the recurring sequences of steps."""
         flows = self.flows()
         lines = [f"- {name}: {count} turns" for name, count in flows.topics(most=10)]
         if self.patterns:
@@ -155,7 +153,6 @@ class Graph(BaseKind[Flow]):
         return "\n".join(lines)
 
     def metrics(self) -> Metrics:
-        """Return the number, the size and the time range of the turns."""
         return Metrics(*self.flows().measure())
 
     def outcome(self, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
@@ -176,7 +173,6 @@ class Graph(BaseKind[Flow]):
         self.update_all(wait=lock.WAIT)
 
     def _append(self, session: str, messages: Sequence[Message]) -> list[str]:
-        """Append messages to a session's recall file; return the ids of the new ones."""
         log = recall.RecallLog(self.place.home, contents.HOST, Identity(session, ""))
         with lock.hold_lock(self.place.home, name=lock.INGEST):
             state = log.load_state() or message_records.ReadState()
@@ -250,7 +246,6 @@ class Graph(BaseKind[Flow]):
 
 
 def _parse_turn_id(ident: str) -> tuple[str, int]:
-    """Return the session and the number in the id of a turn; number 0 if it has none."""
     session, _, number = ident.removeprefix("flow/").rpartition("/")
     return session, int(number) if number.isdigit() else 0
 

@@ -87,7 +87,6 @@ class Static(ListedKind[StaticEntry]):
         return [found.entry.key]
 
     def delete(self, ident: str) -> None:
-        """Remove an entry. Raises `NotFoundError`."""
         remove(self.place, ident)
 
     def relevant(self, state: State, query: Query) -> Relevant:
@@ -102,20 +101,17 @@ class Static(ListedKind[StaticEntry]):
         return Relevant(found, confidence=1.0 if found else 0.0)
 
     def summarize(self) -> str:
-        """Return each key with the first line of its entry."""
         return "\n".join(
             f"- {each.key}: {each.text.lstrip().partition(chr(10))[0][:100]}"
             for each in self._list_items()
         )
 
     def _get(self, ident: str) -> list[Found]:
-        """Return the entry of a key. Raises `NotFoundError`."""
         if "key" not in self._indexes:
             return []
         return [self._make_found(get(self.place, ident).entry, 1.0)]
 
     def _find(self, query: Query) -> list[Found]:
-        """Return the entries with one of the categories and all tags, by text."""
         wanted = query.categories if "category" in self._indexes else ()
         tags = query.tags if "tags" in self._indexes else ()
         some = {

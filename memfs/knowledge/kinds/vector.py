@@ -169,7 +169,6 @@ class Vector(BaseKind[ChunkWindow]):
         return Relevant(tuple(found), confidence=confidence, sure=sure)
 
     def summarize(self) -> str:
-        """Return the most important sentences of the latest windows."""
         latest = list(self._log.read_live())[-_SUMMED_UP:]
         return summary.extract("\n".join(window.passage.text for window in latest), self._size)
 
@@ -188,7 +187,6 @@ class Vector(BaseKind[ChunkWindow]):
         return len(live) // 2 - len(made)
 
     def metrics(self) -> Metrics:
-        """Return the number, the size and the time range of the windows in use."""
         self._enforce_capacity()
         marks = list(self._log.get_live().values())
         times = [contents.format_time(mark.at) for mark in (marks[0], marks[-1])] if marks else []
@@ -199,7 +197,6 @@ class Vector(BaseKind[ChunkWindow]):
         return [self._make_found(window, 1.0)] if window else []
 
     def _find(self, query: Query) -> list[Found]:
-        """Return windows, messages and passages that match any of the queries."""
         return self._search_windows(query)[0]
 
     def _search_windows(self, query: Query, but: str = "") -> tuple[list[Found], bool]:

@@ -141,7 +141,6 @@ def delete_turns(db: sqlite3.Connection, folder: str, turns: Sequence[int]) -> N
 
 
 def _blank_vectors(path: str, turns: Iterable[int], dims: int) -> None:
-    """Zero the vectors of removed turns, so that no search finds them."""
     size = files.get_size(path)
     if not dims or not size:
         return

@@ -237,7 +237,6 @@ def classify_message(role: str, tool: str, text: str) -> str:
 
 
 def _classify_call(tool: str, text: str) -> str:
-    """Return the kind of a tool call, by the name of the tool or by its shell command."""
     name = tool.lower()
     known = _TOOLS.get(name)
     if known:
@@ -271,7 +270,6 @@ def _classify_simple(part: str) -> str:
 
 
 def _is_failure(text: str) -> bool:
-    """Return whether the output of a tool reports a failure."""
     begin = text[:_PRINTED]
     if not any(word in begin for word in _SIGNS) or not _FAILED.search(begin):
         return False
@@ -378,7 +376,6 @@ def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
 
 @cache
 def _filling() -> frozenset[str]:
-    """Return the words that name nothing, and their stems."""
     words = (*STOP, *_FILLING.split(), *prompt_relevance.TALK.split())
     return frozenset((*words, *lexical.stems(" ".join(words))))
 

@@ -57,7 +57,6 @@ class SessionGraph:
             db.close()
 
     def close(self) -> None:
-        """Close the database."""
         self._db.close()
 
     def is_current(self) -> bool:
@@ -66,7 +65,6 @@ class SessionGraph:
         return now is not None and then is not None and now[0] == then[0]
 
     def count_rows(self) -> dict[str, int]:
-        """Return the numbers of sessions, messages, turns and topics."""
         tables = ("session", "message", "turn", "topic")
         return {name: self._query(f"SELECT count(*) FROM {name}")[0][0] for name in tables}  # noqa: S608
 
@@ -139,7 +137,6 @@ class SessionGraph:
         return self._list_flows("WHERE s.name = ? ORDER BY s.began, t.session, t.number", name)
 
     def list_topic_turns(self, name: str) -> list[Flow]:
-        """Return the turns that discuss a topic, the oldest first."""
         return self._list_flows(
             "JOIN discusses d ON d.turn = t.id JOIN topic o ON o.id = d.topic "
             "WHERE o.name = ? ORDER BY t.at, t.id",
@@ -215,7 +212,6 @@ class SessionGraph:
         return [GraphEdge(node, f"message:{ident}", type, weight) for ident, type, weight in rows]
 
     def _weigh_shared_topics(self, text: str, among: Sequence[int]) -> dict[int, float]:
-        """Return the sum of weights of the topics that each turn shares with a text."""
         names = intents.extract_topics([text])
         rows = self._query(
             "SELECT d.turn, sum(d.weight) FROM discusses d JOIN topic o ON o.id = d.topic "  # noqa: S608
@@ -241,7 +237,6 @@ class SessionGraph:
         return {int(turn): 0.0 for turn, _ in rows}
 
     def _find_by_meaning(self, text: str) -> dict[int, float]:
-        """Return the turns nearest to a text, with the cosines of their prompts."""
         dims = self._encoder.dims if self._encoder else 0
         path = f"{self._folder}/{database.VECTORS}"
         whole = files.get_size(path) // dims if dims else 0
@@ -256,7 +251,6 @@ class SessionGraph:
         return {place + 1: 1.0 - distance for place, distance in pairs if distance < 1}
 
     def _list_flows(self, where: str, *given: object) -> list[Flow]:
-        """Return the turns of a query."""
         return [
             replace(Flow(*row), steps=tuple(row[_STEPS].split()))
             for row in self._query(f"{_FLOWS}{where}", given)
