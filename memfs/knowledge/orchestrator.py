@@ -65,6 +65,7 @@ class Orchestrator:
                 close()
 
     def register(self, kind: Kind) -> None:
+        """Add a kind; it replaces one with the same id."""
         self.kinds[kind.id] = kind
 
     def store(
@@ -211,10 +212,7 @@ def for_session(index: OpenStore) -> Orchestrator:
 
 
 def _drop_echoes(answer: Relevant, state: State) -> Relevant:
-    """Return an answer without what the model has before it: the task and the recent messages.
-
-    A prompt that was stored right before is no context for itself, nor are windows of a long one.
-    """
+    """Return an answer without what the model has before it: the task, recent messages."""
     texts = [state.task, *(message.text for message in state.recent)]
     known = [archive.merge_passages(storable(text)) for text in texts]
 

@@ -1,8 +1,4 @@
-"""Exchanges: a user's question, and all turns up to the next question. Hot path.
-
-They are read from the index around a turn that was found: the turns of its session, without the
-inputs and outputs of tools. Many sessions are read whole.
-"""
+"""Exchanges: a user's question, and all turns up to the next question. Hot path."""
 
 from memfs import files
 from memfs.core.snippet import split_words
@@ -67,10 +63,7 @@ class Exchange:
 
 
 def read_around(text: "TextIndex", session: str, host: str, number: int) -> list[Exchange]:
-    """Return the exchanges of a session around the turn with a document number, and its last ones.
-
-    Empty if the session's recall file was removed and the index is not updated yet.
-    """
+    """Return the exchanges of a session around a turn, and its last; none if it was removed."""
     only = [
         (Occur.Must, text.term_query("session", session)),
         *([(Occur.Must, text.term_query("host", host))] if host else []),
@@ -105,10 +98,7 @@ def _build_exchanges(turns: list[SessionTurn]) -> list[Exchange]:
 
 
 def _rate_recap(exchanges: list[Exchange]) -> None:
-    """Set how far the assistant's last turn says again what the user said in the session.
-
-    It is the share of its words that the user's turns have, above `_CHANCE`.
-    """
+    """Set how far the assistant's last turn says again what the user said in the session."""
     said = set(split_words("\n".join(each.question for each in exchanges)))
     for each in reversed(exchanges):
         answers = [turn for turn in each.turns if turn.role != "user"]

@@ -1,9 +1,4 @@
-"""What past sessions say about a file that an assistant opens. Hot path.
-
-Sessions in which somebody spoke of the file are found by its name: what tools read and wrote does
-not count, for they name every file. Of the exchanges in which it is named, and of those right
-behind, the sentences that decide are quoted, as they are for a prompt.
-"""
+"""What past sessions decided about a file that an assistant opens. Hot path."""
 
 from memfs.recall.answers import build_recollection
 from memfs.recall.exchanges import read_around

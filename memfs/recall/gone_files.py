@@ -91,10 +91,7 @@ class GoneFiles:
         return found[:_MOST_LINES]
 
     def describe(self, text: str, at: str, *, named: bool = False) -> tuple[str, ...]:
-        """Return which files that a text of a time names are gone, or where they are now.
-
-        Each is `named` in any case, or only where the text names several, or not all of its path.
-        """
+        """Return which files of a text are gone or moved; `named` in any case, or if unclear."""
         if self._by_name.keys().isdisjoint(_WORD.findall(text)):
             return ()  # nearly always: anchors take longer
         names = dict.fromkeys(each.name for each in find_anchors(text) if each.kind == "file")
@@ -124,10 +121,7 @@ class GoneFiles:
 
 
 def update(source: DataSource) -> bool:
-    """Bring the list of a project's commits up to date; return whether it changed.
-
-    The caller has the lock of the source.
-    """
+    """Bring the list of a project's commits up to date, under its lock; return if it changed."""
     sign = worktrees.sign_head(source.top)
     before = load(source)
     if not sign or (before and before.is_current()):

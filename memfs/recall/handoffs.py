@@ -1,9 +1,4 @@
-"""Handovers: what the next session is told of the last one, made from recall alone.
-
-From the end of a session's recall file: what was asked, how it closed, what is open, which files
-were edited, and the command that failed last. Made whenever the index is brought up to date, so
-that the start of a session only reads a small file (`store.handoff`).
-"""
+"""Handovers: what the next session is told of the last one, made from recall alone."""
 
 from __future__ import annotations
 
@@ -144,10 +139,7 @@ class _Work:
 
 
 def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | None:
-    """Make the handover of a session from its last messages; None if little was done in it.
-
-    That is: one prompt, and no file was edited and no item is open.
-    """
+    """Make the handover of a session from its last messages; None for a mere question."""
     said = [each for each in messages if not each.side]
     prompts = [each for each in said if each.role == "user"]
     if not prompts:

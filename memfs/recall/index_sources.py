@@ -89,10 +89,7 @@ Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
 
 
 def sources(place: Place, logs: Iterable[str] | None = None) -> list[IndexSource]:
-    """List the sources to index: recall of the project; all else of project and user.
-
-    `logs` limits the recall files, None: all.
-    """
+    """List what to index of project and user; `logs` limits the recall files, None: all."""
     paths = recall.sources(place.home) if logs is None else logs
     found = [IndexSource(path, "message", grows=True) for path in paths]
     for tier, store in place.list_lasting_tiers():
@@ -207,10 +204,7 @@ def open_feed(
 
 
 def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -> int:
-    """Make the missing vectors; return how many are left, if the model has changed.
-
-    A model that cannot be used makes none: a search says so.
-    """
+    """Make the missing vectors; return how many are left, if the model has changed."""
     files = model_config.load_wanted_model(place).files
     if files is None:
         return 0
@@ -224,10 +218,7 @@ def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -
 
 
 def open_engine(store: Store, index: str, model: ModelFiles | None) -> Engine:
-    """Open an index of a store for searching, with the vectors of a model, or by words alone.
-
-    Raises `StoreError` for a model that cannot be used.
-    """
+    """Open an index with a model's vectors, or by words alone. Raises `StoreError`."""
     local_folder.make(store)
     files.make_folder(index, private=True)
     if model is None:
@@ -344,10 +335,7 @@ def _read_block(source: IndexSource) -> Iterator[dict[str, object]]:
 
 
 def prepare_session_start(place: Place) -> None:
-    """Write what the start of a session reads: standing rules, and what the last sessions left.
-
-    The caller holds the index's lock.
-    """
+    """Write what the start of a session reads: rules, handovers. The caller locks."""
     from memfs.recall import handoffs  # with many patterns, which a search does without
 
     text = TextIndex.open(place.home.index)
@@ -357,10 +345,7 @@ def prepare_session_start(place: Place) -> None:
 
 
 def find_rules(text: TextIndex) -> list[StandingRule]:
-    """Return the rules that users stated, the newest first; of one subject only the latest.
-
-    One that is only likely takes no place of a certain one.
-    """
+    """Return the rules of users, the newest first, one for a subject; sure ones win."""
     found: list[StandingRule] = []
     room = dict(_MOST)
     for rule in _scan_rules(text):

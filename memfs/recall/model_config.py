@@ -69,10 +69,7 @@ def list_signatures(place: Place, previous: WantedModel | None) -> object:
 
 
 def get_active_model(index: str, configured: WantedModel) -> ModelFiles | None:
-    """Return the model whose vectors are searched: the former one until all have new vectors.
-
-    None: by words alone, since embeddings are off, or no model can be opened.
-    """
+    """Return the model that is searched, the former until all is embedded; None: words."""
     if configured.off:
         return None
     now = vector_layout.load_active_extent(index)

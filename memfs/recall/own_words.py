@@ -82,10 +82,7 @@ _LISTS = ("- ", "* ", "\u2022 ")
 
 
 def own_words(prompt: str) -> str:
-    """Return the user's own words of a prompt, sentence by sentence; "" if none are clearly so.
-
-    `…` stands for a quotation that is left out of a sentence.
-    """
+    """Return the user's own words of a prompt, or ""; `…` stands for a quotation in a sentence."""
     if len(prompt) > _PASTE:
         return ""
     cuts: list[str] = []
@@ -129,10 +126,7 @@ def _find_first(text: str, signs: str, at: int) -> int:
 
 
 def _find_element_end(text: str, start: int) -> int:
-    """Return where the element ends that starts there; 0 if there is none.
-
-    One that is not closed ends with the text, if its tag has a line to itself.
-    """
+    """Return where an element ends, 0: none; an open one on its own line never ends."""
     if text.startswith("<!--", start):
         return (text.find("-->", start) + 3) if "-->" in text[start:] else len(text)
     close = text.find(">", start)
@@ -218,10 +212,7 @@ def _cut_quotations(text: str, cuts: list[str]) -> str:
 
 
 def _find_closing(text: str, at: int) -> int:
-    """Return where the quotation that starts there ends; 0 if no quotation does.
-
-    One that nobody closes ends with its paragraph, unless it could be an apostrophe or an inch.
-    """
+    """Return where a quotation ends (an open one with its paragraph), 0 if none does."""
     sign, before = text[at], text[at - 1 : at]
     if sign not in _ALWAYS_OPEN and (before.isalnum() or not text[at + 1 : at + 2].strip()):
         return 0

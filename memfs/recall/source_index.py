@@ -72,10 +72,7 @@ def find_model(place: Place, source: DataSource) -> ModelFiles | None:
 
 
 def remove_unused_history(place: Place, wait: float = lock.WAIT) -> bool:
-    """Remove the project's commits if they are not to be read any more; return whether they were.
-
-    Raises `LockedError`.
-    """
+    """Remove unused commits; return whether there were any. Raises `LockedError`."""
     if place.project is None or not has_unused_history(place):
         return False
     remove(place.project, HISTORY, wait)

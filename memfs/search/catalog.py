@@ -50,10 +50,7 @@ class KnownSource(NamedTuple):
 
 
 def hash_ends(path: str, size: int) -> str:
-    """Return a hash of the ends of a file's first `size` bytes, "" if it cannot be read.
-
-    A file that replaced another may have the same inode, but not the same bytes.
-    """
+    """Return a hash of the ends of a file's first `size` bytes (inodes recur); "" if unreadable."""
     try:
         with logs.open_stream(path) as handle:
             head = handle.read(min(size, _SAMPLE))

@@ -74,10 +74,7 @@ class HitBuilder:
         return build_hit(document, words, why, score, self._format_neighbours(place), alike)
 
     def is_sure(self, order: list[int]) -> bool:
-        """Tell whether one of the best is clearly about the question, by its words and meaning.
-
-        True for a phrase or name that it contains; also without hits or terms, and for CJK text.
-        """
+        """Tell whether one of the best is clearly about the question, or that is unclear."""
         if not order or not self._terms or self._runs:
             return True
         exact = [each.lower() for each in (*self._question.phrases, *self._question.names)]

@@ -80,10 +80,7 @@ class HnswGraph:
     def find_nearest(
         self, rows: NDArray[np.int8], query: NDArray[np.int8], limit: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the nearest of all `rows` and their distances, approximately (see `exact_search`).
-
-        Rows that are newer than the graph are scanned.
-        """
+        """Return about the nearest of all `rows`, also newer ones, and their distances."""
         with self._lock:
             found = self.index.search(query, limit, threads=1)
         numbers, distances = self._equal.expand_equal(found.keys.astype(np.int64), found.distances)

@@ -134,10 +134,7 @@ class HybridSearch:
         return ranking.unite(found, more)
 
     def _apply_filter(self, vector: NDArray[np.int8], *, exact: bool) -> NDArray[np.int64] | None:
-        """Return the numbers of the documents that pass the filter; None: all of them.
-
-        If the filter passes very many, only the documents near the vector are checked against it.
-        """
+        """Return the documents that pass the filter, near ones if many; None: no filter."""
         if self._only is None:
             return None
         text, vectors = self._text, self._vectors
@@ -295,9 +292,6 @@ def _select_nearest_windows(
 
 
 def _compute_session_scores(groups: list[int], lexical: list[float]) -> list[float]:
-    """Return for each candidate the score of the best turn of its session.
-
-    Those that words found come first, the best of them before the others.
-    """
+    """Return for each candidate the score of the best turn of its session."""
     best = dict(zip(reversed(groups), reversed(lexical), strict=True))
     return [best[group] if group else score for group, score in zip(groups, lexical, strict=True)]

@@ -1,8 +1,4 @@
-"""Words inside words: the parts of identifiers, and pairs of characters in unspaced scripts.
-
-`getUserName`, `src/x.py` and `E_NO_SPACE` are found whole and by their parts. A text without spaces
-between its words is found by every pair of adjacent characters.
-"""
+"""Words inside words: the parts of identifiers, and pairs of characters in unspaced scripts."""
 
 from __future__ import annotations
 

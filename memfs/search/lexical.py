@@ -1,7 +1,4 @@
-"""The full-text index (tantivy). Hot path: nothing here needs numpy.
-
-Queries are built from analysed words, never parsed: a user's text is no query language.
-"""
+"""The full-text index (tantivy), without numpy. A user's text is no query language. Hot path."""
 
 import errno
 import json
@@ -142,10 +139,7 @@ class TextIndex:
             raise DamagedError(f"the index in {path} cannot be read", "search again") from error
 
     def parse_terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:
-        """Return the content words of `text`, the rarest first, at most `most`.
-
-        Words that no document has have frequency 0. A text of stop words alone keeps them.
-        """
+        """Return at most `most` content words of `text`, the rarest first, unknown ones last."""
         found = self._map_stems(text, self._words, self._stems)
         if not found:
             found = self._map_stems(text, _build_word_analyzer().build(), self._all_stems)
@@ -163,10 +157,7 @@ class TextIndex:
         return set(self._all_stems.analyze(str(stopwords.replace_surrogates(text))))
 
     def match_stems(self, wanted: WantedStems, text: str) -> set[str]:
-        """Return the wanted stems that a text has a word for.
-
-        Only words with a fitting beginning are stemmed: that takes longest for a long text.
-        """
+        """Return the wanted stems that a text has; only words that begin like one are stemmed."""
         clean = str(stopwords.replace_surrogates(text))
         words = b" %b " % clean.encode().translate(_RUNS)
         like: set[bytes] = set()
@@ -191,10 +182,7 @@ class TextIndex:
         return Term(part, part, count, self.documents)
 
     def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
-        """Return the query for any of `terms` and `more`, among the documents that `only` matches.
-
-        None if there is nothing to search for.
-        """
+        """Return the query for any of `terms` and `more` among what `only` matches, or None."""
         queries = [*(self.term_query("text", each.stem) for each in terms if each.frequency), *more]
         if not queries:
             return None
@@ -202,10 +190,7 @@ class TextIndex:
         return match_all(either, only and Query.const_score_query(only, 0.0))
 
     def part_query(self, word: str, boost: float) -> Query:
-        """Return the query for a word part: of an identifier, or of a CJK text.
-
-        It scores as in a text of average length: how many other parts a text has tells nothing.
-        """
+        """Return the query for a part of a name or CJK text; a text's length does not count."""
         query = Query.const_score_query(self.term_query("parts", word.lower()), 1.0)
         return Query.boost_query(query, boost * self.build_part_term(word.lower()).idf)
 
@@ -290,10 +275,7 @@ class TextIndex:
         return [int(value or 0) for value in values]
 
     def find_addresses(self, numbers: "Iterable[int]") -> dict[int, tantivy.DocAddress]:
-        """Return the addresses of documents by number, without deleted ones.
-
-        One query each: a joint query takes twice the time, and does not return the numbers.
-        """
+        """Return the addresses of existing documents by number (one query each is fastest)."""
         found = {}
         for number in numbers:
             for _, address in self.search(self.term_query("num", number), 1):
@@ -321,11 +303,7 @@ class TextIndex:
         return self.add_json(map(prepare_document, documents))
 
     def add_json(self, documents: "Iterable[str]") -> int:
-        """Add documents prepared by `doc_json.prepare_document`; return how many.
-
-        JSON takes two thirds of the time of a call for each field. Raises `ValueError` for values
-        that do not fit the schema.
-        """
+        """Add prepared documents (see `doc_json`); return how many. Raises `ValueError`."""
         writer = self._open_writer()
         count = 0
         for document in documents:
@@ -391,10 +369,7 @@ def match_all(*queries: "Query | None") -> Query:
 
 
 def list_files_to_check(folder: str, looks: dict[str, str]) -> list[str]:
-    """List the files of an index whose checksums are not verified yet (see `segments`).
-
-    Files that are being written are left out. Raises `OSError`, `ValueError`.
-    """
+    """List the files of an index to verify (see `segments`). Raises `OSError`, `ValueError`."""
     meta = json.loads(files.read(f"{folder}/{TEXT}/meta.json") or "")
     used: dict[str, str] = {}
     for each in meta["segments"] if isinstance(meta, dict) else ():

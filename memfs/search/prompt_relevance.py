@@ -1,8 +1,4 @@
-"""The subject of a prompt, and the ranking for it. Hot path.
-
-Most prompts are about the work ("ok, run the tests again"), and name nothing to look up: their
-words tell that before anything is searched. A silent hook is better than a wrong reminder.
-"""
+"""The subject of a prompt, its query and its ranking; most prompts have none. Hot path."""
 
 from memfs.search import lexical, stopwords
 from memfs.search.lexical import MOST_WORDS, Occur, Query, WantedStems, get_field
@@ -100,10 +96,7 @@ class PromptQuery:
 
 
 def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery | None":
-    """Return the subject of a prompt; None if it has none, or there is nothing to recall.
-
-    Words about the work itself are left out.
-    """
+    """Return the subject of a prompt; None if it has none, or there is nothing to recall."""
     if _has_nothing_to_recall(text, session):
         return None
     prompt = trim_prompt(prompt)

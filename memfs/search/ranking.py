@@ -1,7 +1,4 @@
-"""Search by words (BM25), and a ranking: candidates in order, their evidence, their duplicates.
-
-Nothing here needs numpy: the maker of a ranking may use it, a search by words does without.
-"""
+"""Search by words (BM25), and a ranking: candidates, evidence, duplicates. Needs no numpy."""
 
 from __future__ import annotations
 
@@ -138,10 +135,7 @@ class Ranking:
         return kept, alike
 
     def rank_sessions(self) -> list[tuple[float, list[int]]]:
-        """Return the score and the turns of each session, the best first.
-
-        A session scores as its best turn, plus a third, a ninth and so on of the further ones.
-        """
+        """Return the score and turns of each session: its best, a third of the next, a ninth."""
         turns: dict[int, list[int]] = {}
         for place in self._deduplicate(self.group)[0]:
             if self.group[place]:

@@ -361,10 +361,7 @@ def flatten_ranges(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray
 
 
 def most(values: NDArray[Number], counts: NDArray[np.intp]) -> NDArray[Number]:
-    """Return the maximum of each owner's values, 0 for an owner without values.
-
-    `values` (n, or n x m: by column) are grouped by owner, `counts` holds each group's size.
-    """
+    """Return the maximum of each owner's values, 0 for none; `counts` are group sizes."""
     least = counts.min(initial=1)
     if least and len(values) == len(counts):
         return values

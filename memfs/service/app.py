@@ -333,11 +333,7 @@ class RequestHandlers:
         return ServiceAnswer(text, on_taken, lock.release)
 
     def _get_lock(self, place: Place) -> threading.Lock:
-        """Return the lock that makes the prompts of a session wait for each other.
-
-        Where our hooks are installed twice, some assistants run both at once: the second must not
-        repeat what the first was shown.
-        """
+        """Return the lock of a session: a hook installed twice must not repeat itself."""
         with self._lock:
             if len(self._locks) > _SESSIONS:
                 self._locks = {key: lock for key, lock in self._locks.items() if lock.locked()}
@@ -431,10 +427,7 @@ class StorePool:
             return list(self._stores.values())
 
     def refresh(self, store: OpenStore) -> None:
-        """Open the published indexes of a store, unless it is gone. Raises as `OpenStore.refresh`.
-
-        What cannot be opened is tried again once a newer index is published.
-        """
+        """Open the published indexes of a store, unless it is gone. May raise."""
         if not is_gone(store):
             store.refresh()
 
@@ -454,10 +447,7 @@ class StorePool:
 
 
 def is_gone(store: OpenStore) -> bool:
-    """Return whether a store was removed, or is not trusted any more.
-
-    It stays open for long, so that the disk is asked: it may have been trusted when it was opened.
-    """
+    """Return whether a store was removed, or is not trusted any more, as the disk says."""
     project = store.place.project
     trusted = project is None or store_paths.is_trusted(project)
     return not trusted or not files.is_folder(store.place.home.root)

@@ -69,11 +69,7 @@ class Job:
         self.not_before = min(self.not_before, other.not_before)
 
     def yields_to(self, other: Job) -> bool:
-        """Tell whether this running job stops for another one.
-
-        It does for what is to be read, and for another store: a store that finishes is not put off
-        for itself.
-        """
+        """Tell whether this running job stops for another: what reads, or another store's."""
         return not other.finish or (self.finish and self.store is not other.store)
 
 

@@ -42,11 +42,7 @@ _PLACES = 9  # digits of a part of a version that count
 
 
 def run_detached(claimed: str, folder: str) -> None:
-    """Run the service of this user, unless one runs, until it is no longer needed.
-
-    `claimed` is the file descriptor of its lock, which it was given. The store that serves `folder`
-    is loaded first.
-    """
+    """Run the service of this user, with its lock `claimed`, and load the store of `folder`."""
     user = store_paths.user_store()
     if user is None:
         return

@@ -1,8 +1,4 @@
-"""Watches of folders, with changes reported together after a moment without any.
-
-Folders may be missing, and may be removed and made again: then the nearest folder above them is
-watched. Where the system has no more watches, they are polled.
-"""
+"""Watches of folders, present or missing, with changes reported after a moment without any."""
 
 from __future__ import annotations
 
@@ -79,10 +75,7 @@ class FolderWatch:
         self._thread.start()
 
     def add(self, key: Hashable, folders: Callable[[], Iterable[str]]) -> None:
-        """Watch folders, and all below them, for a key; they need not exist.
-
-        `folders` is called in the thread that watches.
-        """
+        """Watch folders, which need not exist; `folders` is called in the watching thread."""
         with self._news:
             self._wanted[key] = folders
         self.check_folders()
@@ -295,10 +288,7 @@ class SourceWatch:
         self._lock = threading.Lock()
 
     def update(self, store: OpenStore) -> None:
-        """Watch the sources that a store has now, and index what is not watched if it changed.
-
-        What was read of commits is removed if they are no source any more.
-        """
+        """Watch the sources a store has now; queue what changed unwatched, or is no source now."""
         sources = data_sources.list_searched(store.place)
         folders = {source: _list_folders(source) for source in sources}
         self._set_keys(store, {WatchedSource(s.index, each) for s, each in folders.items() if each})

@@ -126,10 +126,7 @@ class BaseKind(ABC, Generic[Item]):
 
     @abstractmethod
     def _evict(self, choose: Choose) -> int:
-        """Archive the oldest items of this place's own store; return their number.
-
-        A project's configuration does not apply to what is in the user's store.
-        """
+        """Archive the oldest items of this place's own store, not the user's; return how many."""
 
     def _enforce_capacity(self) -> None:
         if self.capacity.bounded:
@@ -229,10 +226,7 @@ def get_mode(engine: Engine) -> Mode:
 
 
 def _score_texts(queries: Sequence[str], texts: Sequence[str], *, words: bool) -> list[float]:
-    """Return the relevance of each text to its nearest query, on one scale for all kinds.
-
-    Compares vectors of the bundled model, or with `words` only words.
-    """
+    """Return the relevance of each text to its nearest query, one scale for all kinds."""
     if not texts:
         return []
     if words:

@@ -115,10 +115,7 @@ def _clean(value: object) -> object:
 
 
 def format_time(value: object) -> str:
-    """Format a time as ISO 8601 in UTC: now for none, the beginning of a year or month.
-
-    Raises `MemfsError`.
-    """
+    """Format a time as ISO 8601 in UTC: now for none, a year's beginning. Raises `MemfsError`."""
     if value is None or value == "":
         return clock.now()
     try:

@@ -139,6 +139,7 @@ class Facts(ListedKind[Fact]):
         return Relevant(tuple(best), fact_store.format_summary(relevant), round(sure, 4))
 
     def summarize(self) -> str:
+        """Return the active facts, by category."""
         return fact_store.format_summary(list(self._load_facts().values())[-_LATEST:])
 
     def compress(self) -> int:

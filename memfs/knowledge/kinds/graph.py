@@ -82,10 +82,7 @@ class Graph(BaseKind[Flow]):
     def update_all(
         self, tick: Callable[[int], object] = lambda _: None, *, wait: float = 0.0
     ) -> int:
-        """Read new messages from recall; return their number, 0 if another process has the lock.
-
-        Calls `tick` with the number of messages that were read.
-        """
+        """Read new messages from recall; return how many, 0 if another process does."""
         with suppress(LockedError):
             done = builder.update(self.place.home, self._encoder(), tick, wait=wait)
             if done or self.capacity.ttl:
@@ -106,6 +103,7 @@ class Graph(BaseKind[Flow]):
         return self._open
 
     def close(self) -> None:
+        """Close the database; the next query opens it again."""
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -143,6 +141,7 @@ class Graph(BaseKind[Flow]):
         )
 
     def summarize(self) -> str:
+        """Return the most frequent topics and the recurring sequences of steps."""
         flows = self.flows()
         lines = [f"- {name}: {count} turns" for name, count in flows.topics(most=10)]
         if self.patterns:

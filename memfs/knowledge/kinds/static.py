@@ -87,6 +87,7 @@ class Static(ListedKind[StaticEntry]):
         return [found.entry.key]
 
     def delete(self, ident: str) -> None:
+        """Remove an entry. Raises `NotFoundError`."""
         remove(self.place, ident)
 
     def relevant(self, state: State, query: Query) -> Relevant:
@@ -101,6 +102,7 @@ class Static(ListedKind[StaticEntry]):
         return Relevant(found, confidence=1.0 if found else 0.0)
 
     def summarize(self) -> str:
+        """Return each key with the first line of its entry."""
         return "\n".join(
             f"- {each.key}: {each.text.lstrip().partition(chr(10))[0][:100]}"
             for each in self._list_items()

@@ -105,10 +105,7 @@ class Vector(BaseKind[ChunkWindow]):
         return ids
 
     def similar(self, text: str, limit: int = 5, *, but: str = "") -> list[Found]:
-        """Return the conversations most relevant to a text, each with its best turns.
-
-        `but` is a session to leave out, "" for none.
-        """
+        """Return the conversations most relevant to a text (not `but`), with their best turns."""
         only = _make_filter(Query(), but)
         found = self._index.ask(
             "hybrid",
@@ -200,10 +197,7 @@ class Vector(BaseKind[ChunkWindow]):
         return self._search_windows(query)[0]
 
     def _search_windows(self, query: Query, but: str = "") -> tuple[list[Found], bool]:
-        """Return the items found, and whether some of them are clearly about a query.
-
-        `but` is a session to leave out, "" for none.
-        """
+        """Return the items found (none of session `but`), and whether some surely fit."""
         first = self._find_first()
         pinned = {labels.qualify(b.tier, b.label) for b in blocks.load(self.place) if b.pinned}
         oldest = time.time() - self._retention if self._retention else 0

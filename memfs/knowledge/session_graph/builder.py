@@ -177,10 +177,7 @@ class _Run:
                 self._tick(known.messages - before)
 
     def _read(self, path: str, known: _Known, sign: str) -> _Known:
-        """Read new messages of a session, and write them; return how far it was read.
-
-        Its signature is "" if there may be more.
-        """
+        """Read and write new messages of a session; return how far (signature "": not all)."""
         turn = OpenTurn(**json.loads(known.turn)) if known.turn else None
         written = turn.number if turn else 0
         changed = [turn] if turn else []

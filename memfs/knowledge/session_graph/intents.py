@@ -1,7 +1,4 @@
-"""Intents of messages: of prompts, of an assistant's replies, and the kinds of tool calls; topics.
-
-By rules over the beginning of a text, without a model.
-"""
+"""Intents of messages, kinds of tool calls, and topics: by rules, without a model."""
 
 from __future__ import annotations
 
@@ -249,10 +246,7 @@ def _classify_call(tool: str, text: str) -> str:
 
 
 def _classify_command(text: str) -> str:
-    """Return the kind of a shell command, from the arguments of its tool.
-
-    Of several commands a check or a commit wins, else the first known one.
-    """
+    """Return the kind of a shell command: of several, a check or commit wins."""
     match = _CALLED.search(text)
     line = _END_OF_LIST.sub("", (match[1] if match else text).strip())
     kinds = [_classify_simple(part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
@@ -358,10 +352,7 @@ unless upon usually went whatever whenever wherever whether whose written wrote
 
 
 def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
-    """Return the common topics of related texts, the weightiest first.
-
-    Words of the first text count twice.
-    """
+    """Return the common topics of texts, the weightiest first; the first text counts twice."""
     weights: Counter[str] = Counter()
     for place, text in enumerate(texts):
         factor = 2 if place == 0 else 1

@@ -92,10 +92,7 @@ class SessionGraph:
         ][:limit]
 
     def _rank(self, text: str, near: Mapping[int, float], threshold: float) -> list[Flow]:
-        """Return turns ranked by their cosine to a text and by shared topics, the best first.
-
-        `near` has cosines by turn. Turns with a relevance below the threshold are left out.
-        """
+        """Return turns of at least `threshold`, by cosine (`near`) and shared topics."""
         near = {turn: cosine for turn, cosine in near.items() if cosine + _MOST_TOPICS >= threshold}
         shared = self._weigh_shared_topics(text, list(near)) if near else {}
         scores = {
@@ -222,10 +219,7 @@ class SessionGraph:
         return {int(turn): float(much) for turn, much in rows}
 
     def _find_by_topics(self, text: str) -> dict[int, float]:
-        """Return the turns that share topics with a text, each with a cosine of 0.
-
-        Ignores topics of very many turns.
-        """
+        """Return turns that share (not too common) topics with a text, with cosine 0."""
         names = intents.extract_topics([text])
         rows = self._query(
             "SELECT d.turn, sum(d.weight) AS much FROM topic o JOIN discusses d "  # noqa: S608
@@ -269,10 +263,7 @@ def _make_marks(values: Sequence[object]) -> str:
 
 
 def find_patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> list[Pattern]:
-    """Return the sequences that occur in several turns, given as (steps, outcome).
-
-    Long and frequent ones come first. A part of a longer one that is as frequent is left out.
-    """
+    """Return the sequences that several turns have, given as (steps, outcome)."""
     counts: Counter[tuple[str, ...]] = Counter()
     good: Counter[tuple[str, ...]] = Counter()
     bad: Counter[tuple[str, ...]] = Counter()
