@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -49,9 +49,8 @@ def sync(
     continued. `stage` is called as in `index_sources.sync`: "looking", "indexing" (files) and
     "embedding" (documents). Without it, many vectors of a new model are left to make.
     """
-    store = _get_store(place, source)
     try:
-        with hold_lock(store, source.name, wait):
+        with hold_lock(place.store(source.tier), source.name, wait):
             try:
                 return _sync(place, source, stage, embed=embed)
             except DamagedError:
@@ -90,12 +89,9 @@ def remove_locked(store: Store, name: str) -> None:
     trees.remove(f"{store.sources}/{name}")
 
 
-@contextmanager
-def hold_lock(store: Store, name: str, wait: float = lock.WAIT) -> Iterator[None]:
+def hold_lock(store: Store, name: str, wait: float = lock.WAIT) -> AbstractContextManager[object]:
     """Hold the lock of a source. Raises `LockedError`."""
-    lock_name = f"{os.path.basename(store.sources)}.{name}.lock"
-    with lock.hold_lock(store, wait, lock_name):
-        yield
+    return lock.hold_lock(store, wait, f"{os.path.basename(store.sources)}.{name}.lock")
 
 
 def _sync(
@@ -246,7 +242,3 @@ def _write(source: DataSource, name: str, value: object) -> None:
 
 def _show(source: DataSource, path: str) -> str:
     return f"{source.shown}{path[len(source.top) + 1 :]}"
-
-
-def _get_store(place: Place, source: DataSource) -> Store:
-    return place.store(source.tier)

@@ -71,7 +71,8 @@ class HitBuilder:
         words = self._match_words(content)
         why = tuple(self._list_reasons(place, content, words))
         score = round(min(1.0, self.found.scores[place]), 4)
-        return build_hit(document, words, why, score, self._format_neighbours(place), alike)
+        before, after = map(self._format_neighbour, self.found.near[place])
+        return build_hit(document, words, why, score, (before, after), alike)
 
     def is_sure(self, order: list[int]) -> bool:
         """Tell whether one of the best is clearly about the question, or that is unclear."""
@@ -143,26 +144,14 @@ class HitBuilder:
             why.append("of that time")
         return why or ["parts of words"]
 
-    def _format_neighbours(self, place: int) -> tuple[str, str]:
-        before, after = self.found.near[place]
-        return self._format_neighbour(place, before, -1), self._format_neighbour(place, after, 1)
-
-    def _format_neighbour(self, place: int, number: int, step: int) -> str:
-        document = self._load_neighbour(place, number, step) if number else None
-        if document is None:
-            return ""
-        content = snippet(get_field(document, "text")[:_NEIGHBOUR_TEXT], [], _BESIDE)
-        who = get_field(document, "speaker") or get_field(document, "role")
-        return f"{who}: {content}" if content else ""
-
-    def _load_neighbour(self, place: int, number: int, step: int) -> Document | None:
-        """Return the document `number`, mostly found beside the candidate in the index."""
-        address = self._addresses[self.found.numbers[place]]
-        found = self._text.load_neighbour(address, step)
-        if found is None or found.get_first("num") != number:
-            addresses = self._text.find_addresses([number])
-            found = self._text.load_document(addresses[number]) if addresses else None
-        return found
+    def _format_neighbour(self, number: int) -> str:
+        """Return a turn beside a message, shortened; "" for none (0)."""
+        for address in self._text.find_addresses([number] if number else ()).values():
+            document = self._text.load_document(address)
+            content = snippet(get_field(document, "text")[:_NEIGHBOUR_TEXT], [], _BESIDE)
+            who = get_field(document, "speaker") or get_field(document, "role")
+            return f"{who}: {content}" if content else ""
+        return ""
 
 
 def build_hit(

@@ -285,13 +285,6 @@ class TextIndex:
     def load_document(self, address: tantivy.DocAddress) -> tantivy.Document:
         return self.searcher.doc(address)
 
-    def load_neighbour(self, address: tantivy.DocAddress, step: int) -> "tantivy.Document | None":
-        """Return the document `step` positions on in its segment, also a deleted one; or None."""
-        try:
-            return self.load_document(tantivy.DocAddress(address.segment_ord, address.doc + step))
-        except (ValueError, OverflowError):
-            return None
-
     def read_fields(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
         found: dict[str, list[object]] = self.load_document(address).to_dict()
         return found

@@ -391,11 +391,10 @@ def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
         yield batch
 
 
-def split_windows(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
-    """Cut a text into windows of `window` words that share `overlap` words; one at least."""
+def split_windows(text: str) -> list[str]:
+    """Cut a text into windows of `WINDOW` words that share `OVERLAP` words; one at least."""
     words = text.split()
-    if len(words) <= window:
+    if len(words) <= WINDOW:
         return [text]
-    step = window - overlap
-    starts = range(0, max(1, len(words) - overlap), step)
-    return [" ".join(words[start : start + window]) for start in starts]
+    starts = range(0, max(1, len(words) - OVERLAP), WINDOW - OVERLAP)
+    return [" ".join(words[start : start + WINDOW]) for start in starts]

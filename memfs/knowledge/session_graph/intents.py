@@ -351,7 +351,7 @@ unless upon usually went whatever whenever wherever whether whose written wrote
 """
 
 
-def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
+def extract_topics(texts: Sequence[str]) -> list[str]:
     """Return the common topics of texts, the weightiest first; the first text counts twice."""
     weights: Counter[str] = Counter()
     for place, text in enumerate(texts):
@@ -362,7 +362,7 @@ def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
             if weight:
                 weights[folded] += weight * factor
     ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [word for word, _ in ordered[:most]]
+    return [word for word, _ in ordered[:MOST]]
 
 
 @cache

@@ -69,14 +69,7 @@ class SessionGraph:
         return {name: self._query(f"SELECT count(*) FROM {name}")[0][0] for name in tables}  # noqa: S608
 
     def find_similar(
-        self,
-        text: str,
-        limit: int = 5,
-        *,
-        but: str = "",
-        outcome: int | None = None,
-        intent: str = "",
-        threshold: float = 0.0,
+        self, text: str, limit: int = 5, *, but: str = "", intent: str = "", threshold: float = 0.0
     ) -> list[Flow]:
         """Return the turns whose prompts are most similar to a text, the most similar first.
 
@@ -86,9 +79,7 @@ class SessionGraph:
         return [
             flow
             for flow in self._rank(text, near, threshold)
-            if (not but or flow.session != but)
-            and outcome in (None, flow.outcome)
-            and intent in ("", flow.intent)
+            if (not but or flow.session != but) and intent in ("", flow.intent)
         ][:limit]
 
     def _rank(self, text: str, near: Mapping[int, float], threshold: float) -> list[Flow]:
