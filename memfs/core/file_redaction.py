@@ -35,19 +35,19 @@ def find(text: str, form: Form) -> list[FileSecret]:
     """List the secrets of a file, each once a line."""
     found: list[FileSecret] = []
     for number, part in enumerate(text.split("\n") if form == "lines" else [text], 1):
-        try:
-            texts = None if form == "text" else list(_iterate_texts(json.loads(part)))
-        except (ValueError, RecursionError):
-            texts = None
-        if texts is None:
-            found += [FileSecret(number + line, kind, masked) for line, kind, masked in _scan(part)]
-        else:
-            found += [
-                FileSecret(number, kind, masked)
-                for each in texts
-                for _, kind, masked in _scan(each)
-            ]
+        texts = [part] if form == "text" else list_texts(part)
+        for each in texts:
+            is_plain = each is part
+            found += [FileSecret(number + line * is_plain, *what) for line, *what in _scan(each)]
     return list(dict.fromkeys(found))
+
+
+def list_texts(text: str) -> list[str]:
+    """Return the texts in JSON, without its names; of what is no JSON all of it."""
+    try:
+        return list(_iterate_texts(json.loads(text)))
+    except (ValueError, RecursionError):
+        return [text]
 
 
 def redact_file(text: str, form: Form) -> str:

@@ -12,9 +12,8 @@ import pytest
 from memfs.core import records
 from memfs.core.records import Passage
 from memfs.hosts import markdown
-from memfs.importers import undo
-from memfs.importers.writers import basic_memory, contents
-from memfs.importers.writers.contents import MemoryContents
+from memfs.importers import undo, writers
+from memfs.importers.writers import MemoryContents
 from memfs.secrets import find_secrets
 from memfs.store import clock, commits, journal, store_paths
 from memfs.team import membership, protocol
@@ -185,7 +184,7 @@ TEXT = "the build takes four minutes\n"
 PASSAGE = Passage(clock.unique(), TEXT, "2026-05-03T10:00:00Z", 5, (), "")
 OURS = {
     "passage": PASSAGE.id,
-    "file of a passage": contents.make_name(PASSAGE),
+    "file of a passage": writers.make_name(PASSAGE),
     "import": undo.make_id(),
     "key of an import": undo.hash_text(TEXT),
     "block": journal.digest(TEXT),
@@ -195,7 +194,7 @@ OURS = {
     "message of a team": protocol.compute_id("claude", UUID, UUID, "", "user", TEXT),
     "origin of a project": protocol.hash_origin("https://git.acme.dev/shop.git"),
     "server of a team": membership.make_key("https://team.acme.dev"),
-    "mark of a chat": markdown.compile_marks([TEXT]),
+    "mark of a chat": markdown.hash_lines([TEXT]),
     "version of git": commits.blob_id(TEXT.encode(), 40),
     "session": UUID,
 }
@@ -223,5 +222,5 @@ def test_the_names_of_exported_notes_are_none() -> None:
     for _ in range(400):
         title = " ".join(LOTS.choices(words, k=LOTS.randint(3, 9)))
         passage = Passage(clock.unique(), f"# {title}\n\n{TEXT}", "2026-05-03T10:00:00Z", 5, (), "")
-        for note in basic_memory.make_files(MemoryContents("x", (), (passage,), {})).values():
+        for note in writers.write_basic_memory(MemoryContents("x", (), (passage,), {})).values():
             assert find_secrets(note.decode()) == []
