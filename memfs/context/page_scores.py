@@ -1,8 +1,6 @@
 """Paging: when parts of blocks go out of context, their scores, and what becomes of each.
 
-A part is a list item, a single line, or a wrapped paragraph. Its worth depends on its similarity
-to the task (by embedding, also through similar parts), on references in recent messages, on its
-importance, and on its age. Headings are never paged out.
+A part is a list item, a single line, or a wrapped paragraph. Headings are never paged out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Notices for the person in front of an assistant: one line on what memory did. Hot path.
-
-Assistants show them, and no model reads them (`Reply.notice`).
-"""
+"""Notices for the person in front of an assistant, which no model reads. Hot path."""
 
 from memfs import files
 from memfs.core import label as labels

@@ -1,7 +1,6 @@
 """Blocks, changes and hits as text for a host's prompt. Hot path.
 
-Lengths are UTF-16 code units, which is what hosts count (Claude Code and Cursor replace an output
-of more than 10,000 by a preview).
+Lengths are UTF-16 code units: hosts replace an output of more than 10,000 of them by a preview.
 """
 
 from memfs.core.block import WARN_AT, Block

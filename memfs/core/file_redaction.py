@@ -1,7 +1,6 @@
-"""Secrets in whole files: where they are, and the same files without them. Pure.
+"""Secrets in files of text, JSON, or JSON lines: where they are, and the same without them. Pure.
 
-A file is plain text, JSON, or JSON lines. In JSON the decoded strings are searched; names (ids,
-times, labels) are left alone. What is no JSON is plain text.
+In JSON the decoded strings are searched; names (ids, times, labels) are left alone.
 """
 
 from __future__ import annotations

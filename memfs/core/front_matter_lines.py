@@ -1,8 +1,4 @@
-"""Front matter by its lines: what is no YAML, what its author wrote, a fence that is missing.
-
-Imported only where the strict reader gave up or a text looks odd. Lines are split at LF alone, as
-everywhere.
-"""
+"""Front matter by its lines: what is no YAML, what its author wrote, a fence that is missing."""
 
 from memfs.core import frontmatter
 

@@ -1,7 +1,6 @@
 """Merge two versions of a block file, and mend one that git left with conflict markers in it.
 
-Nothing that either side wrote is dropped, except where a rule for front matter picks one of two
-values. Texts are whole files decoded with `surrogateescape`.
+Nothing that either side wrote is dropped, except where front matter can have one of two values.
 """
 
 from __future__ import annotations

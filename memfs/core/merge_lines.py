@@ -1,8 +1,7 @@
-"""Merge two texts by line against their base; what either side wrote is kept.
+"""Merge two texts by line against their base.
 
-Not diff3: a region in which both sides changed something is not handed back as a conflict. In it a
-line of the base stays if both sides kept it, and what both sides wrote there is joined: first ours,
-then theirs, what both wrote once.
+Not diff3: where both sides changed a region, a line of the base stays if both kept it, and what
+both wrote there is joined: first ours, then theirs, what both wrote once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Which files and commands a block is about: the globs of its front matter. Hot path.
 
-`paths` are globs of files, relative to the project: `*` and `?` stay in a folder, `**` crosses
-folders, `{a,b}` is either. One without a slash is of any folder, one that ends with a slash of all
-below it. `commands` are globs of simple commands. Nothing here can take long: each glob is short,
-and is matched in steps bounded by its length times that of the text.
+In `paths` `*` and `?` stay in a folder, `**` crosses folders, `{a,b}` is either. A glob without a
+slash is of any folder, one that ends with a slash of all below it. Matching takes bounded time.
 """
 
 import posixpath

@@ -1,8 +1,6 @@
 """The simple commands in a shell line, by its form: nothing is run or expanded. Hot path.
 
-A line is split at `&&`, `||`, `;`, `|`, `&`, line ends and parentheses outside of quotes. What a
-substitution or `sh -c` runs is a line of its own. Here-documents and comments are left out. It is
-for rules that people write for an assistant, and no lock: a shell has other ways.
+For rules that people write for an assistant, and no lock: a shell has other ways.
 """
 
 _MOST = 20_000  # characters of a line that are looked at, without here-documents

@@ -1,7 +1,6 @@
 """Front matter where it is written, and where the strict reader gave up. Not for the hot path.
 
-Values are replaced where ruamel.yaml says that they are, so that everything else keeps its bytes;
-the result is then read again and must hold the new values and every other one unchanged.
+Values are replaced in place: everything else keeps its bytes, which is verified.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memfs.core import brief_layout
 from memfs.core.block import Block
-from tests.core.samples import NAMES, block
+from tests.core.samples import NAMES, UNPINNED, block, brief
 from tests.examples import examples
 
 HUMAN = """\
@@ -23,11 +23,6 @@ Name: Alice
 Languages: TypeScript (preferred), Python
 """
 RULES = "---\ndescription: The rules.\nread_only: true\n---\nNever push to main.\n"
-UNPINNED = "---\npinned: false\n---\n"
-
-
-def brief(*blocks: Block, guidance: str = "", budget: int = brief_layout.BUDGET) -> str:
-    return brief_layout.brief(list(blocks), guidance, NAMES, budget)
 
 
 def test_the_whole_brief() -> None:
@@ -186,7 +181,7 @@ BLOCKS = st.lists(
 
 
 @given(BLOCKS, st.sampled_from(["", "What to keep. " * 20]), st.integers(2000, 12_000))
-@examples(300)
+@examples(200)
 def test_a_brief_fits_its_budget_whatever_the_blocks_are(
     blocks: list[Block], guidance: str, budget: int
 ) -> None:
@@ -319,7 +314,7 @@ def test_a_change_cannot_imitate_the_frame(gap: str) -> None:
     ),
     st.integers(500, 9500),
 )
-@examples(150)
+@examples(100)
 def test_changes_fit_their_budget(
     pairs: list[tuple[Block | None, Block | None]], budget: int
 ) -> None:

@@ -79,19 +79,12 @@ def test_a_quoted_word_that_is_said_to_be_a_password_is_one(quote: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        # Names in programs, and of versions.
         *("    password: SecretStr", "    def visit_Pass(self, n: ast3.Pass) -> PassStmt:"),
         *("module.exports.PassThrough = CollectPassThrough", "  password: readPassword,"),
         *("Buffer.from(password, 'base64')", "apt\tpasswd\t1:4.13+dfsg1-1+deb12u1"),
         'MovedAttribute("HTTPPasswordMgr", "urllib2", "urllib.request")',
-    ],
-)
-def test_names_in_programs_and_of_versions_are_none(text: str) -> None:
-    assert find_secrets(text) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+        # Sentences about passwords.
         "the password manager of choice is 1Password",
         "the algorithm of the password hash is PBKDF2-SHA512",
         "Use SHA-256 as the password hash",
@@ -103,15 +96,7 @@ def test_names_in_programs_and_of_versions_are_none(text: str) -> None:
         "Pass type_comments=True to get them",
         "'passwd', 'splitport', 'splituser'",
         "`PWD=word` is a password where a user is named",
-    ],
-)
-def test_a_sentence_about_passwords_holds_none(text: str) -> None:
-    assert find_secrets(text) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+        # What lets nobody in.
         f"-H 'X-Request-Id: {UUID}'",
         f'-H "X-Acme-Trace: {KEY}"',
         "Authorization: Bearer <token from the dashboard>",
@@ -125,5 +110,5 @@ def test_a_sentence_about_passwords_holds_none(text: str) -> None:
         "use password authentication@v2 for that",
     ],
 )
-def test_what_lets_nobody_in_is_left(text: str) -> None:
+def test_what_holds_no_password_is_left(text: str) -> None:
     assert find_secrets(text) == []

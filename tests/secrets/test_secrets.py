@@ -231,25 +231,17 @@ TEXTS = st.one_of(st.text(), st.lists(st.one_of(PIECES, st.text(max_size=6))).ma
 
 
 @given(TEXTS)
-def test_spans_are_in_the_text_in_order_and_apart(text: str) -> None:
+def test_what_is_redacted_is_every_secret_and_nothing_else(text: str) -> None:
     at = 0
     for kind, start, end in find_secrets(text):
         assert kind
         assert at <= start < end <= len(text)
         at = end
-
-
-@given(TEXTS)
-def test_redacted_text_holds_no_secret_and_stays_as_it_is(text: str) -> None:
     once = redact(text)
     assert find_secrets(once) == []
     assert redact(once) == once
-
-
-@given(TEXTS)
-def test_redacting_leaves_every_other_character_in_its_order(text: str) -> None:
     at = 0
-    for left in re.split(r"\[redacted:[a-z0-9-]+\]", redact(text)):
+    for left in re.split(r"\[redacted:[a-z0-9-]+\]", once):
         at = text.find(left, at)
         assert at >= 0
         at += len(left)
