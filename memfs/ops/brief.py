@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memfs.recall.answers import PromptRecall
     from memfs.recall.gone_files import GoneFiles
     from memfs.search.engine import Engine
-    from memfs.search.prompt_bm25 import PromptHit
+    from memfs.search.prompt_relevance import PromptHit
     from memfs.store.standing_rules import StandingRule
 
     class TeamAsker(Protocol):

@@ -240,9 +240,7 @@ def _filter_caused(
     if listed is None:
         raise UsageError(f"git knows no commit '{base}'", "name one, or a branch: origin/main")
     since = set(listed.split())
-    came_from = {
-        each.moved_to: each.path for each in project.removals.values() if each.commit in since
-    }
+    came_from = {each.moved_to: each.path for each in project.removals.values() if each.id in since}
     before: dict[str, set[str]] = {}
     for each in found:
         if each.path not in before:

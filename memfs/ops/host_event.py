@@ -10,7 +10,7 @@ import os
 from memfs import hosts
 from memfs.core import events
 from memfs.core.events import Event, Reply
-from memfs.hosts.payload import TOOL_EVENTS, detect_host
+from memfs.hosts.base import TOOL_EVENTS, detect_host
 from memfs.ipc.client import HookCall, is_inside
 from memfs.ops import brief
 from memfs.store import sessions, store_paths

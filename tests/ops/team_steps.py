@@ -7,13 +7,12 @@ from memfs.store.blocks import Place
 from memfs.team import membership, verbs
 from memfs.team.outbox import TeamOutbox
 from memfs.team.upload import UploadReport, upload
-from memfs.team.verbs import ShareRequest
 
 ME = Origin()
 
 
 def share(place: Place, **request: object) -> verbs.SendOutcome:
-    plan = verbs.plan_sharing(place, ShareRequest(**request))  # type: ignore[arg-type]
+    plan = verbs.plan_sharing(place, **request)  # type: ignore[arg-type]
     return verbs.share(place, plan, ME)
 
 

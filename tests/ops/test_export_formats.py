@@ -15,7 +15,6 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Message, Origin
 from memfs.importers import exporting, writers
 from memfs.importers.exporting import Exported, SecretsFound
-from memfs.importers.writers import basic_memory
 from memfs.ops import archive, init
 from memfs.store import archive as passages
 from memfs.store import blocks, recall, static, store_paths
@@ -87,7 +86,7 @@ def read_passages(place: Place) -> list[tuple[str, list[tuple[str, object]]]]:
     return sorted(found, key=str)
 
 
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_what_was_written_comes_back(
     tool: str, place: Place, block_file: WRITE, tmp_path: Path
 ) -> None:
@@ -105,7 +104,7 @@ def test_what_was_written_comes_back(
 
 KEYS = st.dictionaries(
     st.from_regex(r"[a-z][a-z_-]{2,9}", fullmatch=True).filter(
-        lambda key: key not in {*front_matter_lines.KNOWN, *basic_memory.KEYS, "memfs", "paged_out"}
+        lambda key: key not in {*front_matter_lines.KNOWN, *writers.NOTE_KEYS, "memfs", "paged_out"}
     ),
     st.sampled_from(
         ["Re: hello", "no", "1e3", "3.10", "a # b", "übersicht", "2026-05-01", '"quoted"', "[a"]
@@ -126,7 +125,7 @@ KEYS = st.dictionaries(
     text=st.sampled_from(TEXTS),
     n=st.integers(1, 10),
 )
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_every_key_of_an_owner_comes_back(
     tool: str, place: Place, keys: dict[str, object], pinned: bool, read_only: bool, text: str,
     n: int, tmp_path_factory: pytest.TempPathFactory,
@@ -163,7 +162,7 @@ def test_keys_that_a_format_has_no_place_for_are_counted(place: Place, tmp_path:
         assert done.unplaced["keys"] == number
 
 
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_the_same_memory_gives_the_same_bytes_for_its_owner_alone(
     tool: str, place: Place, block_file: WRITE, tmp_path: Path
 ) -> None:
@@ -180,7 +179,7 @@ def test_the_same_memory_gives_the_same_bytes_for_its_owner_alone(
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_a_secret_is_named_and_nothing_is_written(
     tool: str, place: Place, block_file: WRITE, tmp_path: Path
 ) -> None:
@@ -207,7 +206,7 @@ def test_facts_and_static_entries_are_texts(place: Place, tmp_path: Path) -> Non
     assert "tags: static, reference, http" in texts[0]
 
 
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_sessions_go_where_there_is_a_place_for_them(
     tool: str, place: Place, tmp_path: Path
 ) -> None:

@@ -117,10 +117,8 @@ class World:
         assert {(r["name"][1], r["ordinal"], r["text"]) for r in rows} == self.model.wanted()
         found = outbox(self.place)
         assert found._flight == {}
-        ids = set[bytes]().union(
-            *(found.load_ids((s.host, s.session)) for s in found.list_sessions())
-        )
-        assert ids == {bytes.fromhex(row["id"]) for row in rows}
+        ids = set[str]().union(*(found.load_ids(s.name) for s in found.list_sessions()))
+        assert ids == {row["id"] for row in rows}
         for (_, name), title in self.table.titles.items():
             texts = [text for session, _, text in self.model.wanted() if session == name]
             assert not texts or not title or title in texts

@@ -17,7 +17,6 @@ from memfs.team.client import TeamError
 from memfs.team.protocol import LONGEST, MOST_MESSAGES
 from memfs.team.status import load_status
 from memfs.team.upload import UploadReport, upload
-from memfs.team.verbs import ShareRequest
 from tests.ops.recorded_sessions import change, record
 from tests.ops.team_steps import ME, outbox, send, share
 from tests.team.small_server import Answer, SmallServer
@@ -109,7 +108,7 @@ def test_private_parts_secrets_and_what_never_goes_stay_here(
         ("user", "x" * (LONGEST + 5)),
     )
     verbs.set_pattern(joined, "emca*others", ME, remove=False)
-    plan = verbs.plan_sharing(joined, ShareRequest("s1"))
+    plan = verbs.plan_sharing(joined, "s1")
     assert plan.left_out == {"private": 1, "named by memfs team never": 1}
     assert plan.messages == 3
     verbs.share(joined, plan, ME)

@@ -151,15 +151,12 @@ def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
 
 
 def _report_failed_hooks(host: Host, transcripts: list[str]) -> Iterator[Finding]:
-    find = getattr(hosts.reader(host.NAME), "find_failed_hooks", None)  # few record them
-    if find is None:
-        return
     since = time.time() - _WEEK
     newest = sorted((path for path in transcripts if _get_mtime(path) > since), key=_get_mtime)
     failed: list[tuple[str, str]] = []
     for path in newest[-_TRANSCRIPTS:]:
         with suppress(OSError), logs.open_stream(path) as lines:
-            failed += find(lines)
+            failed += hosts.reader(host.NAME).find_failed_hooks(lines)
     if failed:
         event, error = failed[-1]
         yield warn(
