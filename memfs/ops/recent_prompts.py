@@ -78,7 +78,14 @@ class DismissedItem:
 def run(place: Place, most: int) -> list[RecentPrompt]:
     """Return the replies to the last prompts here, newest first."""
     gone = {each.id for each in dismissals.read(place.home)}
-    return [_load_prompt(place, each, gone) for each in prompt_log.read(place.home, most)]
+    found = []
+    for each in prompt_log.read(place.home, most):
+        at = _format_time(each.at)
+        said = _find_prompt_text(place, each.host, each.session, at)
+        items = tuple(_make_item(each, item, gone) for item in each.items)
+        about = (each.about, each.floor, each.nearest, each.by_words)
+        found.append(RecentPrompt(at, each.host, each.session, said, each.text, items, *about))
+    return found
 
 
 def dismiss(place: Place, ident: str) -> BroughtItem:
@@ -118,31 +125,11 @@ def restore(place: Place, ident: str) -> None:
 
 def list_dismissed(place: Place) -> list[DismissedItem]:
     """Return what is dismissed here, the latest first."""
-    return [
-        DismissedItem(
-            each.id,
-            each.at,
-            _find_prompt_text(place, each.host, each.session, each.at),
-            each.source,
-        )
-        for each in reversed(dismissals.read(place.home))
-    ]
-
-
-def _load_prompt(place: Place, found: PromptRecord, gone: Iterable[str]) -> RecentPrompt:
-    at = _format_time(found.at)
-    return RecentPrompt(
-        at,
-        found.host,
-        found.session,
-        _find_prompt_text(place, found.host, found.session, at),
-        found.text,
-        tuple(_make_item(found, each, gone) for each in found.items),
-        found.about,
-        found.floor,
-        found.nearest,
-        found.by_words,
-    )
+    found = []
+    for each in reversed(dismissals.read(place.home)):
+        said = _find_prompt_text(place, each.host, each.session, each.at)
+        found.append(DismissedItem(each.id, each.at, said, each.source))
+    return found
 
 
 def _make_item(record: PromptRecord, item: RecalledItem, gone: Iterable[str]) -> BroughtItem:
