@@ -1,9 +1,4 @@
-"""Which anchors of a text are no longer true of the project: gone, moved, or contradicted.
-
-What cannot be verified is never reported: a file counts as gone only where the history had it, a
-script only where an earlier manifest had it, and a version only where every manifest that speaks of
-it asks for a newer one.
-"""
+"""Which anchors of a text are no longer true of the project: only what the history proves."""
 
 from __future__ import annotations
 
@@ -66,8 +61,6 @@ def find_stale(
 
 
 class _AnchorCheck:
-    """Reads the project once for all texts."""
-
     def __init__(
         self, project: ProjectFiles, texts: Sequence[tuple[str, Sequence[Anchor]]]
     ) -> None:
