@@ -41,7 +41,7 @@ class Journal:
             else:
                 found["key"] = f"{found.get('tree', '')}|{found['tier']}:{found['label']}"
                 values = [found.get(name) for name in Entry._fields[:-1]]
-                self.entries.append(Entry(*values, self._size))
+                self.entries.append(Entry._make([*values, self._size]))
             self._size += len(line)
 
     def wrong(self) -> Iterator[str]:
