@@ -37,6 +37,7 @@ class BroughtItem:
 class RecentPrompt:
     """The reply to one prompt; `prompt` is "" while its session is not in recall.
 
+    `opened`: the reply came with these files instead, which a tool's call opened.
     `text` is the context the assistant was given, or ""; `items` are what was recalled in it.
     `about` is the relevance of the closest past exchange, `floor` the least that is shown,
     `nearest` names that exchange. `by_words` says why the search was by words alone, "" if it was
@@ -53,6 +54,7 @@ class RecentPrompt:
     floor: float
     nearest: str
     by_words: str
+    opened: str = ""
 
     @property
     def tokens(self) -> int:
@@ -76,9 +78,12 @@ class DismissedItem:
 
 
 def run(place: Place, most: int) -> list[RecentPrompt]:
-    """Return the replies to the last prompts here, newest first."""
+    """Return the replies to the last prompts here, and to what was opened since, newest first."""
     gone = {each.id for each in dismissals.read(place.home)}
-    return [_load_prompt(place, each, gone) for each in prompt_log.read(place.home, most)]
+    found = prompt_log.read_all(place.home)
+    prompts = [at for at, each in enumerate(found) if not each.opened]
+    shown = found[: prompts[most - 1] + 1] if len(prompts) >= most else found
+    return [_load_prompt(place, each, gone) for each in shown]
 
 
 def dismiss(place: Place, ident: str) -> BroughtItem:
@@ -138,13 +143,14 @@ def _load_prompt(place: Place, found: PromptRecord, gone: Iterable[str]) -> Rece
         at,
         found.host,
         found.session,
-        _find_prompt_text(place, found.host, found.session, at),
+        "" if found.opened else _find_prompt_text(place, found.host, found.session, at),
         found.text,
         tuple(_make_item(found, each, gone) for each in found.items),
         found.about,
         found.floor,
         found.nearest,
         found.by_words,
+        found.opened,
     )
 
 
