@@ -74,10 +74,10 @@ def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(place: Place
     held = made.stores.for_place(place)
     time.sleep(0.2)
     assert held.is_stale()
-    assert not made.watched
+    assert not made._watch.watched
     made._asked = 0.0  # it is long ago
     running.until(lambda: not held.is_stale())
-    running.until(lambda: made.watched)
+    running.until(lambda: made._watch.watched)
     made.stop()
 
     made = app.Service(longest=0.1)
@@ -152,7 +152,7 @@ def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
     place: Place, repo: Path, home: Path
 ) -> None:
     """The service was killed right after a line came, and the session says no more."""
-    [folder, *_] = claude_transcript.list_folders(str(home), str(repo))
+    [folder, *_] = claude_transcript.READER.list_folders(str(home), str(repo))
     Path(folder).mkdir(parents=True)
     new, old = Path(folder, "new.jsonl"), Path(folder, "old.jsonl")
     for path in (new, old):

@@ -168,7 +168,7 @@ def _describe_memory(own: own_memory.OwnMemory) -> str:
     return f"It keeps its own memory in {own.path}, as blocks. {earlier}"
 
 
-def _confirm_tracking(planned: list[install.WiredHost]) -> bool:
+def _confirm_tracking(planned: list[install.SettingsEdit]) -> bool:
     """Say what a commit would take in; return whether a person at a terminal agrees, if any."""
     found = [each for each in planned if each.tracking]
     for each in found:
@@ -199,12 +199,12 @@ def _obtain_trust(place: Place, host: str, *, unasked: bool) -> None:
         console.talk(f"  {title} runs them once you trust them: {where}.")
 
 
-def _print_wiring(wired: list[install.WiredHost]) -> None:
+def _print_wiring(wired: list[install.SettingsEdit]) -> None:
     for each in wired:
         console.print_done(f"{hosts.get(each.host).TITLE}: {each.path} {each.outcome}")
 
 
-def _print_plan(planned: list[install.WiredHost]) -> None:
+def _print_plan(planned: list[install.SettingsEdit]) -> None:
     for each in planned:
         layout.print_diff(each.diff)
         why = f"; it is {each.tracking}" if each.tracking else ""
@@ -266,14 +266,14 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
     assistant = caller.find_assistant()
     if memory and assistant and not dry_run:
         raise RejectedError(
-            f"an assistant cannot remove what is remembered (this is the shell of {assistant})",
+            f"an assistant cannot remove memory (this is the shell of {assistant})",
             "run it in a terminal of your own",
         )
     planned = removal_plan.plan(options.place(untrusted=True), options.home())
-    _list_names("These would be removed:", [each.name for each in planned.wiring])
+    _list_names("To be removed:", [each.name for each in planned.wiring])
     remembered = [each.name for each in planned.memory]
-    _list_names("These hold what is remembered, and go only with --memory:", remembered)
-    _list_names("These stay:", planned.left)
+    _list_names("Memory, removed only with --memory:", remembered)
+    _list_names("Not removed:", planned.left)
     if not dry_run and planned.wiring + planned.memory:
         if not yes:
             if not console.can_ask():
@@ -281,7 +281,7 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
             if planned.wiring:
                 click.confirm("Remove them?", abort=True, err=True)
             memory = bool(planned.memory and not assistant) and click.confirm(
-                "Remove what is remembered, too? It cannot be brought back.", err=True
+                "Remove the memory, too? It cannot be restored.", err=True
             )
         for step in planned.wiring + (planned.memory if memory else []):
             step.run()
