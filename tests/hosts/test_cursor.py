@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memfs.core import events
 from memfs.core.body_edits import Append
@@ -19,9 +17,8 @@ from memfs.hosts import cursor, cursor_transcript
 from memfs.ops import doctor, edit, ingest, install
 from memfs.store import resources, spool
 from memfs.store.blocks import Place
-from tests.examples import examples
 from tests.hook.test_turns import found as found_by
-from tests.hosts.reading import FIXTURES, JSON, can_be_kept, file_of, in_steps, odd, reads
+from tests.hosts.reading import FIXTURES
 
 SESSION = "668320d2-2fd8-4888-b33c-2a466fec86e7"
 EVENTS = {
@@ -29,7 +26,6 @@ EVENTS = {
     for each in map(json.loads, (FIXTURES / "cursor/hook-stdin.jsonl").read_text().splitlines())
 }
 DATA = (FIXTURES / "cursor/transcript.jsonl").read_bytes()
-IDENTITY = Identity(SESSION, "")
 
 
 def parsed(name: str, tool: str = "", **changed: object) -> Event | None:
@@ -199,51 +195,6 @@ def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: P
     ]
     install.run(place, "cursor", "user", str(home), remove=True)
     assert sorted(path.name for path in home.iterdir()) == [".agent-memory"]
-
-
-def test_whose_session_a_file_is() -> None:
-    lines = DATA.splitlines(keepends=True)
-    assert cursor_transcript.READER.identify(lines, "/x/s-1/s-1.jsonl") == Identity("s-1", "")
-    assert cursor_transcript.READER.identify(lines, "/x/s-1/subagents/a-2.jsonl") == Identity(
-        "s-1", "a-2"
-    )
-
-
-BLOCK = odd(
-    {
-        "type": st.sampled_from(["text", "tool_use"]),
-        "name": st.just("Write"),
-        "text": st.sampled_from(
-            [
-                "hi",
-                "<user_query>q</user_query>",
-                "[REDACTED]",
-                "<a>b</a>",
-                "<timestamp>Friday, Sep 4, 2026, 2:21 AM (UTC+8)</timestamp>",
-                "<timestamp>Monday, Feb 31, 0001, 2:21 AM (UTC+99:99)</timestamp>",
-            ]
-        ),
-        "input": JSON,
-    }
-)
-LINE = odd(
-    {
-        "role": st.sampled_from(["user", "assistant"]),
-        "type": st.just("turn_ended"),
-        "message": odd({"content": st.lists(BLOCK, max_size=3)}),
-    }
-)
-
-
-@given(file_of(LINE), st.lists(st.integers(0, 400), max_size=3))
-@examples(60)
-def test_odd_lines_are_read_or_counted_and_cuts_change_nothing(
-    data: bytes, cuts: list[int]
-) -> None:
-    whole = cursor_transcript.READER.read_transcript(data, IDENTITY, start=0)
-    assert can_be_kept(whole)
-    steps = in_steps(reads("cursor", IDENTITY, data), data, [min(cut, len(data)) for cut in cuts])
-    assert steps.messages == whole.messages
 
 
 def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home: Path) -> None:
