@@ -384,7 +384,7 @@ def test_a_prompt_that_is_looked_up_imports_nothing_heavy(place: Place, repo: Pa
     index_sources.sync(place, embed=False)
     imported(repo, "the first prompt brings the whole brief")
     found = imported(repo, "where do gophers dig tunnels?")
-    assert {"tantivy", "memfs.search.prompt_bm25", "memfs.context.brief_contents"} <= found
+    assert {"tantivy", "memfs.search.prompt_relevance", "memfs.context.brief_contents"} <= found
     assert not found & HEAVY
     dismissals.add(place.home, Dismissal("1", "", "", "", [1], "", "", "", []))
     more = imported(repo, "where do gophers dig tunnels?") - found

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Recalled(Protocol):
-        """The fields of a hit that are rendered (see `search.prompt_bm25`)."""
+        """The fields of a hit that are rendered (see `search.prompt_relevance`)."""
 
         @property
         def kind(self) -> str: ...

@@ -1,9 +1,4 @@
-"""Answers to a prompt from past sessions: exchanges, cut to the sentences that fit. Hot path.
-
-Turns that were found by words or meaning lead to their sessions. The exchanges around each are
-scored by the share of the prompt's words in them and by their nearest turn. The surer the best one,
-the more is returned; below the floor nothing is: a silent hook is better than a wrong reminder.
-"""
+"""Answers to a prompt from past sessions: exchanges, cut to the sentences that fit. Hot path."""
 
 import math
 
@@ -16,8 +11,8 @@ from memfs.recall.sentence_selection import (
     rate_sentences,
 )
 from memfs.recall.sentences import split_sentences
-from memfs.search.lexical import WantedStems
-from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS, PromptHit, get_field
+from memfs.search.lexical import MOST_WORDS, WantedStems, get_field
+from memfs.search.prompt_relevance import FEWEST_WORDS, PromptHit
 from memfs.store.prompt_log import RecalledItem
 
 TYPE_CHECKING = False
@@ -125,10 +120,7 @@ def _describe_exchange(exchange: "Exchange") -> str:
 
 
 def _select_turns(turns: "Iterable[Document | None]", running: str) -> dict[tuple[str, str], int]:
-    """Return the number of the best turn of each of the first `SESSIONS` sessions, by session.
-
-    That is its host and id. The running session is left out.
-    """
+    """Return the number of the best turn of each of the first `SESSIONS` other sessions."""
     found: dict[tuple[str, str], int] = {}
     for each in turns:
         if each is not None and get_field(each, "kind") == "message":
@@ -147,10 +139,7 @@ def find_candidates(
     cosines: "Callable[[list[int]], list[float]] | None",
     session: str,
 ) -> list[ExchangeCandidate]:
-    """Return the exchanges of the sessions that were found, a session after the other.
-
-    The arguments are those of `find_answers`.
-    """
+    """Return the exchanges of the sessions that were found (arguments as `find_answers`)."""
     first = _select_turns(turns, session)
     sessions = [read_around(text, name, host, number) for (host, name), number in first.items()]
     if query.hidden:
@@ -185,10 +174,7 @@ def find_candidates(
 def _rate_exchanges(
     text: "TextIndex", query: "PromptQuery", exchanges: "list[Exchange]", near: dict[int, float]
 ) -> list[float]:
-    """Return the relevance of each exchange to a prompt.
-
-    The words of the next question count, too: it is about the answer.
-    """
+    """Return the relevance of each exchange; the next question is about its answer."""
     held = [
         [(turn, text.match_stems(query.wanted, turn.text)) for turn in each.turns]
         for each in exchanges
@@ -207,7 +193,6 @@ def _rate_exchanges(
 
 
 def _compute_share(query: "PromptQuery", stems: set[str], content: str) -> float:
-    """Return the weighted share of a prompt's words that a text has; `stems` are the text's."""
     weight = sum(term.idf for term in query.words if term.stem in stems)
     weight += sum(pair.idf for pair in query.pairs if pair.word in content)
     return weight / query.weight
@@ -256,10 +241,7 @@ def build_recollection(sentences: "list[Sentence]", reason: str, snippet: str = 
 def _find_later_days(
     text: "TextIndex", quote: str, at: str, candidates: list[ExchangeCandidate]
 ) -> list[str]:
-    """Return the days of later sessions whose most relevant exchange speaks of a quote's subject.
-
-    How near they are to the prompt does not tell: their words in common with the quote do.
-    """
+    """Return the days of later sessions whose best exchange has words of a quote."""
     later = [
         each.exchange
         for each in candidates

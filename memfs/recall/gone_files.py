@@ -24,7 +24,7 @@ from memfs.store.project_files import GoneFile, ProjectFiles
 
 if TYPE_CHECKING:
     from memfs.core.brief_layout import Stated
-    from memfs.search.prompt_bm25 import PromptHit
+    from memfs.search.prompt_relevance import PromptHit
     from memfs.store.blocks import Place
     from memfs.store.data_sources import DataSource
 
@@ -32,6 +32,7 @@ _NAME = "gone-files.json"
 _MOST = 20_000  # files, those that are gone last
 _LARGEST = 16 << 20  # bytes
 _MOST_NOTES = 2  # of one text
+_MOST_SESSIONS = 1000  # that are remembered to be told
 _MOST_LINES = 10  # of all blocks and rules
 _OTHERS = ("team", "source", "commit")  # kinds of what may be about other projects or the past
 _MONTH = 7  # characters of a time
@@ -46,7 +47,7 @@ class GoneFiles:
         """`sign` is git's when that commit was checked out (see `worktrees.sign_head`)."""
         self._top, self._sign = top, sign
         self.head, self.gone = head, gone
-        self._sessions: set[str] = set()
+        self._sessions: dict[str, None] = {}  # the latest ones, the last one last
         self._by_name: dict[str, list[GoneFile]] = {}
         for each in gone:
             if _SAFE.fullmatch(each.moved_to) and _SAFE.fullmatch(each.path):
@@ -74,7 +75,9 @@ class GoneFiles:
         """
         if not self.gone or not session or session in self._sessions:
             return []
-        self._sessions.add(session)
+        self._sessions[session] = None
+        if len(self._sessions) > _MOST_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
         found = []
         for key, raw in blocks_shown.items():
             tier, _, label = key.partition(":")
@@ -88,10 +91,7 @@ class GoneFiles:
         return found[:_MOST_LINES]
 
     def describe(self, text: str, at: str, *, named: bool = False) -> tuple[str, ...]:
-        """Return which files that a text of a time names are gone, or where they are now.
-
-        Each is `named` in any case, or only where the text names several, or not all of its path.
-        """
+        """Return which files of a text are gone or moved; `named` in any case, or if unclear."""
         if self._by_name.keys().isdisjoint(_WORD.findall(text)):
             return ()  # nearly always: anchors take longer
         names = dict.fromkeys(each.name for each in find_anchors(text) if each.kind == "file")
@@ -121,10 +121,7 @@ class GoneFiles:
 
 
 def update(source: DataSource) -> bool:
-    """Bring the list of a project's commits up to date; return whether it changed.
-
-    The caller has the lock of the source.
-    """
+    """Bring the list of a project's commits up to date, under its lock; return if it changed."""
     sign = worktrees.sign_head(source.top)
     before = load(source)
     if not sign or (before and before.is_current()):

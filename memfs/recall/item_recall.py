@@ -18,8 +18,8 @@ from memfs import files
 from memfs.core.errors import is_damage
 from memfs.core.snippet import format_location, snippet, trim_heading
 from memfs.search import prompt_relevance
-from memfs.search.lexical import TextIndex
-from memfs.search.prompt_bm25 import PromptHit, get_field
+from memfs.search.lexical import TextIndex, get_field
+from memfs.search.prompt_relevance import PromptHit
 from memfs.store import data_sources
 
 TYPE_CHECKING = False
@@ -102,10 +102,7 @@ def recall_items(
     shown: "Sequence[str]",
     limit: int,
 ) -> list[PromptHit]:
-    """Return at most `limit` items that a prompt of a session is about, in their order.
-
-    `candidates` are documents of a store's own index (see `list_nearest`, `list_by_words`).
-    """
+    """Return at most `limit` items that a prompt of a session is about, in their order."""
     found = _match(text, query, candidates, session, shown)
     return [_build_item(each) for each in islice(found, max(0, limit))]
 
@@ -139,11 +136,7 @@ def _match(
     session: str,
     shown: "Sequence[str]",
 ) -> "Iterator[ItemMatch]":
-    """Yield the candidates above the floor of their kind, in order.
-
-    What is of the running session or was shown is left out, and repetitions of that, of the prompt,
-    and of better candidates.
-    """
+    """Yield new candidates above the floor of their kind, without repetitions, in order."""
     known: list[set[str]] = []
     for document, cosine in candidates:
         if document is None:
@@ -170,10 +163,7 @@ def _match(
 def _measure_margin(
     weights: list[float], most: float, cosine: float | None, text: TextIndex, kind: str
 ) -> float:
-    """Return how far a document is above its floor, by the words in common and its cosine.
-
-    `weights` are those of the words in common, `most` that of all words of the prompt.
-    """
+    """Return how far a document is above its floor: weights in common of `most`, cosine."""
     near, least = cosine or 0.0, 1.0 if cosine is not None else _LEAST_WORDS
     tenfolds = math.log10(max(_LEAST_DOCUMENTS, text.documents) / _SMALL)
     grown = max(0.0, tenfolds)
@@ -199,10 +189,7 @@ def _is_commit(document: "Document") -> bool:
 def _is_repetition(
     text: TextIndex, prompt: str, document: "Document", stems: set[str], known: list[set[str]]
 ) -> bool:
-    """Tell whether a known text says a document already, or nearly so; or the prompt.
-
-    An item that says what the prompt asks confirms it.
-    """
+    """Tell whether a known text, or the prompt, says a document already, or nearly so."""
     if any(len(stems & each) >= _REPEATED * max(1, len(stems | each)) for each in known):
         return True
     if get_field(document, "kind") not in (data_sources.FILES, data_sources.COMMITS):

@@ -82,10 +82,7 @@ _LISTS = ("- ", "* ", "\u2022 ")
 
 
 def own_words(prompt: str) -> str:
-    """Return the user's own words of a prompt, sentence by sentence; "" if none are clearly so.
-
-    `…` stands for a quotation that is left out of a sentence.
-    """
+    """Return the user's own words of a prompt, or ""; `…` stands for a quotation in a sentence."""
     if len(prompt) > _PASTE:
         return ""
     cuts: list[str] = []
@@ -99,13 +96,11 @@ def own_words(prompt: str) -> str:
 
 
 def _note_cut(content: str, cuts: list[str]) -> str:
-    """Note what is cut out, and return the character that stands for it."""
     cuts.append(content)
     return chr(_MARK + len(cuts) - 1)
 
 
 def _cut_fences(text: str, cuts: list[str]) -> str:
-    """Cut out fenced code; a fence that is left open holds the rest."""
     for fence in ("```", "~~~"):
         first, *rest = text.split(fence)
         text = first
@@ -131,10 +126,7 @@ def _find_first(text: str, signs: str, at: int) -> int:
 
 
 def _find_element_end(text: str, start: int) -> int:
-    """Return where the element ends that starts there; 0 if there is none.
-
-    One that is not closed ends with the text, if its tag has a line to itself.
-    """
+    """Return where an element ends, 0: none; an open one on its own line never ends."""
     if text.startswith("<!--", start):
         return (text.find("-->", start) + 3) if "-->" in text[start:] else len(text)
     close = text.find(">", start)
@@ -220,10 +212,7 @@ def _cut_quotations(text: str, cuts: list[str]) -> str:
 
 
 def _find_closing(text: str, at: int) -> int:
-    """Return where the quotation that starts there ends; 0 if no quotation does.
-
-    One that nobody closes ends with its paragraph, unless it could be an apostrophe or an inch.
-    """
+    """Return where a quotation ends (an open one with its paragraph), 0 if none does."""
     sign, before = text[at], text[at - 1 : at]
     if sign not in _ALWAYS_OPEN and (before.isalnum() or not text[at + 1 : at + 2].strip()):
         return 0
@@ -340,13 +329,11 @@ def _is_introduction(piece: str, *, last: bool) -> bool:
 
 
 def _is_work(words: list[str]) -> bool:
-    """Tell whether words ask for something to be done with a text."""
     asked = [word for word in words if word not in _POLITE]
     return bool(asked) and asked[0] in _WORKS
 
 
 def _is_report(piece: str) -> bool:
-    """Tell whether a sentence reports what a document or a tool says."""
     words = split_words(piece)
     if words[:2] in (["according", "to"], ["per", "the"], ["quoting", "the"]):
         return True

@@ -1,8 +1,4 @@
-"""The recall for a prompt: answers of past sessions, and passages, facts and entries.
-
-Hot path. By words alone in a process that has just started, by meaning too in one that keeps its
-index open: the two differ in how turns are found, and whether their cosines are known.
-"""
+"""The recall for a prompt, by words, or by meaning where the index stays open. Hot path."""
 
 from memfs import files
 from memfs.core.errors import is_damage
@@ -52,7 +48,6 @@ def recall(
 
 
 def _list_files(prompt: str) -> "list[str]":
-    """Return the names of files in a prompt, without their folders and lines (`:12`)."""
     found = []
     for word in prompt.split() if "." in prompt else ():
         name = word.strip("`'\"()[]<>*,;?!.").partition(":")[0].rpartition("/")[2]
@@ -70,10 +65,7 @@ def recall_by_words(
     limit: int,
     hidden: frozenset[str] = frozenset(),
 ) -> PromptRecall:
-    """Return at most `limit` items for a prompt, by its words; none without an index.
-
-    `hidden` are the ids of what is dismissed for such prompts.
-    """
+    """Return at most `limit` items for a prompt, by its words, without `hidden` ids."""
     index = TextIndex.open(folder)
     try:
         if index is None:

@@ -30,7 +30,6 @@ class RecallSnapshot:
         self._expiry = 0.0  # until this monotonic time
 
     def list_files(self) -> Signs:
-        """Return all files, sorted, with their signatures."""
         known = (self._folders, self._latest)
         if time.monotonic() >= self._expiry or any(_sign_again(each) != each for each in known):
             self._refresh()
@@ -49,7 +48,6 @@ class RecallSnapshot:
 
 
 def _list_hosts(top: str) -> list[str]:
-    """List the folders of recall, one for each host."""
     if not files.is_folder(top):
         return []
     return [name for name, is_folder in files.entries(top) if is_folder]

@@ -48,6 +48,8 @@ _NO_THING = frozenset("i we that its it the not no this you one need problem pro
 _STRICT = frozenset(("never", "always"))
 _TASKS = frozenset("add build change create ensure fix make refactor remove update".split())
 _OFTEN = frozenset(("ensure", "make", "update"))  # tasks that go on with a rule: "and make sure"
+_ONCE = (_TASKS - _OFTEN) | frozenset(("delete", "move", "rename", "revert"))
+_ON = frozenset("from by until even".split())  # "from now", "by now"
 _FAULTS = frozenset("break delete drop fail forget ignore invent kill lose miss skip".split())
 _BELOW = frozenset("where that when whenever because so which who while if unless until".split())
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday week month".split())
@@ -105,6 +107,7 @@ def extract_rules(sentences: list[str]) -> list[tuple[str, bool]]:
         held = sentence if each.endswith(":") and len(sentence) < _LONGEST_RULE else ""
         if held:
             continue
+        sentence = _cut_task(sentence)
         rated = rate_rule(sentence)
         more = rated or _goes_on(sentence)
         text, certain = found[-1] if follows else ("", False)
@@ -115,6 +118,21 @@ def extract_rules(sentences: list[str]) -> list[tuple[str, bool]]:
             found.append((sentence, rated == CERTAIN))
         follows = bool(rated or fits)
     return found
+
+
+def _cut_task(sentence: str) -> str:
+    """Return a rule without the task of the moment in its sentence: "…, and now rename it"."""
+    words = sentence.split()
+    plain = [word.strip(".,;:!-\u2013\u2014").lower() for word in words]
+    for at in range(1, len(words) - 1):
+        then = next((word for word in plain[at + 1 :] if word not in _LEADS), "")
+        if plain[at] == "now" and plain[at - 1] not in _ON and then in _VERBS:
+            ends = (end for end in range(at, 1, -1) if plain[end - 1] not in ("", *_LEADS))
+            rule = " ".join(words[: next(ends, 1)]).rstrip(",;:-\u2013\u2014 ")
+            return rule if is_rule(rule) else sentence
+    task, _, rule = sentence.partition(", and ")
+    first = plain[0] in _ONCE and not is_rule(task)
+    return rule if first and rate_rule(rule) == CERTAIN else sentence
 
 
 def _goes_on(sentence: str) -> bool:

@@ -79,7 +79,6 @@ _extract_cached = functools.lru_cache(4096)(_extract_fields)  # texts of session
 
 
 def _list_words(text: str) -> set[bytes]:
-    """Return the distinct words of a text; case is folded in ASCII only."""
     return set(_split_words(text, _SEPARATED))
 
 

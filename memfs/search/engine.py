@@ -61,10 +61,7 @@ class Engine:
         offset: int = 0,
         now: datetime | None = None,
     ) -> HitPage[Hit]:
-        """Return the hits `offset` to `offset + limit`, best first, each with its reasons.
-
-        `now` is the local time for recency and for phrases such as "last week".
-        """
+        """Return the hits `offset` to `offset + limit`, best first; `now` is the local time."""
         builders = rank_indexes([IndexSearch(self, only)], query, mode, now)
         return federated_search.make_page(builders, limit, offset)
 

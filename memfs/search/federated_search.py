@@ -33,8 +33,6 @@ _NOT_OF_SOURCES = (
 
 
 class _RankedList(NamedTuple):
-    """The results of one index, each by the positions of its candidates, the best first."""
-
     builder: HitBuilder
     results: Sequence[tuple[float, Sequence[int]]]
 

@@ -57,10 +57,7 @@ def open_writer(folder: str, commit: int = 0) -> Iterator[Indexer]:
 
 
 def _find_refusal(error: BaseException, folder: str) -> OSError | None:
-    """Return the refusal of the system that an error stands for, None for none.
-
-    tantivy keeps to itself why a thread that writes has died: where there is no room, it is that.
-    """
+    """Return the refusal of the system that an error stands for, or None."""
     if "writer was killed" in str(error) and trees.get_room(folder) < _ROOM:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
     return find_refusal(error, folder)
@@ -118,11 +115,9 @@ class Indexer:
 
     @property
     def whole(self) -> bool:
-        """Tell whether all sources were indexed at least once."""
         return bool(self._catalog.get("whole"))
 
     def close(self) -> None:
-        """Discard uncommitted changes, and release the index."""
         try:
             self._text.rollback()
         finally:
@@ -167,7 +162,6 @@ class Indexer:
         return Indexed(added, changed)
 
     def count_sources(self) -> int:
-        """Return the number of indexed sources, those with no documents too."""
         return self._catalog.count_sources()
 
     def list_marks(self) -> dict[str, str]:
@@ -175,7 +169,6 @@ class Indexer:
         return self._catalog.list_marks()
 
     def count_documents(self) -> int:
-        """Return the number of documents."""
         return int(self._text.searcher.num_docs)
 
     def is_indexed_to(self, path: str, size: int) -> bool:
@@ -267,7 +260,6 @@ class Indexer:
         return max(0, self._next - max(1, extent.documents))
 
     def _list_known_sources(self) -> dict[str, KnownSource]:
-        """Return all indexed sources by path, also those that are not committed yet."""
         sources = {**self._catalog.list_sources(), **self._pending}
         return {path: known for path, known in sources.items() if known}
 
@@ -343,7 +335,6 @@ class Indexer:
         self._text.delete("source", path)
 
     def _discard_source(self, path: str) -> None:
-        """Delete what was indexed of a source that could not be read to its end."""
         self._delete_source(path)
         self._pending[path] = None
 
@@ -361,10 +352,7 @@ class Indexer:
 
 
 def _is_mostly_deleted(vectors: VectorIndex) -> bool:
-    """Tell whether more than half of the rows belong to deleted documents: they only cost time.
-
-    Documents that were deleted before vectors were made have no rows: no reason for a rebuild.
-    """
+    """Tell whether more than half of the rows belong to deleted documents."""
     gone = int((vectors.documents[vectors.owners, vector_layout.WEIGHT] == 0).sum())
     return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.rows
 

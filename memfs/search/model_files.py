@@ -115,7 +115,6 @@ def _offset(entry: dict[str, list[object]]) -> int:
 
 
 def _check_tensors(folder: str, tensors: dict[str, Tensor], end: int) -> None:
-    """Check types and shapes, and that each array lies within the file."""
     if "embeddings" not in tensors:
         raise model_error(folder, f"{TABLE} holds no 'embeddings'")
     for name, (dtype, shape, start) in tensors.items():
@@ -155,11 +154,7 @@ def _read_max_length(folder: str) -> int:
 
 
 def _compute_fingerprint(folder: str, header: bytes, longest: int) -> str:
-    """Return 16 hex digits that tell a model from others, also from one of the same shape.
-
-    Training changes all rows: a sample of them is enough, and takes less than a millisecond.
-    A few rows changed by hand may go unnoticed.
-    """
+    """Return 16 hex digits that tell a model from others, by samples of its files."""
     table = zlib.crc32(header)
     words = longest
     with outside.open_stream(f"{folder}/{TABLE}") as handle:

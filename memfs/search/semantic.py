@@ -122,7 +122,6 @@ class VectorIndex:
         self._map()
 
     def clear(self) -> None:
-        """Remove all rows; readers keep the files they have mapped."""
         trees.remove(self._folder)
         self.extent = self._make_empty_extent()
         self.graph = None
@@ -174,13 +173,11 @@ class VectorIndex:
     def get_row_ranges(
         self, numbers: NDArray[np.int64], records: NDArray[np.uint32] | None = None
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the first row of each document, and its number of rows."""
         records = self.get_records(numbers) if records is None else records
         first = records[..., FIRST].astype(np.intp)
         return first, self.get_records(numbers + 1)[..., FIRST] - first
 
     def get_cosines(self, query: NDArray[np.int8], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return the cosine of each row to a vector."""
         return 1.0 - exact_search.distances(self.vectors.take(rows, 0, mode="clip"), query)
 
     def build_scorer(self, query: NDArray[np.int8]) -> Callable[[list[int]], list[float]]:
@@ -364,10 +361,7 @@ def flatten_ranges(first: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray
 
 
 def most(values: NDArray[Number], counts: NDArray[np.intp]) -> NDArray[Number]:
-    """Return the maximum of each owner's values, 0 for an owner without values.
-
-    `values` (n, or n x m: by column) are grouped by owner, `counts` holds each group's size.
-    """
+    """Return the maximum of each owner's values, 0 for none; `counts` are group sizes."""
     least = counts.min(initial=1)
     if least and len(values) == len(counts):
         return values
@@ -397,11 +391,10 @@ def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
         yield batch
 
 
-def split_windows(text: str, window: int = WINDOW, overlap: int = OVERLAP) -> list[str]:
-    """Cut a text into windows of `window` words that share `overlap` words; one at least."""
+def split_windows(text: str) -> list[str]:
+    """Cut a text into windows of `WINDOW` words that share `OVERLAP` words; one at least."""
     words = text.split()
-    if len(words) <= window:
+    if len(words) <= WINDOW:
         return [text]
-    step = window - overlap
-    starts = range(0, max(1, len(words) - overlap), step)
-    return [" ".join(words[start : start + window]) for start in starts]
+    starts = range(0, max(1, len(words) - OVERLAP), WINDOW - OVERLAP)
+    return [" ".join(words[start : start + WINDOW]) for start in starts]

@@ -42,11 +42,7 @@ _PLACES = 9  # digits of a part of a version that count
 
 
 def run_detached(claimed: str, folder: str) -> None:
-    """Run the service of this user, unless one runs, until it is no longer needed.
-
-    `claimed` is the file descriptor of its lock, which it was given. The store that serves `folder`
-    is loaded first.
-    """
+    """Run the service of this user, with its lock `claimed`, and load the store of `folder`."""
     user = store_paths.user_store()
     if user is None:
         return
@@ -84,7 +80,6 @@ class Server:
         self.service = Service()
 
     def run(self) -> None:
-        """Answer requests until there is a reason to leave."""
         gc.set_threshold(_GARBAGE, 50, 50)
         job_queue.write_line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
@@ -105,7 +100,6 @@ class Server:
             job_queue.write_line(f"left: {self._leave}")
 
     def _load_first(self) -> None:
-        """Load the first store, if there is one."""
         if os.path.isabs(self._first):
             try:
                 self.service.answer("hold", [self._first], b"")
@@ -156,7 +150,6 @@ class Server:
                 self._active_connections -= 1
 
     def _answer(self, connection: client.Connection) -> None:
-        """Answer the one request of a connection."""
         head, _, body = connection.receive().partition(b"\n\n")
         connection.allow(_PATIENCE)
         words = os.fsdecode(head).split("\n")
@@ -256,7 +249,6 @@ class Listener:
             self._awake[1].send(b"x")
 
     def is_current(self) -> bool:
-        """Return whether the address of the service still leads to this socket."""
         try:
             return os.stat(self.address).st_ino == self._inode
         except OSError:

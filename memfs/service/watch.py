@@ -1,8 +1,4 @@
-"""Watches of folders, with changes reported together after a moment without any.
-
-Folders may be missing, and may be removed and made again: then the nearest folder above them is
-watched. Where the system has no more watches, they are polled.
-"""
+"""Watches of folders, present or missing, with changes reported after a moment without any."""
 
 from __future__ import annotations
 
@@ -79,22 +75,17 @@ class FolderWatch:
         self._thread.start()
 
     def add(self, key: Hashable, folders: Callable[[], Iterable[str]]) -> None:
-        """Watch folders, and all below them, for a key; they need not exist.
-
-        `folders` is called in the thread that watches.
-        """
+        """Watch folders, which need not exist; `folders` is called in the watching thread."""
         with self._news:
             self._wanted[key] = folders
         self.check_folders()
 
     def remove(self, key: Hashable) -> None:
-        """Stop watching the folders of a key."""
         with self._news:
             self._wanted.pop(key, None)
         self.check_folders()
 
     def check_folders(self) -> None:
-        """Let the thread check which folders exist."""
         with self._news:
             self._check = True
             self._news.notify()
@@ -110,12 +101,10 @@ class FolderWatch:
 
     @property
     def watched(self) -> int:
-        """How many stores have their folders watched."""
         return len(self._folders)
 
     @property
     def polling(self) -> bool:
-        """Return whether some folders are polled."""
         return self._polling is not None
 
     def note(self, folder: str, path: str, of_folder: bool) -> None:
@@ -263,7 +252,6 @@ def _schedule(
 
 
 def _find_existing_parent(folder: str) -> str:
-    """Return the nearest existing folder above a missing one."""
     while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
     return folder
@@ -300,10 +288,7 @@ class SourceWatch:
         self._lock = threading.Lock()
 
     def update(self, store: OpenStore) -> None:
-        """Watch the sources that a store has now, and index what is not watched if it changed.
-
-        What was read of commits is removed if they are no source any more.
-        """
+        """Watch the sources a store has now; queue what changed unwatched, or is no source now."""
         sources = data_sources.list_searched(store.place)
         folders = {source: _list_folders(source) for source in sources}
         self._set_keys(store, {WatchedSource(s.index, each) for s, each in folders.items() if each})

@@ -116,10 +116,7 @@ def read_changes(
 
 
 def read_sources(place: Place) -> bool:
-    """Read changes of the data sources into their text indexes; return whether there are any.
-
-    Raises `StoppedError` once another job waits, and `LockedError`: the next one continues.
-    """
+    """Index changed data sources; return if there are any. Raises `StoppedError`."""
     from memfs.recall import source_index  # with what cuts documents
 
     is_removed = source_index.remove_unused_history(place, PATIENCE)
@@ -200,7 +197,6 @@ def _find_place(project: str, user: str) -> Place | None:
 
 
 def _select_sessions(place: Place, paths: list[str]) -> Sessions:
-    """Return the sessions in transcripts that belong to a store."""
     found, _ = transcript_files.identify_files(paths, lambda _: None)
     for share in routing.divide(found)[0]:
         if share.place.home.local == place.home.local:
@@ -248,10 +244,7 @@ def _report_progress(name: str, total: int) -> Callable[[int], object]:
 
 
 def _report_or_stop(name: str, total: int, least: int = 0) -> Callable[[int], object]:
-    """Do what `_report_progress` does; what it returns stops once another job waits.
-
-    It does not stop before more than `least` steps are finished.
-    """
+    """Report as `_report_progress`, and stop after `least` steps if a job waits."""
     report, done = _report_progress(name, total), 0
 
     def advance(more: int) -> None:

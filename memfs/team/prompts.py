@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.service import job_queue
 from memfs.store.blocks import Place
 from memfs.team import membership

@@ -14,7 +14,7 @@ from memfs.core.events import PROMPT, START, STOP, Event
 from memfs.core.records import JournalEntry, Origin
 from memfs.core.settings import of_project
 from memfs.ops import brief, edit, session_review
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memfs.recall import prompts
-from memfs.search import prompt_bm25
+from memfs.search import prompt_relevance
 from memfs.search.lexical import TextIndex
 from tests.examples import examples
 
@@ -205,4 +205,4 @@ def test_no_prompt_raises(folder: str, prompt: str) -> None:
     assert index
     stems = index.stems(prompt)
     for hit in prompts.recall_by_words(folder, prompt, "now", [], 3).found:
-        assert len(stems & index.stems(hit.snippet)) >= prompt_bm25.FEWEST_WORDS
+        assert len(stems & index.stems(hit.snippet)) >= prompt_relevance.FEWEST_WORDS

@@ -13,7 +13,7 @@ from memfs.ops import brief, recent_prompts
 from memfs.recall import index_sources, item_recall, source_index
 from memfs.recall.open_store import OpenStore
 from memfs.search.engine import Engine
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.store import blocks, data_sources, sessions
 from memfs.store.blocks import Place
 from memfs.store.sessions import ShownState

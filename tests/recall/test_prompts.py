@@ -13,7 +13,7 @@ from memfs.core.records import Origin
 from memfs.ops import archive
 from memfs.recall import index_sources, prompts
 from memfs.search import prompt_relevance
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.store.blocks import Place
 from tests.examples import examples
 from tests.search.stores import Corpus, Document, document

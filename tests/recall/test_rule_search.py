@@ -220,6 +220,23 @@ def test_a_task_in_the_next_sentence_does_not_go_on_with_a_rule(place: Place) ->
     assert rules(place)[0].endswith("make sure no float is in the prices.")
 
 
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ("Always use tabs here, and now rename foo to bar", "Always use tabs here"),
+        ("Never commit to main and now please fix the login bug.", "Never commit to main"),
+        ("We always use tabs here; now rename foo.", "We always use tabs here"),
+        ("Rename foo to bar, and always use tabs here.", "always use tabs here."),
+        ("Always run the linter, then commit.", "Always run the linter, then commit."),
+        ("Remove dead code, and never leave it.", "Remove dead code, and never leave it."),
+        ("From now on always run the linter.", "From now on always run the linter."),
+    ],
+)
+def test_a_task_of_the_moment_is_left_out_of_a_rule(place: Place, said: str, rule: str) -> None:
+    remember(place, "one", 1, said)
+    assert rules(place) == [f"2026-04-01 {rule}"]
+
+
 def test_assistants_quotations_code_and_documents_state_none(place: Place) -> None:
     remember(place, "one", 1, "never commit fixtures with real names", role="assistant")
     remember(place, "two", 2, "> never commit fixtures with real names\nwhat does that mean here")

@@ -74,10 +74,10 @@ def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(place: Place
     held = made.stores.for_place(place)
     time.sleep(0.2)
     assert held.is_stale()
-    assert not made.watched
+    assert not made._watch.watched
     made._asked = 0.0  # it is long ago
     running.until(lambda: not held.is_stale())
-    running.until(lambda: made.watched)
+    running.until(lambda: made._watch.watched)
     made.stop()
 
     made = app.Service(longest=0.1)

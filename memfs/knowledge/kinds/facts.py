@@ -156,7 +156,6 @@ class Facts(ListedKind[Fact]):
         return [self._make_found(fact, 1.0)] if fact else []
 
     def _find(self, query: Query) -> list[Found]:
-        """Return the facts that match all conditions, those nearest to the text first."""
         facts: Sequence[Fact] = [*self._load_facts().values()]
         if query.entities:
             wanted = [entity.casefold() for entity in query.entities]
@@ -188,7 +187,6 @@ class Facts(ListedKind[Fact]):
         return self._all
 
     def _find_entities(self, text: str) -> list[str]:
-        """Return the known entities that occur in a text as whole words."""
         if not text.strip():
             return []
         self._load_facts()

@@ -1,8 +1,4 @@
-"""The interface of all kinds of memory, with the values it takes and returns.
-
-Others add a kind by an entry point of the group `memfs.kinds`: an object that is called as
-`make(place, id, capacity, options)` and returns a `Kind`.
-"""
+"""The interface of all kinds of memory, and its values; others are entry points (`Make`)."""
 
 from __future__ import annotations
 

@@ -74,8 +74,6 @@ def _update_database(store: Store, encoder: Encoder | None, tick: Callable[[int]
 
 
 class _Known(NamedTuple):
-    """The state of a recall file in the graph: how far it was read, and the open turn there."""
-
     ident: int
     signature: str
     consumed: int
@@ -85,7 +83,6 @@ class _Known(NamedTuple):
 
 
 def _make_writable(message: Message) -> Message:
-    """Return a message that SQLite can store: lone surrogates are replaced."""
     texts = [value for value in message if isinstance(value, str)]
     try:
         "".join(texts).encode()
@@ -180,10 +177,7 @@ class _Run:
                 self._tick(known.messages - before)
 
     def _read(self, path: str, known: _Known, sign: str) -> _Known:
-        """Read new messages of a session, and write them; return how far it was read.
-
-        Its signature is "" if there may be more.
-        """
+        """Read and write new messages of a session; return how far (signature "": not all)."""
         turn = OpenTurn(**json.loads(known.turn)) if known.turn else None
         written = turn.number if turn else 0
         changed = [turn] if turn else []
@@ -265,7 +259,6 @@ class _Run:
             )
 
     def _write_vectors(self) -> None:
-        """Write the vectors of new turns, each at the offset of its id."""
         if not self._waiting or self._encoder is None:
             self._waiting = []
             return

@@ -17,7 +17,7 @@ from memfs.core.records import Message
 from memfs.recall import prompts
 from memfs.search import doc_json, encoder, identifiers, lexical, stopwords, text_vectors
 from memfs.search.engine import Engine
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.team.protocol import (
     MOST_HITS,
     MOST_PROJECTS,
