@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memfs.core import events
 from memfs.core.body_edits import Append
-from memfs.core.events import Event, Reply
+from memfs.core.events import Event
 from memfs.core.records import Identity, Origin
 from memfs.hosts import cursor, cursor_transcript
 from memfs.ops import doctor, edit, ingest, install
@@ -21,10 +20,10 @@ from tests.hook.test_turns import found as found_by
 from tests.hosts.reading import FIXTURES
 
 SESSION = "668320d2-2fd8-4888-b33c-2a466fec86e7"
-EVENTS = {
-    (each["hook_event_name"], each.get("tool_name", "")): each
-    for each in map(json.loads, (FIXTURES / "cursor/hook-stdin.jsonl").read_text().splitlines())
-}
+EVENTS: dict[tuple[object, object], dict[str, object]] = {}
+for line in (FIXTURES / "cursor/hooks.jsonl").read_text().splitlines():
+    payload = json.loads(line)[0]
+    EVENTS.setdefault((payload["hook_event_name"], payload.get("tool_name", "")), payload)
 DATA = (FIXTURES / "cursor/transcript.jsonl").read_bytes()
 
 
@@ -47,41 +46,9 @@ def answer(repo: Path, name: str, tool: str = "", host: str = "cursor", **change
     return done.stdout.decode()
 
 
-@pytest.mark.parametrize(
-    ("name", "tool", "kind"),
-    [
-        ("sessionStart", "", events.START),
-        ("beforeSubmitPrompt", "", events.PROMPT),
-        ("preToolUse", "Write", events.BEFORE),
-        ("postToolUse", "Write", events.AFTER),
-        ("preCompact", "", events.COMPACT),
-        ("stop", "", events.STOP),
-        ("sessionEnd", "", events.END),
-    ],
-)
-def test_events_are_read(name: str, tool: str, kind: str) -> None:
-    found = parsed(name, tool)
-    assert found
-    assert (found.host, found.kind, found.session) == ("cursor", kind, SESSION)
-    assert found.cwd == "/home/dev/shop"
-    assert found.transcript.endswith(f"{SESSION}.jsonl")
-    assert found.source == ("startup" if kind == events.START else "")
-
-
-def test_what_is_not_for_us_is_none() -> None:
-    assert parsed("afterFileEdit") is None
-    assert parsed("stop", conversation_id=None) is None
-    assert parsed("postToolUse", "Write", tool_name="Delete") is None
-    assert parsed("preToolUse", "Write", tool_name="Delete") is not None
-
-
 def test_a_folder_and_a_transcript_that_are_not_told_are_looked_for(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for roots in ([], None, [5], "x"):
-        found = parsed("stop", workspace_roots=roots, transcript_path=None)
-        assert found
-        assert (found.cwd, found.transcript) == ("", "")
     monkeypatch.setenv("CURSOR_PROJECT_DIR", "/home/dev/my.shop")
     path = home / f".cursor/projects/home-dev-my-shop/agent-transcripts/{SESSION}.jsonl"
     path.parent.mkdir(parents=True)
@@ -97,32 +64,6 @@ def test_a_folder_and_a_transcript_that_are_not_told_are_looked_for(
     found = parsed("stop", transcript_path=None)
     assert found
     assert found.transcript == "/elsewhere.jsonl"
-
-
-def test_replies_are_in_its_shape() -> None:
-    told = Reply("brief", "look")
-    kinds = {
-        kind: Event("cursor", kind, "x", "s", "/x")
-        for kind in (events.START, events.PROMPT, events.BEFORE, events.AFTER, events.STOP)
-    }
-    assert json.loads(cursor.HOST.format_reply(kinds[events.START], told)) == {
-        "additional_context": "brief",
-        "user_message": "look",
-    }
-    assert json.loads(cursor.HOST.format_reply(kinds[events.PROMPT], told)) == {
-        "continue": True,
-        "additional_context": "brief",
-    }
-    assert json.loads(cursor.HOST.format_reply(kinds[events.AFTER], Reply("wrong"))) == {
-        "additional_context": "wrong"
-    }
-    assert json.loads(cursor.HOST.format_reply(kinds[events.BEFORE], Reply(refusal="no"))) == {
-        "permission": "deny",
-        "user_message": "no",
-        "agent_message": "no",
-    }
-    assert cursor.HOST.format_reply(kinds[events.STOP], told) == ""
-    assert cursor.HOST.format_reply(kinds[events.PROMPT], Reply()) == ""
 
 
 def test_a_session_from_its_start_to_its_end(place: Place, repo: Path, tmp_path: Path) -> None:
