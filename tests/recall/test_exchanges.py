@@ -149,15 +149,6 @@ def test_a_sentence_of_a_long_answer_counts_less(role: str) -> None:
     assert few > some > many if role == "assistant" else few == some == many
 
 
-def test_what_was_shown_does_not_come_again(corpus: Corpus) -> None:
-    prompt = "document the rate limit of the public search API"
-    found = prompts.recall_warm(corpus.engine(), prompt, "now", [], 5).found
-    shown = [ident for hit in found for ident in hit.ids]
-    assert shown
-    again = prompts.recall_warm(corpus.engine(), prompt, "now", shown, 5).found
-    assert not set(shown) & {ident for hit in again for ident in hit.ids}
-
-
 @pytest.mark.parametrize("vectors", [True, False])
 def test_what_is_dismissed_does_not_come_for_such_prompts_alone(
     corpus: Corpus, vectors: bool

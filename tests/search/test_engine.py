@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memfs.core.hits import Hit
-from memfs.search.engine import LIMIT, Engine
+from memfs.search.engine import Engine
 from memfs.search.request import Filter, HitPage, Mode
 from tests.examples import examples
 from tests.search.stores import Corpus, Document, document
@@ -144,15 +144,6 @@ def test_filters_on_messages_hold_together(engine: Engine, mode: Mode) -> None:
         assert 3 <= int(hit.id[1:]) <= 201
 
 
-def test_since_and_until_include_their_seconds(engine: Engine) -> None:
-    days = {f"m{n:03}" for n in range(0, 240, 8)}
-    assert every(engine, "sourdough") == days
-    assert every(engine, "sourdough", since=16 * DAY, until=32 * DAY) == {"m016", "m024", "m032"}
-    assert every(engine, "sourdough", since=16 * DAY + 1, until=32 * DAY - 1) == {"m024"}
-    assert every(engine, "sourdough", until=0) == {"m000"}
-    assert every(engine, "sourdough", since=233 * DAY) == set()
-
-
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "query", ["bread", "turn of the garden postgres tabs", "musical instruments and turn"]
@@ -265,15 +256,6 @@ def test_accents_do_not_matter(engine: Engine) -> None:
 )
 def test_a_query_without_words_finds_nothing(engine: Engine, mode: Mode, query: str) -> None:
     assert engine.search(query, mode=mode) == HitPage([], 0)
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["foo:bar AND (", "don't", "text:*", "[a TO z]", "kind:block", "NOT xyzzy", "x" * 50, "本日は"],
-)
-def test_query_syntax_does_not_match_everything(engine: Engine, query: str) -> None:
-    assert engine.search(query, mode="text", limit=1000).total < 10
-    assert engine.search(query).hits == engine.search(query, limit=1000).hits[:LIMIT]
 
 
 @given(st.text(st.characters(exclude_categories=[]), max_size=30), st.sampled_from(MODES))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,15 +98,6 @@ def test_models_of_one_shape_have_names_of_their_own(tmp_path: Path) -> None:
     assert model_files.read(str(one)).name not in names, "other tokens, other vectors"
     (two / "config.json").write_text('{"max_length": 3}')
     assert model_files.read(str(two)).name not in names
-
-
-def test_a_name_is_found_quickly() -> None:
-    took = []
-    for _ in range(20):
-        start = time.perf_counter()
-        model_files.read(model_files.BUNDLED)
-        took.append(time.perf_counter() - start)
-    assert min(took) < 0.001
 
 
 def test_vectors_of_two_models_lie_beside_each_other(tmp_path: Path) -> None:

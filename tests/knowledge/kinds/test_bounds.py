@@ -216,15 +216,6 @@ def test_a_session_is_named_whole_or_by_a_beginning_of_its_own(place: Place) -> 
     assert len(kind.flows().session("other-b")) == 2
 
 
-def test_the_latest_word_on_an_outcome_counts(place: Place) -> None:
-    say(place, "one", *FIXED)
-    kind = Graph(place)
-    kind.outcome("one", worked=False, why="it broke production")
-    kind.outcome("one", worked=True)
-    flow = kind.flows().session("one")[0]
-    assert (flow.outcome, flow.why) == (1, "you said so")
-
-
 def test_nobody_waits_for_a_graph_that_another_process_builds(place: Place) -> None:
     say(place, "one", *FIXED)
     kind = Graph(place, capacity=Capacity(max_items=1))
