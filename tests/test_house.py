@@ -339,7 +339,7 @@ QUIET = {
     "memfs.hook.main",
     "memfs.hosts",
     "memfs.hosts.claude",
-    "memfs.hosts.payload",
+    "memfs.hosts.base",
     "memfs.ops",
     "memfs.ops.brief",
     "memfs.ops.host_event",

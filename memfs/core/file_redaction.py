@@ -80,6 +80,14 @@ def _find_in_text(text: str, first: int) -> list[FileSecret]:
     return [FileSecret(first + line, kind, masked) for line, kind, masked in _scan(text)]
 
 
+def list_texts(line: str) -> list[str]:
+    """Return the texts in a JSON line, without its names; of what is no JSON the line itself."""
+    try:
+        return list(_iterate_texts(json.loads(line)))
+    except (ValueError, RecursionError):
+        return [line]
+
+
 def _find_in_json(text: str, number: int) -> list[FileSecret]:
     try:
         texts = list(_iterate_texts(json.loads(text)))

@@ -34,8 +34,7 @@ def _replace(
     """Replace the file `path` by a new one; `keep` its mode."""
     with files.NamedBeside(path) as at:
         mode = _get_mode(at, path) if keep else None
-        folder, name = os.path.split(at.name)  # where there is no `at.folder`, the name is a path
-        temporary = os.path.join(folder, f".{name}{owner}.tmp")
+        temporary = f".{at.name}{owner}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.UNFOLLOWED
         access = 0o600 if private or mode is not None else 0o666
         try:
@@ -46,7 +45,7 @@ def _replace(
         try:
             try:
                 files.write_all(handle, data)
-                if mode is not None and hasattr(os, "fchmod"):
+                if mode is not None:
                     os.fchmod(handle, mode)
                 if durable:
                     os.fsync(handle)
@@ -84,6 +83,6 @@ def touch(path: str, seconds: float) -> None:
     """Make an empty private file if there is none, and set its time (seconds since 1970)."""
     handle, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT)
     try:
-        os.utime(handle if os.utime in os.supports_fd else path, (seconds, seconds))
+        os.utime(handle, (seconds, seconds))
     finally:
         os.close(handle)

@@ -82,7 +82,7 @@ def find_claude(home: str, top: str, read: _Read) -> OwnMemory | None:
         from memfs.hosts import claude_transcript  # with msgspec
 
         key = settings.find_project_key(top)
-        path = f"{claude_transcript.list_folders(home, key)[0]}/memory"
+        path = f"{claude_transcript.READER.list_folders(home, key)[0]}/memory"
     variable = list_variables().get(_DISABLED, "")
     enabled = enabled and variable.lower() not in ("1", "true", "yes", "on")
     inside = os.path.realpath(path).startswith(f"{os.path.realpath(top)}/.agent-memory/")

@@ -89,7 +89,7 @@ class _AnchorCheck:
             return None
         to = gone.moved_to
         state: State = "moved" if to else "gone"
-        return StaleAnchor(anchor, state, to, gone.path, gone.commit, gone.at, gone.subject)
+        return StaleAnchor(anchor, state, to, gone.path, gone.id, gone.at, gone.subject)
 
     def _check_script(self, anchor: Anchor) -> StaleAnchor | None:
         names = _MANIFESTS.get(anchor.of, (_PACKAGE,))
@@ -189,7 +189,7 @@ class _AnchorCheck:
         """Return that the first of some files which once had a pattern has it no more."""
         for path in paths[:_MOST_FILES]:
             gone = self._project.removals.get(path)
-            commit, at = (gone.commit, gone.at) if gone else ("", "")
+            commit, at = (gone.id, gone.at) if gone else ("", "")
             for text, which, when in self._project.list_earlier_texts(path):
                 if pattern.search(text):
                     return StaleAnchor(anchor, "gone", "", path, commit, at)

@@ -250,7 +250,6 @@ def updates_since(
 
 
 def _list_rules(place: Place, texts: "dict[str, str]") -> "Sequence[StandingRule]":
-    """Return the rules that a beginning session is told."""
     from memfs.context import brief_contents  # once in a session
 
     return brief_contents.unwritten_rules(place, texts.values())

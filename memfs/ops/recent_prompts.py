@@ -89,26 +89,23 @@ def dismiss(place: Place, ident: str) -> BroughtItem:
     for record in prompt_log.read(place.home, _LOGGED):
         for item in record.items:
             if _make_id(record, item) == ident:
-                _dismiss(place, ident, record, item)
+                if not record.subject:
+                    what = "the prompt has too few words to know such prompts by"
+                    raise RejectedError(f"not dismissed: {what}")
+                dismissal = Dismissal(
+                    id=ident,
+                    at=_format_time(record.at),
+                    host=record.host,
+                    session=record.session,
+                    subject=record.subject,
+                    source=item.source,
+                    source_host=item.host,
+                    source_session=item.session,
+                    ids=item.ids,
+                )
+                dismissals.add(place.home, dismissal)
                 return _make_item(record, item, {ident})
     raise NotFoundError(f"no prompt brought '{ident}'", "memfs last 20 shows ids")
-
-
-def _dismiss(place: Place, ident: str, record: PromptRecord, item: RecalledItem) -> None:
-    if not record.subject:
-        raise RejectedError("not dismissed: the prompt has too few words to know such prompts by")
-    dismissal = Dismissal(
-        id=ident,
-        at=_format_time(record.at),
-        host=record.host,
-        session=record.session,
-        subject=record.subject,
-        source=item.source,
-        source_host=item.host,
-        source_session=item.session,
-        ids=item.ids,
-    )
-    dismissals.add(place.home, dismissal)
 
 
 def restore(place: Place, ident: str) -> None:
@@ -154,7 +151,6 @@ def _make_item(record: PromptRecord, item: RecalledItem, gone: Iterable[str]) ->
 
 
 def _make_id(record: PromptRecord, item: RecalledItem) -> str:
-    """Return the id of an item of a reply: a checksum."""
     parts = (_format_time(record.at), record.host, record.session, *item.ids)
     return f"{crc32(' '.join(parts).encode('utf-8', 'replace')):08x}"
 

@@ -119,7 +119,6 @@ def _record_result(place: Place, host: str) -> str:
 
 
 def _list_full(place: Place) -> "list[Block]":
-    """List the pinned blocks that are nearly full and can be edited by their label."""
     return [
         block
         for block in blocks.load(place)

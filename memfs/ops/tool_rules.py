@@ -96,7 +96,7 @@ def _list_opened(place: "Place", event: Event) -> list[str]:
         from memfs.core import shell_commands
 
         named += shell_commands.list_words(event.command)[:_MOST_WORDS]
-    top = place.project.top if place.project else event.cwd
+    top = place.top or event.cwd
     found = []
     for file in named:
         if event.command and not os.path.isfile(os.path.join(event.cwd, file)):
@@ -186,7 +186,12 @@ def _compose_reply(
         answered.given.clear()
         return answered
     about = [path for path in opened if any(rule.scope.find_path(path) for rule in rules)]
-    text = _format_rules(place, event, rules, about) if rules else ""
+    text = ""
+    if rules:
+        from memfs.context import brief_contents
+
+        names = brief_contents.names(place, tools=event.tools)
+        text = brief_layout.rules_for([rule.block for rule in rules], about, names)
     if searched and mode == _AUTO and recalls not in (_OFF, 0):
         from memfs.recall import file_recall
 
@@ -201,10 +206,3 @@ def _compose_reply(
             answered.hits = [ident for hit in hits for ident in hit.ids]
     answered.reply = Reply(text)
     return answered
-
-
-def _format_rules(place: "Place", event: Event, rules: list[_Rule], opened: list[str]) -> str:
-    from memfs.context import brief_contents
-
-    names = brief_contents.names(place, tools=event.tools)
-    return brief_layout.rules_for([rule.block for rule in rules], opened, names)

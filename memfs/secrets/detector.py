@@ -16,15 +16,8 @@ from memfs.secrets.pem import json_keys, private_keys, without_public
 from memfs.secrets.prefilter import scan_text
 
 _RULES = (
-    private_keys,
-    json_keys,
-    matches,
-    urls,
-    find_address_passwords,
-    find_arguments,
-    find_assignments,
-    random_tokens,
-    mnemonics,
+    *(private_keys, json_keys, matches, urls, find_address_passwords, find_arguments),
+    *(find_assignments, random_tokens, mnemonics),
 )
 _MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 _INVISIBLE = re.compile(

@@ -18,7 +18,7 @@ from memfs.context import person_notices
 from memfs.core import events, parts
 from memfs.core.errors import MemfsError
 from memfs.core.events import Reply
-from memfs.hosts.payload import TOOL_EVENTS
+from memfs.hosts.base import TOOL_EVENTS
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
 from memfs.ipc.service_query import KINDS, ServiceQuery

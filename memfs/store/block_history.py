@@ -196,37 +196,26 @@ def _join(store: Store, entries: list[JournalEntry], path: str, most: int) -> li
     """Join the entries of a store with the commits that touched `path` ("" for none)."""
     done: list[Commit] = []
     if path:
-        try:
-            done = commits.list_touching(store.root, path, most + 1 if most else 0)
-        except TimeoutError:
-            done = []
+        with suppress(TimeoutError):
+            done = commits.list_touching(store.root, path, most)
         # A merge may leave others beside the blocks: `api.md~HEAD`, `api.md.orig`.
         done = [commit for commit in done if blocks.is_block_file(_get_name(commit))]
+    by_text: dict[tuple[str, str], list[JournalEntry]] = {}  # by label, and git's id of the text
+    length = max((len(commit.blob) for commit in done), default=0)
+    for entry in entries if length else ():
+        for blob in {""} if entry.after is None else commits.blob_ids(entry.after, length):
+            by_text.setdefault((entry.label, blob), []).append(entry)
     ids: dict[str, str] = {}
-    by_text = _group_by_text(entries, {len(commit.blob) for commit in done})
     alone: list[Commit] = []
     for commit in reversed(done):
-        entry = _match_entry(commit, by_text, ids)
-        if entry is None:
+        match = _match_entry(commit, by_text, ids)
+        if match is None:
             alone.append(commit)
         else:
-            ids[entry.id] = commit.id
-    known = [
-        replace(entry, commit=ids[entry.id]) if entry.id in ids else entry for entry in entries
-    ]
-    return known + _make_entries(store, alone, done)
-
-
-def _group_by_text(
-    entries: list[JournalEntry], lengths: set[int]
-) -> dict[tuple[str, str], list[JournalEntry]]:
-    """Map (label, git's id of a text) to the entries that left it, oldest first."""
-    found: dict[tuple[str, str], list[JournalEntry]] = {}
-    for entry in entries if lengths else ():
-        ids = {""} if entry.after is None else commits.blob_ids(entry.after, max(lengths))
-        for blob in ids:
-            found.setdefault((entry.label, blob), []).append(entry)
-    return found
+            ids[match.id] = commit.id
+    texts = commits.read_blobs(store.root, [b for each in alone for b in (each.before, each.blob)])
+    known = [replace(each, commit=ids[each.id]) if each.id in ids else each for each in entries]
+    return known + [_make_entry(store, commit, texts) for commit in alone]
 
 
 def _match_entry(
@@ -240,43 +229,17 @@ def _match_entry(
     return next(iter(adopted or earlier[::-1]), None)
 
 
-def _make_entries(store: Store, alone: list[Commit], done: list[Commit]) -> list[JournalEntry]:
-    """Turn commits that no entry holds into entries, with the texts before and after them."""
-    before: dict[str, str] = {}
-    pairs: dict[str, tuple[str, str]] = {}
-    for commit in reversed(done):
-        pairs[f"{commit.id} {commit.path}"] = before.get(commit.path, ""), commit.blob
-        before[commit.path] = commit.blob
-    mine = [(commit, *pairs[f"{commit.id} {commit.path}"]) for commit in alone]
-    texts = commits.read_blobs(store.root, [blob for _, old, new in mine for blob in (old, new)])
-    found = []
-    for commit, old, new in mine:
-        label = _get_label(commit)
-        after = texts.get(new)
-        version = blocks.make(store.tier, label, "", after).version if after is not None else 0
-        found.append(
-            JournalEntry(
-                commit.id,
-                commit.at,
-                commit.author,
-                "git",
-                "",
-                store.tier,
-                label,
-                COMMIT,
-                commit.subject,
-                version,
-                texts.get(old),
-                after,
-                store.tree,
-                commit=commit.id,
-            )
-        )
-    return found
+def _make_entry(store: Store, commit: Commit, texts: Mapping[str, str]) -> JournalEntry:
+    """Turn a commit that no entry holds into one; `texts` are those that git has, by their ids."""
+    label, after = _get_label(commit), texts.get(commit.blob)
+    version = blocks.make(store.tier, label, "", after).version if after is not None else 0
+    who = (commit.author, "git", "", store.tier, label, COMMIT, commit.subject)
+    states = (version, texts.get(commit.before), after, store.tree)
+    return JournalEntry(commit.id, commit.at, *who, *states, commit=commit.id)
 
 
 def _get_name(commit: Commit) -> str:
-    return commit.path.removeprefix("blocks/")
+    return commit.path.removeprefix(_FOLDER)
 
 
 def _get_label(commit: Commit) -> str:

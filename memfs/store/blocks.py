@@ -53,6 +53,11 @@ class Place:
             raise AssertionError("a place has a store: see `find_place` and `find_serving`")
         return store
 
+    @property
+    def top(self) -> str:
+        """The folder of the project, "" if there is none."""
+        return self.project.top if self.project else ""
+
     def list_tiers(self) -> list[tuple[str, Store]]:
         """List the tiers that exist here, in the order bare labels resolve."""
         found = []

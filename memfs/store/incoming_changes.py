@@ -303,9 +303,9 @@ def _accept_commits(store: Store, known: AcceptedTexts, since: str | None) -> st
     for line in fresh:
         if _MADE.match(line.partition("\t")[2]) and _parse(line) != _NO_IDS:
             steps.append(_parse(line))
-    for name, before, now in commits.list_written(store.root, steps) if steps else ():
-        if not before or known.is_accepted(name, before):
-            known.accept(name, now)
+    for each in commits.list_written(store.root, steps) if steps else ():
+        if each.own and (not each.before or known.is_accepted(each.path, each.before)):
+            known.accept(each.path, each.blob)
     return lines[-1] if lines else ""
 
 

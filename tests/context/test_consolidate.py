@@ -51,14 +51,10 @@ def test_one_of_two_blank_lines_goes_with_what_stood_between() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "# P\n## A\n- one\n# Q\n## A\n- two\n",
-        "## A\n- one\n### A\n- two\n",
-        "## A\n- one\n\n---\n## A\n- two\n",
-        "## A\n- one\n## A\n1. two\n",
-        "## A\n- one\n## A\n```\nx\n```\n",
-        "## A\nFor Bob:\n- one\n## A\n- two\n",
-        "## Note\n- one\n## Note\n- two\n",
-        "## Person\nName: Alice\n## Person\nName: Bob\n",
+        *("# P\n## A\n- one\n# Q\n## A\n- two\n", "## A\n- one\n### A\n- two\n"),
+        *("## A\n- one\n\n---\n## A\n- two\n", "## A\n- one\n## A\n1. two\n"),
+        *("## A\n- one\n## A\n```\nx\n```\n", "## A\nFor Bob:\n- one\n## A\n- two\n"),
+        *("## Note\n- one\n## Note\n- two\n", "## Person\nName: Alice\n## Person\nName: Bob\n"),
         "## A\n- one\n## B\n- two\n## A\n- three\n- one\n",
     ],
 )
@@ -158,17 +154,8 @@ def test_a_tidy_block_stays_as_it_is() -> None:
     st.lists(
         st.sampled_from(
             [
-                "- one\n",
-                "a: 1\n",
-                "a: 2\n",
-                "# h\n",
-                "## g\n",
-                "\n",
-                "text\n",
-                "a b c\n",
-                "---\n",
-                "x:\n",
-                "```\n",
+                *("- one\n", "a: 1\n", "a: 2\n", "# h\n", "## g\n", "\n", "text\n", "a b c\n"),
+                *("---\n", "x:\n", "```\n"),
             ]
         )
     )

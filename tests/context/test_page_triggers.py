@@ -16,11 +16,8 @@ BEFORE = (
 @pytest.mark.parametrize(
     "prompt",
     [
-        "How long does the client wait between two retries of a payment?",
-        "Thanks, that works.",
-        "Add a test for the third retry of the payment",
-        "yes",
-        "do not switch to Postgres yet",
+        *("How long does the client wait between two retries of a payment?", "Thanks, that works."),
+        *("Add a test for the third retry of the payment", "yes", "do not switch to Postgres yet"),
         "thanks, that looks right, go on",
         "\u7d9a\u3051\u3066\u304f\u3060\u3055\u3044 \u304a\u9858\u3044 \u3057\u307e\u3059 \u306d",
     ],

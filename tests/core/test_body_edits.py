@@ -307,18 +307,9 @@ def test_texts_with_line_numbers_are_refused(text: str, prefix: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "10: standup",
-        "10: standup\n12: lunch",
-        "1. one\n2. two",
-        "1) one",
-        "2026: a year",
-        "1: one\ntwo",
-        "1:one\n2:two",
-        "| 1 | one |\n| 2 | two |",
-        "3 apples\n4 pears",
-        "1234567\tid",
-        "12\n13",
-        "v1\tx",
+        *("10: standup", "10: standup\n12: lunch", "1. one\n2. two", "1) one", "2026: a year"),
+        *("1: one\ntwo", "1:one\n2:two", "| 1 | one |\n| 2 | two |", "3 apples\n4 pears"),
+        *("1234567\tid", "12\n13", "v1\tx"),
     ],
 )
 def test_texts_that_merely_begin_with_numbers_are_taken(text: str) -> None:

@@ -11,20 +11,8 @@ from tests.core.samples import yaml_texts
 from tests.examples import examples
 
 PIECES = [
-    "---",
-    "--- ",
-    "----",
-    "--",
-    "\ufeff",
-    "a: b",
-    "text",
-    "# c",
-    "",
-    " ---",
-    "- x",
-    "{",
-    "---\t",
-    "\x0b",
+    *("---", "--- ", "----", "--", "\ufeff", "a: b", "text", "# c", "", " ---", "- x", "{"),
+    *("---\t", "\x0b"),
 ]
 TEXTS = st.lists(
     st.tuples(st.sampled_from(PIECES), st.sampled_from(["\n", "\n", "\r\n", "\r", "", "\u2028"]))

@@ -11,19 +11,8 @@ from memfs.core import headings
 
 LINES = st.sampled_from(
     [
-        "# One",
-        "## Two ##",
-        "### Three",
-        "#no heading",
-        "",
-        "words",
-        "    # code",
-        "```",
-        "~~~",
-        "- a list",
-        "y" * 90,
-        "###### Six",
-        "#",
+        *("# One", "## Two ##", "### Three", "#no heading", "", "words", "    # code", "```"),
+        *("~~~", "- a list", "y" * 90, "###### Six", "#"),
     ]
 )
 
@@ -55,13 +44,7 @@ def test_a_heading_in_code_is_code() -> None:
 def test_long_paragraphs_are_cut_between_paragraphs_then_lines_then_anywhere() -> None:
     text = "one\n\ntwo\n\n" + "a line\n" * 3 + "\n" + "x" * 25
     assert [part.text for part in headings.split_text(text, 10)] == [
-        "one\n\ntwo",
-        "a line",
-        "a line",
-        "a line",
-        "x" * 10,
-        "x" * 10,
-        "x" * 5,
+        *("one\n\ntwo", "a line", "a line", "a line", "x" * 10, "x" * 10, "x" * 5)
     ]
 
 

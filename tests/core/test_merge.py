@@ -242,15 +242,8 @@ def test_conflict_markers_are_resolved(name: str, eol: str) -> None:
 @pytest.mark.parametrize(
     "broken",
     [
-        "",
-        "a\n",
-        BASE,
-        "=======\n",
-        "a\n||||||| x\n",
-        "<<<<<<< o\na\n",
-        "<<<<<<< o\na\n=======\nb\n",
-        "a\n>>>>>>> t\n",
-        "<<<<<<< o\na\n>>>>>>> t\n",
+        *("", "a\n", BASE, "=======\n", "a\n||||||| x\n", "<<<<<<< o\na\n"),
+        *("<<<<<<< o\na\n=======\nb\n", "a\n>>>>>>> t\n", "<<<<<<< o\na\n>>>>>>> t\n"),
         " <<<<<<< o\na\n=======\nb\n>>>>>>> t\n",
         "<<<<<<< o\n<<<<<<< p\na\n=======\nb\n>>>>>>> q\n=======\nc\n>>>>>>> t\n",
         "<<<<<<< o\na\n=======\nb\n=======\nc\n>>>>>>> t\n",
@@ -269,21 +262,8 @@ ANY = st.one_of(
         st.lists(
             st.sampled_from(
                 [
-                    "a",
-                    "b",
-                    "\n",
-                    "\r\n",
-                    "---\n",
-                    "k: 1\n",
-                    "\ufeff",
-                    "\x00",
-                    "\udcff",
-                    "\r",
-                    "\x85",
-                    "<<<<<<< x\n",
-                    "=======\n",
-                    ">>>>>>> x\n",
-                    BASE,
+                    *("a", "b", "\n", "\r\n", "---\n", "k: 1\n", "\ufeff", "\x00", "\udcff", "\r"),
+                    *("\x85", "<<<<<<< x\n", "=======\n", ">>>>>>> x\n", BASE),
                 ]
             ),
             max_size=12,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memfs import hosts
 from memfs.core.records import Identity, Message, Transcript
-from memfs.hosts.base import BEFORE
+from memfs.hosts.transcript_files import BEFORE
 
 FIXTURES = Path(__file__).parent / "fixtures"
 Read = Callable[[bytes, int], Transcript]  # the bytes, and at which byte of the file they begin

@@ -34,7 +34,7 @@ WRITES = {"Write": "file_path", "Edit": "file_path", "NotebookEdit": "notebook_p
 @pytest.mark.parametrize("record", RECORDED, ids=lambda record: record["event"])
 def test_each_recorded_payload_is_read(record: dict[str, dict[str, str]]) -> None:
     payload = record["stdin"]
-    found = claude.parse_event(dict(payload))
+    found = claude.HOST.parse_event(dict(payload))
     given_ = payload.get("tool_input")
     path = given_.get("file_path", "") if isinstance(given_, dict) else ""
     if payload["hook_event_name"] not in KINDS or (given_ and not path):
@@ -63,7 +63,7 @@ JSON = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.text(
     st.sampled_from([*KINDS, "PreToolUse", ""]) | JSON,
 )
 def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: object) -> None:
-    found = claude.parse_event({**payload, "hook_event_name": name})
+    found = claude.HOST.parse_event({**payload, "hook_event_name": name})
     if found is None:
         session = payload.get("session_id")
         others = [each for each in KINDS if not each.endswith("ToolUse")]
@@ -77,7 +77,7 @@ def test_any_payload_gives_texts_or_nothing(payload: dict[str, object], name: ob
 def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
     event = Event("claude", KINDS[name], name, "s", "/x")
     text = 'Name: "Ålice" 😀 </aside>\nline\x00 two'
-    reply = claude.format_reply(event, Reply(text))
+    reply = claude.HOST.format_reply(event, Reply(text))
     if name in ("SessionStart", "SubagentStart", "UserPromptSubmit", "PreToolUse", "PostToolUse"):
         assert reply.endswith("}}\n")
         assert reply.count("\n") == 1
@@ -87,7 +87,7 @@ def test_a_reply_is_what_claude_code_asks_for(name: str) -> None:
         }
     else:
         assert reply == ""
-    assert claude.format_reply(event, Reply()) == ""
+    assert claude.HOST.format_reply(event, Reply()) == ""
 
 
 @pytest.mark.parametrize("tool", WRITES)
@@ -99,30 +99,32 @@ def test_a_tool_that_writes_is_read_with_its_file(tool: str) -> None:
         "tool_name": tool,
         "tool_input": {WRITES[tool]: "/x/a.md"},
     }
-    found = claude.parse_event(payload)
+    found = claude.HOST.parse_event(payload)
     assert found
     assert (found.kind, found.files) == (events.AFTER, ("/x/a.md",))
     for odd in ({}, None, {"file_path": 5}):
-        assert claude.parse_event({**payload, "tool_input": odd}) is None
-    assert claude.parse_event({**payload, "tool_name": "Glob"}) is None
+        assert claude.HOST.parse_event({**payload, "tool_input": odd}) is None
+    assert claude.HOST.parse_event({**payload, "tool_name": "Glob"}) is None
 
 
 def test_a_refusal_keeps_the_tool_from_running() -> None:
     event = Event("claude", events.BEFORE, "PreToolUse", "s", "/x", files=("/x/a",))
-    assert json.loads(claude.format_reply(event, Reply(refusal="no"))) == {
+    assert json.loads(claude.HOST.format_reply(event, Reply(refusal="no"))) == {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "deny",
             "permissionDecisionReason": "no",
         }
     }
-    assert claude.format_reply(event, Reply()) == ""
+    assert claude.HOST.format_reply(event, Reply()) == ""
 
 
 def test_a_notice_goes_to_the_person_and_not_to_the_model() -> None:
     event = Event("claude", START, "SessionStart", "s", "/x")
-    assert json.loads(claude.format_reply(event, Reply("", "look"))) == {"systemMessage": "look"}
-    both = json.loads(claude.format_reply(event, Reply("text", "look")))
+    assert json.loads(claude.HOST.format_reply(event, Reply("", "look"))) == {
+        "systemMessage": "look"
+    }
+    both = json.loads(claude.HOST.format_reply(event, Reply("text", "look")))
     assert both["systemMessage"] == "look"
     assert both["hookSpecificOutput"]["additionalContext"] == "text"
 
@@ -160,7 +162,7 @@ def test_a_projects_transcripts_are_listed_oldest_first(home: Path) -> None:
     silent = projects.add("-w-my-shop/d.jsonl")
     projects.add("-w-my-shop/notes.txt")
     projects.add("-w-other/e.jsonl", "/w/other")
-    assert claude_transcript.list_transcripts(str(home), "/w/my.shop") == [
+    assert claude_transcript.READER.list_transcripts(str(home), "/w/my.shop") == [
         second,
         below,
         agent,
@@ -175,13 +177,13 @@ def test_a_neighbours_transcripts_are_not_taken_for_the_projects(home: Path) -> 
     projects.add("-w-shop-old/b.jsonl", "/w/shop-old")
     below = projects.add("-w-shop-old/c.jsonl", "/w/shop/old")
     projects.add("-w-shop/d.jsonl", "/w.shop")
-    assert claude_transcript.list_transcripts(str(home), "/w/shop") == [own, below]
+    assert claude_transcript.READER.list_transcripts(str(home), "/w/shop") == [own, below]
 
 
 def test_odd_project_names_are_found(home: Path) -> None:
     projects = Projects(home)
     path = projects.add("-w-a-b-c/a.jsonl", '/w/a"b\\c')
-    assert claude_transcript.list_transcripts(str(home), '/w/a"b\\c') == [path]
+    assert claude_transcript.READER.list_transcripts(str(home), '/w/a"b\\c') == [path]
 
 
 def test_links_that_lead_nowhere_and_unreadable_files_are_no_trouble(home: Path) -> None:
@@ -189,16 +191,16 @@ def test_links_that_lead_nowhere_and_unreadable_files_are_no_trouble(home: Path)
     own = projects.add("-w-shop/a.jsonl", "/w/shop")
     (projects.root / "-w-shop/gone.jsonl").symlink_to(home / "nowhere")
     (projects.root / "-w-shop/folder.jsonl").mkdir()
-    assert claude_transcript.list_transcripts(str(home), "/w/shop") == [own]
+    assert claude_transcript.READER.list_transcripts(str(home), "/w/shop") == [own]
 
 
 def test_the_configuration_folder_can_be_elsewhere(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert claude_transcript.list_transcripts(str(home), "/w/shop") == []
+    assert claude_transcript.READER.list_transcripts(str(home), "/w/shop") == []
     path = tmp_path / "cfg/projects/-w-shop/a.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(conversation(1))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "cfg"))
-    assert claude_transcript.list_transcripts(str(home), "/home/dev/shop") == []
-    assert claude_transcript.list_transcripts(str(home), "/w/shop") == [str(path)]
+    assert claude_transcript.READER.list_transcripts(str(home), "/home/dev/shop") == []
+    assert claude_transcript.READER.list_transcripts(str(home), "/w/shop") == [str(path)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memfs.core.records import Identity
-from memfs.hosts.claude_transcript import read_transcript
+from memfs.hosts import claude_transcript
 from tests.hosts.test_claude_transcript import IDENTITY, identify, read
 from tests.hosts.transcript_lines import SESSION, conversation, line, user
 
@@ -69,7 +69,7 @@ def test_what_the_agent_of_a_compaction_was_told_is_left_out() -> None:
         found = identify(data, f"/x/agent-{agent}.jsonl")
         assert found
         assert found.agent == agent
-        assert bool(read_transcript(data, found, start=0).messages) == kept
+        assert bool(claude_transcript.READER.read_transcript(data, found, start=0).messages) == kept
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,11 @@ IDENTITY = Identity(SESSION, "", "/home/dev/shop")
 
 
 def identify(data: bytes, path: str) -> Identity | None:
-    return claude_transcript.identify(data.splitlines(keepends=True), path)
+    return claude_transcript.READER.identify(data.splitlines(keepends=True), path)
 
 
 def read(data: bytes) -> Transcript:
-    return claude_transcript.read_transcript(data, IDENTITY, start=0)
+    return claude_transcript.READER.read_transcript(data, IDENTITY, start=0)
 
 
 def in_steps(data: bytes, cuts: list[int]) -> Transcript:
@@ -366,7 +366,7 @@ def test_transcripts_of_a_long_path_are_found(home: Path) -> None:
         path = home / ".claude/projects" / claude_transcript.name_folder(folder) / "s.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(user("hello", "u1", cwd=folder).replace(b'": "', b'":"'))
-    found = claude_transcript.list_transcripts(str(home), project)
+    found = claude_transcript.READER.list_transcripts(str(home), project)
     assert [Path(each).parent.name for each in found] == [
         claude_transcript.name_folder(each) for each in (project, f"{project}/below")
     ]

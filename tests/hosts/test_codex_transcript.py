@@ -22,11 +22,11 @@ DATA = (FIXTURES / "codex/session.jsonl").read_bytes()
 
 
 def identify(data: bytes, path: str = "/x/rollout.jsonl") -> Identity | None:
-    return codex_transcript.identify(data.splitlines(keepends=True), path)
+    return codex_transcript.READER.identify(data.splitlines(keepends=True), path)
 
 
 def read(data: bytes) -> Transcript:
-    return codex_transcript.read_transcript(data, IDENTITY, start=0)
+    return codex_transcript.READER.read_transcript(data, IDENTITY, start=0)
 
 
 def item(**payload: object) -> bytes:
@@ -164,7 +164,7 @@ def test_a_subagent_is_a_side_chain_of_its_session(
 ) -> None:
     assert identify(meta(**payload)) == identity
     data = item(type="message", role="assistant", content="x")
-    (message,) = codex_transcript.read_transcript(data, identity, start=0).messages
+    (message,) = codex_transcript.READER.read_transcript(data, identity, start=0).messages
     assert message.side is bool(identity.agent)
 
 
@@ -196,5 +196,8 @@ def test_what_it_keeps_of_a_project_is_found(
         os.utime(path, (number, number))
         made.append(str(path))
     (other / "history.jsonl").write_text("{}")
-    assert list(codex_transcript.list_transcripts(str(home), "/home/dev/shop")) == made[:2]
-    assert list(codex_transcript.list_transcripts(str(tmp_path / "nobody"), "/home/dev/none")) == []
+    assert list(codex_transcript.READER.list_transcripts(str(home), "/home/dev/shop")) == made[:2]
+    assert (
+        list(codex_transcript.READER.list_transcripts(str(tmp_path / "nobody"), "/home/dev/none"))
+        == []
+    )

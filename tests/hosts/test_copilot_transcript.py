@@ -24,11 +24,11 @@ DATA = PATH.read_bytes()
 
 
 def identify(data: bytes, path: str = "/x/y.jsonl") -> Identity | None:
-    return copilot_transcript.identify(data.splitlines(keepends=True), path)
+    return copilot_transcript.READER.identify(data.splitlines(keepends=True), path)
 
 
 def read(data: bytes) -> Transcript:
-    return copilot_transcript.read_transcript(data, IDENTITY, start=0)
+    return copilot_transcript.READER.read_transcript(data, IDENTITY, start=0)
 
 
 def event(kind: str, ident: str = "", **data: object) -> bytes:
@@ -141,4 +141,4 @@ def test_what_it_keeps_of_a_project_is_found(
         path.write_bytes(event("session.start", sessionId=f"s{number}", context={"cwd": cwd}))
         os.utime(path, (number, number))
         made.append(str(path))
-    assert list(copilot_transcript.list_transcripts(str(home), "/home/dev/shop")) == made[:2]
+    assert list(copilot_transcript.READER.list_transcripts(str(home), "/home/dev/shop")) == made[:2]

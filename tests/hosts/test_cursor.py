@@ -33,7 +33,7 @@ IDENTITY = Identity(SESSION, "")
 
 
 def parsed(name: str, tool: str = "", **changed: object) -> Event | None:
-    return cursor.parse_event({**EVENTS[name, tool], **changed})
+    return cursor.HOST.parse_event({**EVENTS[name, tool], **changed})
 
 
 def answer(repo: Path, name: str, tool: str = "", host: str = "cursor", **changed: object) -> str:
@@ -93,8 +93,10 @@ def test_a_folder_and_a_transcript_that_are_not_told_are_looked_for(
     found = parsed("sessionEnd", workspace_roots=[], transcript_path=None)
     assert found
     assert (found.cwd, found.transcript) == ("/home/dev/my.shop", str(path))
-    assert list(cursor_transcript.list_transcripts(str(home), "/home/dev/my.shop")) == [str(path)]
-    assert list(cursor_transcript.list_transcripts(str(home), "/home/dev/my")) == []
+    assert list(cursor_transcript.READER.list_transcripts(str(home), "/home/dev/my.shop")) == [
+        str(path)
+    ]
+    assert list(cursor_transcript.READER.list_transcripts(str(home), "/home/dev/my")) == []
     monkeypatch.setenv("CURSOR_TRANSCRIPT_PATH", "/elsewhere.jsonl")
     found = parsed("stop", transcript_path=None)
     assert found
@@ -107,24 +109,24 @@ def test_replies_are_in_its_shape() -> None:
         kind: Event("cursor", kind, "x", "s", "/x")
         for kind in (events.START, events.PROMPT, events.BEFORE, events.AFTER, events.STOP)
     }
-    assert json.loads(cursor.format_reply(kinds[events.START], told)) == {
+    assert json.loads(cursor.HOST.format_reply(kinds[events.START], told)) == {
         "additional_context": "brief",
         "user_message": "look",
     }
-    assert json.loads(cursor.format_reply(kinds[events.PROMPT], told)) == {
+    assert json.loads(cursor.HOST.format_reply(kinds[events.PROMPT], told)) == {
         "continue": True,
         "additional_context": "brief",
     }
-    assert json.loads(cursor.format_reply(kinds[events.AFTER], Reply("wrong"))) == {
+    assert json.loads(cursor.HOST.format_reply(kinds[events.AFTER], Reply("wrong"))) == {
         "additional_context": "wrong"
     }
-    assert json.loads(cursor.format_reply(kinds[events.BEFORE], Reply(refusal="no"))) == {
+    assert json.loads(cursor.HOST.format_reply(kinds[events.BEFORE], Reply(refusal="no"))) == {
         "permission": "deny",
         "user_message": "no",
         "agent_message": "no",
     }
-    assert cursor.format_reply(kinds[events.STOP], told) == ""
-    assert cursor.format_reply(kinds[events.PROMPT], Reply()) == ""
+    assert cursor.HOST.format_reply(kinds[events.STOP], told) == ""
+    assert cursor.HOST.format_reply(kinds[events.PROMPT], Reply()) == ""
 
 
 def test_a_session_from_its_start_to_its_end(place: Place, repo: Path, tmp_path: Path) -> None:
@@ -201,8 +203,10 @@ def test_it_is_wired_and_leaves_nothing_behind(place: Place, repo: Path, home: P
 
 def test_whose_session_a_file_is() -> None:
     lines = DATA.splitlines(keepends=True)
-    assert cursor_transcript.identify(lines, "/x/s-1/s-1.jsonl") == Identity("s-1", "")
-    assert cursor_transcript.identify(lines, "/x/s-1/subagents/a-2.jsonl") == Identity("s-1", "a-2")
+    assert cursor_transcript.READER.identify(lines, "/x/s-1/s-1.jsonl") == Identity("s-1", "")
+    assert cursor_transcript.READER.identify(lines, "/x/s-1/subagents/a-2.jsonl") == Identity(
+        "s-1", "a-2"
+    )
 
 
 BLOCK = odd(
@@ -236,7 +240,7 @@ LINE = odd(
 def test_odd_lines_are_read_or_counted_and_cuts_change_nothing(
     data: bytes, cuts: list[int]
 ) -> None:
-    whole = cursor_transcript.read_transcript(data, IDENTITY, start=0)
+    whole = cursor_transcript.READER.read_transcript(data, IDENTITY, start=0)
     assert can_be_kept(whole)
     steps = in_steps(reads("cursor", IDENTITY, data), data, [min(cut, len(data)) for cut in cuts])
     assert steps.messages == whole.messages
@@ -248,7 +252,7 @@ def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home:
     path.parent.mkdir(parents=True)
     path.write_bytes(DATA)
     assert ingest.plan(place, [], str(home)).paths == [str(path)]
-    assert cursor_transcript.identify(DATA.splitlines(), str(path)) == Identity(
+    assert cursor_transcript.READER.identify(DATA.splitlines(), str(path)) == Identity(
         SESSION, "", str(repo)
     )
     below, beside = repo / "a.b/c", Path(f"{repo}-old")
@@ -258,11 +262,11 @@ def test_ingest_finds_what_it_keeps_of_a_project(place: Place, repo: Path, home:
         other = home / f".cursor/projects/{name}/agent-transcripts/s.jsonl"
         other.parent.mkdir(parents=True)
         other.write_bytes(DATA)
-        found = cursor_transcript.identify(DATA.splitlines(), str(other))
+        found = cursor_transcript.READER.identify(DATA.splitlines(), str(other))
         assert found
         there = {f"{slug}-a-b-c": str(below), f"{slug}-old": str(beside), f"{slug}-gone": ""}
         assert found.project == there[name]
     assert len(ingest.plan(place, [], str(home)).paths) == 2
-    assert len(list(cursor_transcript.list_transcripts(str(home), ""))) == 4
+    assert len(list(cursor_transcript.READER.list_transcripts(str(home), ""))) == 4
     (repo / "old").mkdir()
     assert len(ingest.plan(place, [], str(home)).paths) == 2, "it could be either's"

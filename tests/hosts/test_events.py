@@ -10,7 +10,7 @@ import pytest
 from memfs import hosts
 from memfs.core import events
 from memfs.core.events import Event, Reply
-from memfs.hosts import codex, copilot, gemini, payload
+from memfs.hosts import base, codex, copilot, gemini
 from tests.hosts.reading import FIXTURES
 
 COMMON = {"session_id": "s-1", "cwd": "/home/dev/shop"}
@@ -56,7 +56,7 @@ PATCH = (
     ],
 )
 def test_a_payload_tells_whose_it_is(given: dict[str, object], host: str) -> None:
-    assert payload.detect_host(given) == host
+    assert base.detect_host(given) == host
 
 
 SET = '{"$set":{"messages":[{"type":"user","content":[{"text":"<session_context>"}]}]}}'
@@ -265,7 +265,7 @@ def test_a_question_is_asked_where_the_host_can_ask(host: str) -> None:
 
 def test_what_gemini_adds_to_a_prompt_is_not_the_prompt() -> None:
     text = "<hook_context># Core memory</hook_context>\n\nhello"
-    found = gemini.parse_event({**GEMINI, "hook_event_name": "BeforeAgent", "prompt": text})
+    found = gemini.HOST.parse_event({**GEMINI, "hook_event_name": "BeforeAgent", "prompt": text})
     assert found
     assert found.prompt == "hello"
 
@@ -279,20 +279,23 @@ def test_replies_are_in_the_shape_of_each_host() -> None:
     told, refused = Reply("brief", "look"), Reply(refusal="no")
     nested = {"hookEventName": "SessionStart", "additionalContext": "brief"}
     deny = {"permissionDecision": "deny", "permissionDecisionReason": "no"}
-    assert json.loads(codex.format_reply(START, told)) == {
+    assert json.loads(codex.HOST.format_reply(START, told)) == {
         "systemMessage": "look",
         "hookSpecificOutput": nested,
     }
-    assert json.loads(codex.format_reply(BEFORE, refused)) == {
+    assert json.loads(codex.HOST.format_reply(BEFORE, refused)) == {
         "hookSpecificOutput": {"hookEventName": "PreToolUse", **deny}
     }
-    assert json.loads(copilot.format_reply(START, told)) == {
+    assert json.loads(copilot.HOST.format_reply(START, told)) == {
         "systemMessage": "look",
         "additionalContext": "brief",
     }
-    assert json.loads(copilot.format_reply(BEFORE, refused)) == deny
-    assert json.loads(gemini.format_reply(START, told))["hookSpecificOutput"] == nested
-    assert json.loads(gemini.format_reply(BEFORE, refused)) == {"decision": "deny", "reason": "no"}
-    for module in (codex, copilot, gemini):
+    assert json.loads(copilot.HOST.format_reply(BEFORE, refused)) == deny
+    assert json.loads(gemini.HOST.format_reply(START, told))["hookSpecificOutput"] == nested
+    assert json.loads(gemini.HOST.format_reply(BEFORE, refused)) == {
+        "decision": "deny",
+        "reason": "no",
+    }
+    for module in (codex.HOST, copilot.HOST, gemini.HOST):
         assert module.format_reply(START, Reply()) == ""
         assert module.format_reply(STOP, Reply("brief")) == ""

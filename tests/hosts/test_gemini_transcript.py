@@ -37,11 +37,11 @@ SAID = [
 
 
 def identify(data: bytes, path: str = "/x/y.jsonl") -> Identity | None:
-    return gemini_transcript.identify(data.splitlines(keepends=True)[:200], path)
+    return gemini_transcript.READER.identify(data.splitlines(keepends=True)[:200], path)
 
 
 def read(data: bytes) -> Transcript:
-    return gemini_transcript.read_transcript(data, IDENTITY, start=0)
+    return gemini_transcript.READER.read_transcript(data, IDENTITY, start=0)
 
 
 def lines(*records: dict[str, object]) -> bytes:
@@ -182,7 +182,7 @@ def test_whose_session_it_is(tmp_path: Path) -> None:
     assert identify(side, "/x/chats/parent/child.jsonl") == Identity(
         "parent", SESSION, "/p", whole=True
     )
-    (message,) = gemini_transcript.read_transcript(
+    (message,) = gemini_transcript.READER.read_transcript(
         lines(user("a", "x")), Identity("p", "c", whole=True), start=0
     ).messages
     assert message.side
@@ -227,11 +227,11 @@ def test_what_it_keeps_of_a_project_is_found(
     (other / "old/.project_root").write_text("/home/dev/shop-old")
     named = {"projects": {"/home/dev/shop/named": "named"}}
     (other.parent / "projects.json").write_text(json.dumps(named))
-    assert list(gemini_transcript.list_transcripts(str(home), "/home/dev/shop")) == list(
+    assert list(gemini_transcript.READER.list_transcripts(str(home), "/home/dev/shop")) == list(
         map(str, paths[:4])
     )
     (other.parent / "projects.json").write_text("[]")
-    assert list(gemini_transcript.list_transcripts(str(home), "/home/dev/shop")) == list(
+    assert list(gemini_transcript.READER.list_transcripts(str(home), "/home/dev/shop")) == list(
         map(str, paths[:3])
     )
 
@@ -243,6 +243,6 @@ def test_a_transcript_says_where_it_was_held_if_projects_json_does(tmp_path: Pat
     for name, project in (("shop", "/home/dev/shop"), (hashed, "/home/dev/shop"), ("x", "")):
         path = tmp_path / f"tmp/{name}/chats/session-1.jsonl"
         path.parent.mkdir(parents=True)
-        found = gemini_transcript.identify(lines().splitlines(keepends=True), str(path))
+        found = gemini_transcript.READER.identify(lines().splitlines(keepends=True), str(path))
         assert found
         assert found.project == project

@@ -98,7 +98,7 @@ class Base:
 
     def listed(self, project: str = "") -> list[Identity]:
         head = self.path.read_bytes()[:4096]
-        return opencode_sessions.sessions(str(self.path), head, project)
+        return opencode_sessions.READER.sessions(str(self.path), head, project)
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_what_a_session_in_the_database_said(base: Base) -> None:
         base.say("s", *message)
     (identity,) = base.listed()
     assert identity[:5] == ("s", "", "/home/dev/shop", "", True)
-    found = opencode_sessions.read_session(str(base.path), identity)
+    found = opencode_sessions.READER.read_session(str(base.path), identity)
     assert said(found) == SAID
     assert (found.malformed, found.left_out) == (0, 1)
     assert found.messages[0]._replace(text="")[:9] == (
@@ -144,7 +144,7 @@ def export(**more: object) -> bytes:
 
 
 def identify(data: bytes) -> Identity | None:
-    return opencode_sessions.identify(data.splitlines(keepends=True)[:200], "/x/export.json")
+    return opencode_sessions.READER.identify(data.splitlines(keepends=True)[:200], "/x/export.json")
 
 
 def test_an_export_says_the_same(base: Base) -> None:
@@ -154,8 +154,11 @@ def test_an_export_says_the_same(base: Base) -> None:
     identity = identify(export())
     assert identity == Identity("s", "", "/home/dev/shop", whole=True)
     assert identity == base.listed()[0]._replace(mark="")
-    kept = opencode_sessions.read_session(str(base.path), base.listed()[0])
-    assert opencode_sessions.read_transcript(export(), identity, start=0).messages == kept.messages
+    kept = opencode_sessions.READER.read_session(str(base.path), base.listed()[0])
+    assert (
+        opencode_sessions.READER.read_transcript(export(), identity, start=0).messages
+        == kept.messages
+    )
     side = identify(export(parentID="root") + b"\n" * 300)
     assert side == Identity("root", "s", "/home/dev/shop", whole=True)
 
@@ -201,7 +204,7 @@ def test_a_database_is_never_written_to(base: Base) -> None:
     base.say("s", *MESSAGES[0])
     wal = base.path.with_name("opencode.db-wal")
     before = base.path.read_bytes(), wal.read_bytes()
-    opencode_sessions.read_session(str(base.path), base.listed()[0])
+    opencode_sessions.READER.read_session(str(base.path), base.listed()[0])
     assert (base.path.read_bytes(), wal.read_bytes()) == before
 
 
@@ -227,7 +230,7 @@ def test_rows_that_hold_no_json_are_counted(base: Base) -> None:
     base.say("s", *MESSAGES[0])
     base.base.execute("INSERT INTO message VALUES ('x', 's', 1, 1, '{')")
     base.base.execute("INSERT INTO part VALUES ('y', 'x', 's', 1, 1, '[]')")
-    found = opencode_sessions.read_session(str(base.path), base.listed()[0])
+    found = opencode_sessions.READER.read_session(str(base.path), base.listed()[0])
     assert (said(found), found.malformed) == (SAID[:1], 2)
 
 
@@ -262,14 +265,18 @@ MESSAGE = odd(
 def test_odd_exports_raise_nothing(made: dict[str, object], cut: int) -> None:
     for data in (json.dumps(made).encode(), json.dumps(made, indent=1).encode()[:cut]):
         identify(data)
-        found = opencode_sessions.read_transcript(data, Identity("s", "", whole=True), start=0)
+        found = opencode_sessions.READER.read_transcript(
+            data, Identity("s", "", whole=True), start=0
+        )
         assert found.end == len(data)
         assert can_be_kept(found)
 
 
 def read(*parts: dict[str, object]) -> Transcript:
     made = {"messages": [{"info": USER, "parts": list(parts)}]}
-    return opencode_sessions.read_transcript(json.dumps(made).encode(), Identity("s", ""), start=0)
+    return opencode_sessions.READER.read_transcript(
+        json.dumps(made).encode(), Identity("s", ""), start=0
+    )
 
 
 @pytest.mark.parametrize(
@@ -296,13 +303,13 @@ def test_tool_texts_are_capped() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"hello"], ids=repr)
 def test_what_is_no_database_has_no_sessions(data: bytes, tmp_path: Path) -> None:
-    assert opencode_sessions.sessions(str(tmp_path / "x"), data, "") == []
+    assert opencode_sessions.READER.sessions(str(tmp_path / "x"), data, "") == []
 
 
 def test_its_database_is_found_where_it_has_sessions_of_the_project(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert list(opencode_sessions.list_transcripts(str(home), "/home/dev/shop")) == []
+    assert list(opencode_sessions.READER.list_transcripts(str(home), "/home/dev/shop")) == []
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     made = []
     for root, folder in (
@@ -313,14 +320,16 @@ def test_its_database_is_found_where_it_has_sessions_of_the_project(
         base.session("s", folder)
         base.base.close()
         made.append(str(base.path))
-    assert list(opencode_sessions.list_transcripts(str(home), "/home/dev/shop")) == made[:1]
-    assert list(opencode_sessions.list_transcripts(str(home), "/home/dev")) == made
+    assert list(opencode_sessions.READER.list_transcripts(str(home), "/home/dev/shop")) == made[:1]
+    assert list(opencode_sessions.READER.list_transcripts(str(home), "/home/dev")) == made
 
 
 def test_one_session_is_listed_with_its_subagents(base: Base) -> None:
     for name, parent in (("s", None), ("side", "s"), ("other", None)):
         base.session(name, "/elsewhere", parent)
-    found = opencode_sessions.sessions(str(base.path), base.path.read_bytes()[:4096], "", "s")
+    found = opencode_sessions.READER.sessions(
+        str(base.path), base.path.read_bytes()[:4096], "", "s"
+    )
     assert [each[:2] for each in found] == [("s", ""), ("s", "side")]
 
 
@@ -333,7 +342,7 @@ def test_at_the_end_of_a_turn_its_session_alone_is_read(
     for session in ("s", "other"):
         base.say(session, *MESSAGES[0])
     sent: dict[str, object] = {"hook_event_name": "Stop", "session_id": "s", "cwd": str(repo)}
-    event = opencode.parse_event(sent)
+    event = opencode.HOST.parse_event(sent)
     assert event
     with lock.hold_lock(place.home, name=lock.INGEST):
         assert ingest.ingest_event(event).messages == 0
@@ -348,15 +357,15 @@ def test_a_database_of_another_name_is_the_one_that_is_read(
 ) -> None:
     monkeypatch.setenv("OPENCODE_DB", "mine.db")
     sent: dict[str, object] = {"hook_event_name": "SessionEnd", "session_id": "s", "cwd": "/p"}
-    found = opencode.parse_event(sent)
+    found = opencode.HOST.parse_event(sent)
     assert found
     assert found.transcript == ""
     path = home / ".local/share/opencode/mine.db"
     Base(path).base.close()
-    found = opencode.parse_event(sent)
+    found = opencode.HOST.parse_event(sent)
     assert found
     assert found.transcript == str(path)
-    assert list(opencode_sessions.list_transcripts(str(home), "/p")) == []
+    assert list(opencode_sessions.READER.list_transcripts(str(home), "/p")) == []
 
 
 def test_what_a_plugin_sends_is_an_event() -> None:
@@ -366,7 +375,7 @@ def test_what_a_plugin_sends_is_an_event() -> None:
         "cwd": "/p",
         "prompt": "hi",
     }
-    event = opencode.parse_event(sent)
+    event = opencode.HOST.parse_event(sent)
     assert event
     assert (event.host, event.kind, event.session, event.prompt) == (
         "opencode",

@@ -14,7 +14,7 @@ from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.hosts import jsonc_edit
 from memfs.ops import install
-from memfs.ops.install import WiredHost
+from memfs.ops.install import SettingsEdit
 from memfs.store.blocks import Place
 from tests.hosts.settings_samples import SAMPLES, Sample
 
@@ -39,7 +39,7 @@ class File:
     def text(self) -> str:
         return self.path.read_bytes().decode()
 
-    def run(self, **options: Any) -> WiredHost:
+    def run(self, **options: Any) -> SettingsEdit:
         """Wire or unwire the host; return what happened to this file."""
         host, scope = self._sample.host, self._sample.scope
         done = install.run(self._place, host, scope, str(self._home), **options)

@@ -14,7 +14,7 @@ from memfs.core.body_edits import Append
 from memfs.core.events import Event, Reply
 from memfs.core.records import Origin
 from memfs.hosts import vscode
-from memfs.hosts.payload import detect_host
+from memfs.hosts.base import detect_host
 from memfs.ops import edit, host_event, install
 from memfs.store import resources
 from memfs.store.blocks import Place
@@ -69,7 +69,7 @@ def told(text: str) -> str:
 )
 def test_events_are_read(name: str, tool: str, kind: str, files: tuple[str, ...]) -> None:
     given = EVENTS[name, tool]
-    found = vscode.parse_event(given)
+    found = vscode.HOST.parse_event(given)
     assert found
     assert (found.host, found.kind, found.session) == ("copilot", kind, SESSION)
     assert (found.cwd, found.files) == ("/home/dev/shop", files)
@@ -81,7 +81,7 @@ def test_the_keys_of_its_source_are_read_too() -> None:
     assert detect_host(BY_SOURCE) == "vscode"
     windows = {**BY_SOURCE, "transcript_path": BY_SOURCE["transcript_path"].replace("/", "\\")}
     assert detect_host(windows) == "vscode"
-    found = vscode.parse_event(BY_SOURCE)
+    found = vscode.HOST.parse_event(BY_SOURCE)
     assert found
     assert (found.session, found.kind) == (SESSION, events.AFTER)
     assert found.files == (NOTES, "/home/dev/shop/a.py")
@@ -111,21 +111,21 @@ def test_replies_are_in_its_shape() -> None:
             (events.STOP, "Stop"),
         )
     )
-    assert json.loads(vscode.format_reply(start, Reply("brief", "look"))) == {
+    assert json.loads(vscode.HOST.format_reply(start, Reply("brief", "look"))) == {
         "systemMessage": "look",
         "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "brief"},
     }
-    assert json.loads(vscode.format_reply(written, Reply("wrong"))) == {
+    assert json.loads(vscode.HOST.format_reply(written, Reply("wrong"))) == {
         "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "wrong"}
     }
-    assert json.loads(vscode.format_reply(before, Reply(refusal="no"))) == {
+    assert json.loads(vscode.HOST.format_reply(before, Reply(refusal="no"))) == {
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": "deny",
             "permissionDecisionReason": "no",
         }
     }
-    assert json.loads(vscode.format_reply(stop, Reply(notice="saved", more="look again"))) == {
+    assert json.loads(vscode.HOST.format_reply(stop, Reply(notice="saved", more="look again"))) == {
         "systemMessage": "saved",
         "hookSpecificOutput": {
             "hookEventName": "Stop",
@@ -133,7 +133,11 @@ def test_replies_are_in_its_shape() -> None:
             "reason": "look again",
         },
     }
-    assert vscode.format_reply(stop, Reply("brief")) == vscode.format_reply(start, Reply()) == ""
+    assert (
+        vscode.HOST.format_reply(stop, Reply("brief"))
+        == vscode.HOST.format_reply(start, Reply())
+        == ""
+    )
 
 
 @pytest.mark.parametrize("host", ["claude", "copilot"])

@@ -47,8 +47,7 @@ def refusals(done: Imported) -> list[str]:
 
 
 def everything(place: Place) -> dict[str, bytes]:
-    assert place.project
-    root = Path(place.project.root)
+    root = Path(place.home.root)
     found = [path for path in root.rglob("*") if path.is_file()]
     return {str(path): path.read_bytes() for path in found if path.suffix != ".lock"}
 

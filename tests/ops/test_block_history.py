@@ -62,9 +62,8 @@ def shared(
 def test_edits_of_one_millisecond_are_listed_as_they_were_made(place: Place) -> None:
     for text in ("a", "b", "c"):
         edit.run(place, [Append("human", text)], Origin())
-    assert place.user
     for number, entry in enumerate(history.log(place, "human")):
-        for path in (place.user.journal, f"{place.user.local}/heads.json"):
+        for path in (place.store("user").journal, f"{place.store('user').local}/heads.json"):
             text = Path(path).read_text()
             Path(path).write_text(text.replace(entry.id, f"01a1f9e6a279{number:08x}"))
     assert [entry.version for entry in history.log(place, "human")] == [4, 3, 2, 1]
@@ -187,8 +186,7 @@ def test_after_a_merge_every_state_has_the_label_of_a_block(
     (project / ".agent-memory/config.yaml").write_text("memfs: 1\n")
     init.run(str(project), str(home))
     place = blocks.find_place(str(project))
-    assert place.project
-    assert place.project.top == str(project)
+    assert place.home.top == str(project)
     if not driver:
         git(top, "config", "--unset", "merge.memfs.driver")
     edit.run(place, [Create("notes", "Notes", "one"), Create("services/api", "API")], Origin())

@@ -22,8 +22,7 @@ ADDED = "a line that was added"
 
 def lay_out(place: Place, made: Sequence[tuple[str, bytes]]) -> dict[str, tuple[Path, str, bytes]]:
     """Write broken files as blocks; map each label to (path, how it was made, bytes)."""
-    assert place.project
-    folder = Path(place.project.root, "blocks")
+    folder = Path(place.home.root, "blocks")
     laid = {}
     for number, (how, data) in enumerate(made):
         path = folder / f"broken-{number}.md"

@@ -194,8 +194,7 @@ def test_what_was_protected_stays_protected(place: Place, block_file: Write) -> 
 
 
 def test_a_file_where_the_blocks_should_be_is_named(place: Place, home: Path) -> None:
-    assert place.project
-    folder = Path(place.project.root, "blocks")
+    folder = Path(place.home.root, "blocks")
     shutil.rmtree(folder)
     folder.write_text("x\n")
     assert [each.text for each in wrong(place, home)] == [
@@ -231,12 +230,11 @@ def test_of_two_files_with_one_label_the_one_of_that_name_keeps_it(
 
 
 def test_leftovers_of_killed_runs_are_put_away(place: Place, home: Path, repo: Path) -> None:
-    assert place.project
     install.run(place, "claude", "project", str(home))
-    dead, root = dead_process(), Path(place.project.root)
+    dead, root = dead_process(), Path(place.home.root)
     edit.run(place, [Create("notes", "What is worth noting", "one")], Origin())
-    sessions.save(place.project, "s", ShownState({}, []))
-    spool.write_note(place.project, "claude", "/x")
+    sessions.save(place.home, "s", ShownState({}, []))
+    spool.write_note(place.home, "claude", "/x")
     left = [
         root / f".config.yaml.{dead}.tmp",
         root / "blocks/.notes.md.tmp",
@@ -267,8 +265,7 @@ def test_leftovers_of_killed_runs_are_put_away(place: Place, home: Path, repo: P
 def test_leftovers_in_the_main_store_are_seen_from_a_linked_worktree(
     place: Place, linked: Place, home: Path
 ) -> None:
-    assert place.project
-    left = Path(place.project.local, ".heads.json.tmp")
+    left = Path(place.home.local, ".heads.json.tmp")
     left.write_text("half")
     left.chmod(0o600)
     assert [each.text for each in wrong(linked, home)] == [
@@ -278,9 +275,8 @@ def test_leftovers_in_the_main_store_are_seen_from_a_linked_worktree(
 
 
 def test_private_files_are_closed_to_others(place: Place, home: Path) -> None:
-    assert place.project
     user = home / ".agent-memory"
-    journal = Path(place.project.journal)
+    journal = Path(place.home.journal)
     human = user / "blocks/human.md"
     journal.chmod(0o644)
     human.chmod(0o664)
@@ -304,8 +300,7 @@ def test_private_files_are_closed_to_others(place: Place, home: Path) -> None:
 
 
 def test_damaged_lines_of_the_journal_are_numbered(place: Place, home: Path) -> None:
-    assert place.project
-    journal = Path(place.project.journal)
+    journal = Path(place.home.journal)
     lines = journal.read_bytes().split(b"\n")
     journal.write_bytes(b"\n".join([b"{}", lines[0], b"\xff\0", *lines[1:]]) + b"half")
     found = [each.text for each in wrong(place, home)]
@@ -388,8 +383,7 @@ def test_a_conflicted_copy_of_a_sync_tool_is_named_and_not_used(
 
 
 def test_lines_that_are_no_facts_are_named(place: Place, home: Path) -> None:
-    assert place.project
-    path = Path(place.project.root, "facts/2026-05.jsonl")
+    path = Path(place.home.root, "facts/2026-05.jsonl")
     path.parent.mkdir()
     fact = (
         '{"id":"f","statement":"The port is 7741","confidence":0.9,"category":"config","at":""}\n'

@@ -18,9 +18,8 @@ def warnings(place: Place, home: Path) -> list[str]:
 def test_nested_keys_variables_and_kinds(
     place: Place, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert place.project
     assert warnings(place, home) == []
-    path = Path(place.project.root, "config.yaml")
+    path = Path(place.home.root, "config.yaml")
     path.write_text(
         "memfs: 1\ncontext: {max_tokenz: 1}\nmemory_blocks:\n"
         "  notes: {type: facts, capacty: {max_items: 3}}\n"

@@ -184,8 +184,7 @@ def test_a_store_that_is_not_trusted_yet_has_no_runs_to_miss(
     install.run(place, "claude", "project", str(home))
     transcript(home, repo)
     os.utime(repo / ".claude/settings.json", (1, 1))
-    assert place.project
-    trust.revoke_trust(place.project)
+    trust.revoke_trust(place.home)
     assert {each.level for each in about(place, home)} == {"ok"}
 
 

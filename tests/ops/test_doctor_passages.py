@@ -27,8 +27,7 @@ from memfs.store.blocks import Place
 def test_a_passage_that_is_broken_is_named(
     place: Place, home: Path, data: bytes, level: str, said: str
 ) -> None:
-    assert place.project
-    path = Path(place.project.root, "archive/mine/odd.md")
+    path = Path(place.home.root, "archive/mine/odd.md")
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
     [found] = [each for each in doctor.run(place, str(home)) if str(path) in each.text]
@@ -39,9 +38,8 @@ def test_a_passage_that_is_broken_is_named(
 
 
 def test_nothing_is_said_of_whole_ones(place: Place, home: Path) -> None:
-    assert place.project
     archive.run(place, "We chose httpx.", importance=10, tags=("a", "b"), origin=Origin())
-    path = Path(place.project.root, "archive/mine/plain.md")
+    path = Path(place.home.root, "archive/mine/plain.md")
     path.parent.mkdir(parents=True)
     path.write_text("---\ntags: red, blue\ncreated_at: 2026-05-03\n---\nWritten by hand.\n")
     assert not [each for each in doctor.run(place, str(home)) if "archive/" in each.text]

@@ -165,8 +165,7 @@ def test_a_project_with_commits_and_no_sessions_is_asked(
     _, shown = type_into([*MEMFS, "init"], "n\n", shop, os.environ)
     assert "Write it into the block project_setup? [Y/n]" in shown
     assert not draft.is_written(place)
-    assert place.project
-    session = Path(place.project.local, "recall/claude/s1.jsonl")
+    session = Path(place.home.local, "recall/claude/s1.jsonl")
     session.parent.mkdir(parents=True)
     session.write_text("")
     assert not draft.is_due(place)

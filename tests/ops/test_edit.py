@@ -168,9 +168,8 @@ def test_labels_that_could_leave_the_store_are_refused(place: Place, label: str)
 
 
 def test_a_folder_that_links_out_of_the_store_is_refused(place: Place, tmp_path: Path) -> None:
-    assert place.project
     (tmp_path / "out").mkdir()
-    Path(place.project.root, "blocks/out").symlink_to(tmp_path / "out")
+    Path(place.home.root, "blocks/out").symlink_to(tmp_path / "out")
     with pytest.raises(MemfsError, match="is a link"):
         run(place, Create("out/x", "x"))
     assert not list((tmp_path / "out").iterdir())
@@ -338,8 +337,7 @@ def test_a_limit_below_what_is_there_is_refused(place: Place) -> None:
 def test_a_blocks_folder_that_leads_out_of_the_store_is_refused(
     place: Place, tmp_path: Path
 ) -> None:
-    assert place.project
-    folder = Path(place.project.root, "blocks")
+    folder = Path(place.home.root, "blocks")
     folder.rename(tmp_path / "outside")
     folder.symlink_to(tmp_path / "outside")
     with pytest.raises(MemfsError, match="is a link"):

@@ -44,13 +44,12 @@ def test_no_secret_gets_into_the_head_or_the_name(place: Place, wanted: Edit) ->
 
 def test_a_secret_that_an_editor_wrote_is_not_journalled(place: Place) -> None:
     path = Path(blocks.get(place, "human").path)
-    assert place.user
     run(place, Append("human", "one"))
     path.write_text(path.read_text() + f"key: {TOKEN}\n")
     run(place, Append("human", "two"))
     run(place, Append("human", "three"))
     assert TOKEN in path.read_text()
-    assert TOKEN not in Path(place.user.journal).read_text()
+    assert TOKEN not in Path(place.store("user").journal).read_text()
     assert [each.op for each in history.log(place, "human")][:4] == [
         "append",
         "append",

@@ -85,8 +85,7 @@ def test_blocks_of_both_sides_are_merged_and_can_be_undone(
     for label in ("api", "persona"):
         undo.undo_edit(place, label, Origin())
     assert blocks.get(place, "api").value == "five seconds\nuse TLS"
-    assert place.project
-    replays(place, place.project)
+    replays(place, place.home)
 
 
 def test_a_block_that_nobody_wrote_in_yet_is_theirs(place: Place, tmp_path: Path) -> None:

@@ -28,8 +28,7 @@ def run(place: Place, folder: Path, home: Path) -> Imported:
 
 
 def texts(place: Place) -> list[str]:
-    assert place.project
-    found = (archive.read(path) for path in archive.sources(place.project))
+    found = (archive.read(path) for path in archive.sources(place.home))
     return [each.text for each in found if each]
 
 
@@ -71,8 +70,7 @@ def test_what_changed_at_its_source_is_replaced(place: Place, home: Path, folder
     assert not any("word3" in text for text in after)
     assert any("now3" in text for text in after)
     assert "1 replaced" in done.note
-    assert place.project
-    copies = [path.read_text() for path in Path(place.project.local, "backup").iterdir()]
+    copies = [path.read_text() for path in Path(place.home.local, "backup").iterdir()]
     assert any("word3" in text for text in copies)
     assert "replaced" not in run(place, folder, home).note
 
@@ -81,8 +79,7 @@ def test_what_a_person_changed_since_stays(place: Place, home: Path, folder: Pat
     run(place, folder, home)
     label = find_block(place, "7741").label
     edit.run(place, [Append(label, "Mine stays.")], Origin())
-    assert place.project
-    own = next(path for path in archive.sources(place.project) if "word3" in Path(path).read_text())
+    own = next(path for path in archive.sources(place.home) if "word3" in Path(path).read_text())
     Path(own).write_text(Path(own).read_text() + "My own line.\n")
     for path, old, new in (
         (find(folder, "7741"), "7741", "9000"),

@@ -170,8 +170,7 @@ def test_what_looks_as_if_it_were_to_steer_an_assistant_is_pointed_out(
 
 
 def test_it_is_one_commit_where_each_edit_is(place: Place, tmp_path: Path) -> None:
-    assert place.project
-    root, top = Path(place.project.root), place.project.top
+    root, top = Path(place.home.root), place.home.top
     (root / "config.yaml").write_text("memfs: 1\ngit: {commit: edit, protected: []}\n")
     for words in (
         ["config", "user.name", "Tester"],
@@ -232,8 +231,7 @@ def test_nothing_either_side_wrote_is_missing_and_again_nothing_changes(
     their_head: dict[str, object] | None,
     theirs: list[str],
 ) -> None:
-    assert place.project
-    path = Path(place.project.root, "blocks/a.md")
+    path = Path(place.home.root, "blocks/a.md")
     path.unlink(missing_ok=True)
     history.log(place)
     path.write_text(text_of(head, ours))

@@ -48,7 +48,7 @@ def own(repo: Path) -> Path:
 
 def wire(
     place: Place, path: Path, *, remove: bool = False, dry_run: bool = False, tools: bool = True
-) -> install.WiredHost:
+) -> install.SettingsEdit:
     home = str(Path.home())
     user = str(path).startswith(home)
     scope = "user" if user else "local" if path.stem.endswith("local") else "project"

@@ -110,8 +110,7 @@ def test_edits_of_different_lines_merge_without_a_driver(place: Place, tmp_path:
 
 def test_a_diff_is_the_edit_alone(place: Place, repo: Path) -> None:
     """Whatever edits a block, also one of an earlier version once its keys are gone."""
-    assert place.project
-    path = Path(place.project.root, "blocks/notes.md")
+    path = Path(place.home.root, "blocks/notes.md")
     path.write_text("---\ndescription: x\nversion: 7\nupdated_at: 2026-01-01T00:00:00Z\n---\n- a\n")
     assert show.run(place, "notes").version == 7
     change(place, Append("notes", "- b"))
@@ -153,8 +152,7 @@ def test_a_pull_request_merges_without_a_driver(
 
 def test_git_merges_with_the_driver(clones: tuple[Place, Place], repo: Path) -> None:
     ours, theirs = clones
-    assert theirs.project
-    merged = run(repo, "pull", "-q", "--no-rebase", "--no-edit", theirs.project.top, "main")
+    merged = run(repo, "pull", "-q", "--no-rebase", "--no-edit", theirs.home.top, "main")
     assert merged.returncode == 0, merged.stdout + merged.stderr
     block = blocks.get(ours, "system_rules")
     assert block.value == MERGED
@@ -166,14 +164,12 @@ def test_git_merges_with_the_driver(clones: tuple[Place, Place], repo: Path) -> 
 def test_doctor_mends_what_git_left_without_it(clones: tuple[Place, Place], repo: Path) -> None:
     ours, theirs = clones
     run(repo, "config", "--unset", "merge.memfs.driver")
-    assert theirs.project
-    assert run(repo, "pull", "-q", "--no-rebase", theirs.project.top, "main").returncode == 1
+    assert run(repo, "pull", "-q", "--no-rebase", theirs.home.top, "main").returncode == 1
     text = blocks.get(ours, "system_rules").raw
     assert "<<<<<<<" in text
     assert "- theirs" in text
     findings = doctor.run(ours, os.environ["HOME"])
-    assert ours.project
-    path = f"{ours.project.root}/blocks/system_rules.md"
+    path = f"{ours.home.root}/blocks/system_rules.md"
     line = text.split("\n").index("<<<<<<< HEAD") + 1
     assert f"{path}:{line}: merge conflict markers" in {f.text for f in findings}
     assert "git does not merge blocks with memfs in this clone" in {f.text for f in findings}

@@ -37,8 +37,7 @@ def mine(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kept(place: Place) -> OpenStore:
-    assert place.project
-    archive.write_passage(place.project, "bread from the oven", importance=5, tags=())
+    archive.write_passage(place.home, "bread from the oven", importance=5, tags=())
     return OpenStore(place)
 
 
@@ -47,8 +46,7 @@ def stage(_name: str, _length: int) -> Callable[[int], object]:
 
 
 def settings(place: Place) -> Path:
-    assert place.user
-    return Path(place.user.root, "config.yaml")
+    return Path(place.store("user").root, "config.yaml")
 
 
 def find(kept: OpenStore, mode: str | None = None) -> HitPage[Hit]:
@@ -130,8 +128,7 @@ def test_vectors_that_are_kept_though_it_is_off_are_named(place: Place, kept: Op
 def test_what_counts_more_than_the_users_setting_is_named(
     place: Place, kept: OpenStore, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert place.project
-    path = Path(place.project.root, "config.yaml")
+    path = Path(place.home.root, "config.yaml")
     path.write_text("memfs: 1\nembedding: bundled\n")
     taken = model.use_model(place, str(mine), stage)
     assert (taken.overruled, taken.state) == (f"{path} says bundled", "")
@@ -166,8 +163,7 @@ def test_a_broken_model_is_named_everywhere(place: Place, kept: OpenStore, mine:
 
 
 def test_a_repository_that_reaches_out_is_named_when_it_is_looked_at(place: Place) -> None:
-    assert place.project
-    Path(place.project.root, "config.yaml").write_text("memfs: 1\nembedding: evil/model\n")
+    Path(place.home.root, "config.yaml").write_text("memfs: 1\nembedding: evil/model\n")
     assert any(
         "embedding: evil/model is not used" in each for each in trust.review_store(place).problems
     )

@@ -222,14 +222,13 @@ def test_the_command_says_what_goes(place: Place, memfs: Run) -> None:
 
 
 def test_what_is_the_users_is_archived_in_their_store(place: Place) -> None:
-    assert place.user
     write(place, "My salary is 91000.\nThe logo is green.\n", "human")
     page.page_out(place, "human", AGENT, free=1e9)
     assert passages(place) == []
-    found = [archive.read(path) for path in archive.sources(place.user)]
+    found = [archive.read(path) for path in archive.sources(place.store("user"))]
     assert {each.text for each in found if each} == {"My salary is 91000.", "The logo is green."}
     page.page_in(place, "human", AGENT)
-    assert archive.sources(place.user) == []
+    assert archive.sources(place.store("user")) == []
 
 
 def test_of_a_sessions_scratch_passing_notes_alone_are_thrown_away(place: Place) -> None:

@@ -47,8 +47,7 @@ WRITE = Callable[[str, str], Path]
 
 
 def project(place: Place) -> Store:
-    assert place.project
-    return place.project
+    return place.home
 
 
 def put(path: str | Path, text: str) -> None:
@@ -156,8 +155,7 @@ def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
     facts = Path(store.root, "facts/2026-05.jsonl").read_text()
     assert json.loads(facts)["statement"] == f"the token is {MARK}, keep it"
     replays(place, store)
-    assert place.user
-    replays(place, place.user)
+    replays(place, place.store("user"))
     assert not os.path.exists(f"{store.local}/sessions/s/shown.json")
     assert purge.run(place) == purge.Purged((), ())
 
@@ -212,8 +210,7 @@ def test_no_undo_brings_it_back_and_every_version_is_kept(place: Place) -> None:
     undo.undo_edit(place, "human", Origin())
     assert blocks.get(place, "human").value == f"one\n{MARK} two"
     assert SECRET not in str(history.log(place))
-    assert place.user
-    replays(place, place.user)
+    replays(place, place.store("user"))
 
 
 def test_what_is_in_the_block_goes_as_an_edit_that_counts(place: Place, block_file: WRITE) -> None:
@@ -322,8 +319,7 @@ def test_files_of_others_are_named_and_left_alone(place: Place, home: Path) -> N
 
 def test_a_damaged_line_is_redacted_as_the_text_it_is(place: Place) -> None:
     edit.run(place, [Append("human", "one")], Origin())
-    assert place.user
-    path = Path(place.user.journal)
+    path = Path(place.store("user").journal)
     path.write_bytes(path.read_bytes() + f'{{"id": "half of {SECRET}'.encode() + b"\n")
     history.log(place)
     purge.run(place)

@@ -34,7 +34,6 @@ def pull(folder: Path, source: Path) -> None:
 def test_a_repository_in_local_ends_the_trust(
     place: Place, repo: Path, clone: Path, name: str
 ) -> None:
-    assert place.project
     tell(repo)
     head = git(clone, "rev-parse", "HEAD").strip()
     path = os.path.normpath(f".agent-memory/local/{name}")
@@ -42,7 +41,7 @@ def test_a_repository_in_local_ends_the_trust(
     git(clone, "commit", "-qm", "tidy", who=BOB)
     pull(repo, clone)
     assert "SYSTEM_RULES" not in tell(repo, session="s2").context
-    assert not store_paths.is_trusted(place.project)
+    assert not store_paths.is_trusted(place.home)
 
 
 def test_what_is_in_a_repository_in_local_is_not_read(place: Place) -> None:
@@ -60,8 +59,7 @@ def test_what_is_in_a_repository_in_local_is_not_read(place: Place) -> None:
 @pytest.fixture
 def around(place: Place, repo: Path) -> Path:
     """The project again, with memory that is a repository of its own, which the project ignores."""
-    assert place.project
-    store = Path(place.project.root)
+    store = Path(place.home.root)
     (repo / ".gitignore").write_text(".agent-memory/\n")
     git(repo, "add", ".gitignore")
     git(repo, "commit", "-qm", "ignored")
@@ -92,7 +90,6 @@ def test_a_repository_around_the_store_brings_nothing(
 def test_a_repository_around_the_store_brings_no_local(
     place: Place, around: Path, tmp_path: Path
 ) -> None:
-    assert place.project
     git(tmp_path, "clone", "-q", str(around), "theirs")
     path = tmp_path / "theirs/.agent-memory/local/recall/codex/s.jsonl"
     path.parent.mkdir(parents=True)
@@ -100,7 +97,7 @@ def test_a_repository_around_the_store_brings_no_local(
     commit(tmp_path / "theirs")
     pull(around, tmp_path / "theirs")
     assert "SYSTEM_RULES" not in tell(around, session="s2").context
-    assert not store_paths.is_trusted(place.project)
+    assert not store_paths.is_trusted(place.home)
 
 
 def test_another_encoding_makes_no_other_text_of_a_known_one(
@@ -138,7 +135,7 @@ def test_a_draft_has_the_configuration_that_is_known(place: Place, repo: Path, c
     pull(repo, clone)
     draft = StoreDraft(place)
     assert draft.place.project
-    copied = Path(draft.place.project.root, "config.yaml").read_text()
+    copied = Path(draft.place.home.root, "config.yaml").read_text()
     assert "memfs: 1" in copied
     assert BAD not in copied
     draft.discard()
@@ -168,7 +165,6 @@ def test_an_export_has_what_is_known_of_every_folder(
 
 
 def test_a_long_name_is_held_and_so_is_the_rest(place: Place, repo: Path, clone: Path) -> None:
-    assert place.project
     name = "x" * 250 + ".md"
     (repo / f".agent-memory/blocks/{name}").write_text("---\npinned: true\n---\nlong and mine\n")
     committed(place, repo)
@@ -247,10 +243,9 @@ def test_without_git_a_store_is_used(
 
 @pytest.mark.usefixtures("around")
 def test_a_long_sign_of_git_is_read_whole(place: Place, repo: Path) -> None:
-    assert place.project
     tell(repo, session="s2")
-    assert len(worktrees.index_sign(place.project.root)) > 100
-    assert store_paths.is_checked(place.project)
+    assert len(worktrees.index_sign(place.home.root)) > 100
+    assert store_paths.is_checked(place.home)
 
 
 def test_guidance_of_others_is_told_and_held(place: Place, repo: Path, clone: Path) -> None:

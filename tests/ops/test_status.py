@@ -40,9 +40,8 @@ def test_outside_git_a_block_is_dirty_until_its_text_is_recorded(place: Place, m
 
 
 def test_a_block_that_no_journal_has_yet_is_clean(place: Place) -> None:
-    assert place.user
     text = "---\ndescription: Cities\n---\nTurku\n"
-    Path(place.user.root, "blocks/cities.md").write_text(text)
+    Path(place.store("user").root, "blocks/cities.md").write_text(text)
     assert load_states(place, "cities") == ("clean", "populated", 1)
 
 
@@ -68,10 +67,9 @@ def test_a_store_in_git_is_compared_with_the_commit(place: Place, repo: Path) ->
 
 
 def test_a_user_store_in_git_is_compared_with_its_commit(place: Place) -> None:
-    assert place.user
-    subprocess.run(["git", "init", "-q", place.user.root], check=True)
+    subprocess.run(["git", "init", "-q", place.store("user").root], check=True)
     assert load_states(place, "human")[0] == "dirty"
-    commit(Path(place.user.root))
+    commit(Path(place.store("user").root))
     assert load_states(place, "human")[0] == "clean"
     edit.run(place, [Append("human", "Likes tea.")], Origin("agent"))
     assert load_states(place, "human")[0] == "dirty"

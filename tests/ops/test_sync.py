@@ -36,13 +36,11 @@ def add(place: Place, text: str, label: str = "system_rules") -> str:
 
 
 def on_edit(place: Place) -> None:
-    assert place.project
-    Path(place.project.root, "config.yaml").write_text("memfs: 1\nsync:\n  on_edit: true\n")
+    Path(place.home.root, "config.yaml").write_text("memfs: 1\nsync:\n  on_edit: true\n")
 
 
 def text_of(place: Place) -> str:
-    assert place.project
-    return instruction_sections.render_section(place.project)
+    return instruction_sections.render_section(place.home)
 
 
 def test_without_a_section_nothing_is_begun(place: Place, repo: Path) -> None:
@@ -75,17 +73,16 @@ def test_the_projects_pinned_blocks_are_in_it_and_no_others(place: Place) -> Non
         Append("system_rules", "Use httpx."),
     ]
     assert isinstance(edit.run(place, wanted, Origin()), edit.Edited)
-    assert place.project
-    scratch = blocks.find_place(place.project.top, "s1")
+    scratch = blocks.find_place(place.home.top, "s1")
     edit.run(scratch, [Create("session:working", "Scratch", "a note of this session")], Origin())
     assert sync.run(scratch, ["agents"])
-    text = Path(place.project.top, "AGENTS.md").read_text()
+    text = Path(place.home.top, "AGENTS.md").read_text()
     assert "## [SYSTEM_RULES] 10/5000 chars" in text
     assert "Other memory: services/api (1.5k chars) — read with memfs show LABEL" in text
     assert "memfs edit LABEL --append TEXT" in text
     assert "Alice" not in text
     assert "a note of this session" not in text
-    assert place.project.top not in text
+    assert place.home.top not in text
 
 
 @pytest.mark.parametrize(
@@ -218,12 +215,11 @@ def test_a_read_only_file_stays_and_so_do_the_others(place: Place, repo: Path) -
 
 
 def test_an_edit_between_reading_and_writing_is_noticed(place: Place, repo: Path) -> None:
-    assert place.project
     path = repo / "AGENTS.md"
-    plan = instruction_sections.plan(place.project, TARGETS["agents"], text_of(place))
+    plan = instruction_sections.plan(place.home, TARGETS["agents"], text_of(place))
     path.write_text("somebody was quicker\n")
     with pytest.raises(StoreError, match="changed by another program"):
-        plan.write(place.project.top)
+        plan.write(place.home.top)
     assert path.read_text() == "somebody was quicker\n"
 
 
@@ -233,8 +229,7 @@ def test_a_store_that_is_not_trusted_is_compared_and_never_written(
     sync.run(place, ["agents"])
     add(place, "from others")
     on_edit(place)
-    assert place.project
-    trust.revoke_trust(place.project)
+    trust.revoke_trust(place.home)
     before = (repo / "AGENTS.md").read_bytes()
     for names in ((), ("gemini",)):
         with pytest.raises(StoreError, match="not trusted") as refused:
@@ -254,7 +249,6 @@ def test_what_is_held_back_is_not_synced(
 ) -> None:
     (home / ".agent-memory/config.yaml").write_text("memfs: 1\ntrust:\n  pulled: hold\n")
     commit(repo, "the store")
-    assert place.project
     trusting.accept(place)
     sync.run(place, ["agents"])
     block_file("theirs", "---\ndescription: d\n---\nobey\n")

@@ -113,11 +113,10 @@ def test_a_section_that_is_not_in_git_yet_is_not_added(hooked: Place, repo: Path
 
 
 def test_a_commit_never_fails_for_it(hooked: Place, repo: Path) -> None:
-    assert hooked.project
-    trust.revoke_trust(hooked.project)
+    trust.revoke_trust(hooked.home)
     git(repo, "add", BLOCKS)
     assert "you have not trusted this store" in git(repo, "commit", "-m", "memory")
-    trust.grant_trust(hooked.project)
+    trust.grant_trust(hooked.home)
     (repo / "AGENTS.md").write_text("<!-- memfs: begin -->\n")
     assert "is nowhere" in git(repo, "commit", "-am", "half")
     (repo / ".agent-memory/config.yaml").unlink()
@@ -290,12 +289,11 @@ def test_a_pull_of_two_sides_renews_it(parted: Place, repo: Path, tmp_path: Path
 
 
 def test_a_merge_never_fails_for_it(parted: Place, repo: Path) -> None:
-    assert parted.project
-    trust.revoke_trust(parted.project)
+    trust.revoke_trust(parted.home)
     before = (repo / "AGENTS.md").read_text()
     assert "you have not trusted this store" in git(repo, "merge", "--no-edit", "side")
     assert (repo / "AGENTS.md").read_text() == before
-    trust.grant_trust(parted.project)
+    trust.grant_trust(parted.home)
     git(repo, "checkout", "-q", "--orphan", "empty")
     git(repo, "rm", "-rqf", ".")
     git(repo, "commit", "-q", "--allow-empty", "-m", "no store")

@@ -15,32 +15,11 @@ from tests.ops.test_sync import BEGIN, END, BlockFile, outcomes, text_of
 
 WORDS = st.sampled_from(
     [
-        BEGIN,
-        END,
-        "<!--",
-        "-->",
-        "memfs:",
-        " ",
-        "\n",
-        "\r\n",
-        "\x0c",
-        "\u2028",
-        "\ufeff",
-        "```",
-        "x",
-        "@/etc",
-        "@a",
+        *(BEGIN, END, " ", "\n", "\r\n", "\x0c", "\u2028", "\ufeff"),
+        *"<!-- --> memfs: ``` x @/etc @a \\ < ! - … ä".split(),
         "# [A]",
-        "\\",
-        "<",
-        "!",
-        "-",
-        "…",
-        "ä",
     ]
 )
-
-
 BODY = st.builds(
     lambda words, many: "".join(words) * many,
     st.lists(WORDS, max_size=30),

@@ -76,7 +76,10 @@ def test_a_change_outlives_a_deletion(world: World) -> None:
     for label in ("kept", "gone"):
         (root(one) / f"blocks/{label}.md").unlink()
     edit.run(two, [Append("kept", "more")], Origin())
-    world.sync(one, two, one)
+    world.sync(one)
+    planned = sync_user.run(two, write=False)
+    assert (planned.deleted_here, planned.deleted_there) == (["blocks/gone.md"], [])
+    world.sync(two, one)
     assert memory(one) == memory(two)
     assert "more" in memory(one)["blocks/kept.md"]
     assert "blocks/gone.md" not in memory(one)
@@ -214,7 +217,7 @@ def fill(remote: str, files: dict[str, str], links: dict[str, str] | None = None
 def test_a_repository_of_something_else_is_refused(world: World) -> None:
     git.make(world.remote, bare=True)
     fill(world.remote, {"src/app.py": "print()"})
-    with pytest.raises(StoreError, match=r"holds what is no memory: src/app\.py"):
+    with pytest.raises(StoreError, match=r"contains files that are not memory: src/app\.py"):
         world.sync(world.one)
     assert run(world.remote, "rev-list", "--count", "main").strip() == "1"
     run(world.remote, "branch", "-m", "main", "master")
@@ -312,14 +315,15 @@ def test_secrets_and_private_parts_do_not_go_out(world: World) -> None:
     world.sync(one)
     token = "ghp_" + "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"
     for name, text, line, what in (
-        ("blocks/keys.md", f"# Keys\n\ntoken {token}\n", 3, "holds a secret"),
+        ("blocks/keys.md", f"# Keys\n\ntoken {token}\n", 3, "looks like a secret"),
         (
             "facts/2026-05.jsonl",
             f'{{"id": "a"}}\n{{"statement": "{token}"}}\n',
             2,
-            "holds a secret",
+            "looks like a secret",
         ),
         ("prompts/guidance.md", "one\n<private>two</private>\n", 2, "is private"),
+        ("facts/2026-05.jsonl", '{"statement": "a \\u003cprivate>b</private>"}\n', 1, "is private"),
     ):
         path = put(one, name, text)
         before = run(remote, "rev-parse", "main")
@@ -332,7 +336,9 @@ def test_secrets_and_private_parts_do_not_go_out(world: World) -> None:
         assert run(remote, "rev-parse", "main") == before
         path.unlink()
     path = put(one, f"archive/2026-05/{token}.md", "text\n")
-    with pytest.raises(RejectedError, match=r"a file's name holds a secret: archive/2026-05/\[red"):
+    with pytest.raises(
+        RejectedError, match=r"a file name looks like a secret: archive/2026-05/\[red"
+    ):
         world.sync(one)
     path.unlink()
     fill(remote, {"blocks/keys.md": f"token {token}\n"})  # another program sent it
@@ -359,7 +365,7 @@ def test_a_remote_with_another_history_adds_to_what_is_here(world: World) -> Non
 def test_a_folder_that_is_gone_is_not_made_anew_unasked(world: World) -> None:
     world.sync(world.one)
     shutil.rmtree(world.remote)
-    with pytest.raises(StoreError, match="there is nothing at"):
+    with pytest.raises(StoreError, match="no longer exists"):
         sync_user.run(world.one)
     assert not Path(world.remote).exists()
     world.sync(world.one, world.two)
@@ -407,13 +413,12 @@ def test_what_cannot_be_read_here_is_not_deleted_there(world: World) -> None:
 
 
 def test_one_sync_at_a_time(world: World) -> None:
-    assert world.one.user
-    with lock.hold_lock(world.one.user, name=lock.SYNC), pytest.raises(LockedError):
+    with lock.hold_lock(world.one.store("user"), name=lock.SYNC), pytest.raises(LockedError):
         world.sync(world.one)
 
 
 def test_two_machines_at_the_same_time(world: World) -> None:
-    for number in range(4):
+    for number in range(2):
         for place, who in ((world.one, "one"), (world.two, "two")):
             edit.run(place, [Append("human", f"{who} {number}")], Origin())
         with ThreadPoolExecutor(2) as pool:
@@ -421,7 +426,7 @@ def test_two_machines_at_the_same_time(world: World) -> None:
     world.sync(world.one, world.two, world.one)
     assert memory(world.one) == memory(world.two)
     lines = set(memory(world.one)["blocks/human.md"].splitlines())
-    assert {f"{who} {number}" for who in ("one", "two") for number in range(4)} <= lines
+    assert {f"{who} {number}" for who in ("one", "two") for number in range(2)} <= lines
 
 
 def test_what_others_did_since_is_not_undone(world: World) -> None:
@@ -429,14 +434,13 @@ def test_what_others_did_since_is_not_undone(world: World) -> None:
     one, two, _ = world
     world.sync(one, two)
     edit.run(one, [Append("human", "- a\n- b")], Origin())
-    assert one.user
-    state = remote_store.load_state(one.user)
+    state = remote_store.load_state(one.store("user"))
     world.sync(one)
-    after = remote_store.load_state(one.user)
+    after = remote_store.load_state(one.store("user"))
     assert state
     assert after
     state.pending, state.files = after.commit, after.files  # as a kill after the push leaves it
-    remote_store.save_state(one.user, state)
+    remote_store.save_state(one.store("user"), state)
     world.sync(two)
     path = root(two) / "blocks/human.md"
     path.write_text(path.read_text().replace("- a\n", ""))

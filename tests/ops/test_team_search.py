@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from memfs.core.hits import Hit
 from memfs.recall.open_store import OpenStore
@@ -83,8 +83,7 @@ def test_no_secret_is_sent(joined: Place, table: TeamTable) -> None:
 
 def test_a_question_with_what_is_never_shared_stays_here(joined: Place, table: TeamTable) -> None:
     table.hits = THEIRS
-    assert joined.user
-    membership.save_patterns(joined.user, ["stale*emca"])
+    membership.save_patterns(joined.store("user"), ["stale*emca"])
     found, note = find(joined, "a stale lease at Emca")
     assert (found, note) == (
         [],
@@ -133,14 +132,12 @@ def test_a_server_that_fails_costs_its_hits_alone(joined: Place, table: TeamTabl
 
 def test_a_server_that_hangs_has_two_seconds(joined: Place) -> None:
     say(joined, LEASES[0])
-    assert joined.user
-    assert joined.project
-    project = membership.load_project(joined.user, joined.project.local)
+    project = membership.load_project(joined.store("user"), joined.home.local)
     assert project
     with talk(lambda _: time.sleep(60)) as address:
         account = membership.TeamAccount(address, "mft_1", "acme", "ada")
-        membership.save_account(joined.user, account)
-        membership.save_project(joined.user, replace(project, address=address))
+        membership.save_account(joined.store("user"), account)
+        membership.save_project(joined.store("user"), replace(project, address=address))
         began = time.monotonic()
         found, note = find(joined)
         assert time.monotonic() - began < search.TIME + 5

@@ -287,32 +287,13 @@ def test_words_are_told_from_random_letters() -> None:
 
 
 KEYWORDS = [
-    "password",
-    "pass",
-    "token",
-    "secret",
-    "key",
-    "auth",
-    "bearer",
-    "identified",
-    "psexec",
-    "mysql",
-    "htpasswd",
-    "okta",
+    *("password", "pass", "token", "secret", "key", "auth", "bearer", "identified", "psexec"),
+    *("mysql", "htpasswd", "okta"),
 ]
 TIES = ("=", ": ", ' = "', "='", " ", "/", "://a:b@", "(", '", "', "\\n", "<", ">", "`", " is ")
 ARMOUR = (
-    "login(",
-    "contribsys",
-    "echo ",
-    "net user ",
-    HEAD,
-    "-----BEGIN CERTIFICATE-----",
-    "-----END ",
-    "-u a:",
-    ":5432:a:a:",
-    "[redacted:",
-    "\n",
+    *("login(", "contribsys", "echo ", "net user ", HEAD, "-----BEGIN CERTIFICATE-----"),
+    *("-----END ", "-u a:", ":5432:a:a:", "[redacted:", "\n"),
 )
 UNITS = (
     *sorted({form.anchor + tail for form in FORMATS for tail in ("", "a1-")}),
@@ -344,15 +325,8 @@ def test_time_grows_with_the_text_whatever_is_repeated() -> None:
 @pytest.mark.parametrize(
     "before",
     [
-        "GH=\x1b[01;31m\x1b[K",
-        "\x1b[m",
-        "\\x1b[31m",
-        "\\u001b[0K",
-        "a\\u003d",
-        "\\x22",
-        "q=%22",
-        "\\n",
-        "GET https://github.com/Organisation/RepositoryName/",
+        *("GH=\x1b[01;31m\x1b[K", "\x1b[m", "\\x1b[31m", "\\u001b[0K", "a\\u003d", "\\x22"),
+        *("q=%22", "\\n", "GET https://github.com/Organisation/RepositoryName/"),
     ],
     ids=ascii,
 )

@@ -140,7 +140,7 @@ def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
     place: Place, repo: Path, home: Path
 ) -> None:
     """The service was killed right after a line came, and the session says no more."""
-    [folder, *_] = claude_transcript.list_folders(str(home), str(repo))
+    [folder, *_] = claude_transcript.READER.list_folders(str(home), str(repo))
     Path(folder).mkdir(parents=True)
     new, old = Path(folder, "new.jsonl"), Path(folder, "old.jsonl")
     for path in (new, old):

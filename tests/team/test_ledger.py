@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -23,7 +23,6 @@ from memfs.team.server import administration, push_rows
 from memfs.team.server.database import Ledger, TeamDatabase, TokenError
 from tests.examples import examples
 from tests.service import running
-from tests.team.postgres import Postgres
 from tests.team.teams import Team, make_push
 
 pytestmark = pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
@@ -97,31 +96,26 @@ TEXTS = ["where is the lease", "in the pool", "who renews it", "the worker", "an
 @examples(24)
 @given(steps=STEPS, data=st.data())
 def test_any_order_and_repetition_gives_the_same_tables(
-    postgres: Postgres, steps: list[tuple[str, int, int, int, int]], data: st.DataObject
+    team: Team, steps: list[tuple[str, int, int, int, int]], data: st.DataObject
 ) -> None:
     shuffled = data.draw(st.permutations([*steps, *steps[:2]]))
-    team = Team.make(postgres)
-    other = Team.make(postgres)
-    try:
-        told = []
-        for each, order in ((team, steps), (other, shuffled)):
-            members = [each.add(name, shop="writer") for name in ("ana", "ben")]
-            for kind, who, stamp, first, count in order:
-                texts = TEXTS[first : first + count]
-                push = make_push(1, texts, stamp=10 * stamp, first=first)
-                if kind == "push":
-                    assert members[who].ask("POST", "/v1/push", push).status == 200
-                    continue
-                ids = [message.id for message in push.messages] if kind == "retract" else []
-                request = RetractRequest(1, 10 * stamp + 5, "claude", "s1", ids)
-                assert members[who].ask("POST", "/v1/retract", request).status == 200
-            told.append(read_tables(each))
-        (rows, sessions, gone), (rows2, sessions2, gone2) = told
-        assert (rows, gone) == (rows2, gone2)
-        assert [row[:5] for row in sessions] == [row[:5] for row in sessions2]
-    finally:
-        team.stop()
-        other.stop()
+    told = []
+    for order in (steps, shuffled):
+        team.clear()
+        members = [team.add(name, shop="writer") for name in ("ana", "ben")]
+        for kind, who, stamp, first, count in order:
+            texts = TEXTS[first : first + count]
+            push = make_push(1, texts, stamp=10 * stamp, first=first)
+            if kind == "push":
+                assert members[who].ask("POST", "/v1/push", push).status == 200
+                continue
+            ids = [message.id for message in push.messages] if kind == "retract" else []
+            request = RetractRequest(1, 10 * stamp + 5, "claude", "s1", ids)
+            assert members[who].ask("POST", "/v1/retract", request).status == 200
+        told.append(read_tables(team))
+    (rows, sessions, gone), (rows2, sessions2, gone2) = told
+    assert (rows, gone) == (rows2, gone2)
+    assert [row[:5] for row in sessions] == [row[:5] for row in sessions2]
 
 
 @pytest.mark.thorough
@@ -143,20 +137,20 @@ def test_the_server_of_the_database_killed_in_the_middle_of_batches(team: Team) 
 
 
 @pytest.mark.thorough  # the database waits for a second before it looks for a conflict
-def test_a_push_that_has_to_give_way_is_done_after_the_other(team: Team) -> None:
-    ana = team.add("ana", shop="writer")
+def test_a_push_that_has_to_give_way_is_done_after_the_other(own_team: Team) -> None:
+    ana = own_team.add("ana", shop="writer")
     ana.push(1, MANY[:1])
     answers: list[Any] = []
     thread = threading.Thread(target=lambda: answers.append(ana.push(1, MANY[:5])))
-    with administration.open_administration(team.address) as admin:
+    with administration.open_administration(own_team.address) as admin:
         admin.execute("SELECT pg_advisory_xact_lock(1, 1)")  # what a push wants, of this member
         thread.start()
-        running.until(lambda: team.read("SELECT pid FROM pg_locks WHERE NOT granted"))
+        running.until(lambda: own_team.read("SELECT pid FROM pg_locks WHERE NOT granted"))
         admin.execute("LOCK TABLE access IN ACCESS EXCLUSIVE MODE")  # which the push has
     thread.join()
     assert (answers[0].status, answers[0].body["stored"]) == (200, 4)
     conflicts = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
-    running.until(lambda: team.read(conflicts) == [(1,)])
+    running.until(lambda: own_team.read(conflicts) == [(1,)])
 
 
 def test_what_is_kept_for_a_time_goes(team: Team) -> None:
@@ -218,19 +212,21 @@ def test_the_service_keeps_to_its_own_description(team: Team) -> None:
     assert 200 in seen
 
 
-def test_a_search_reads_the_part_of_its_project_alone(team: Team) -> None:
+def test_a_search_reads_the_part_of_its_project_alone(own_team: Team) -> None:
     names = [f"p{number}" for number in range(1, 6)]
-    ana = team.add("ana", **dict.fromkeys(names, "writer"))
+    ana = own_team.add("ana", **dict.fromkeys(names, "writer"))
     for number in range(1, 6):
         for session in range(3):
             ana.push(number, MANY[:30], f"s{session}")
-    own = team.read("SELECT DISTINCT tableoid::regclass::text FROM message WHERE project = 1")[0][0]
-    parts = team.read("SELECT count(DISTINCT tableoid) FROM message")[0][0]
+    own = own_team.read("SELECT DISTINCT tableoid::regclass::text FROM message WHERE project = 1")[
+        0
+    ][0]
+    parts = own_team.read("SELECT count(DISTINCT tableoid) FROM message")[0][0]
     assert parts > 2
 
     def count_reads() -> dict[str, int]:
         return dict(
-            team.read(
+            own_team.read(
                 "SELECT relname, seq_scan + idx_scan FROM pg_stat_user_tables"
                 " WHERE relname ~ '^(message|vector)_[0-9]'"
             )

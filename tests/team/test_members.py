@@ -45,24 +45,24 @@ def test_what_one_solved_and_shared_the_other_finds_and_a_third_never(
 
 @pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
 def test_without_the_server_the_own_memory_is_searched_all_the_same(
-    team: Team, tmp_path: Path
+    own_team: Team, tmp_path: Path
 ) -> None:
     ben = Developer(tmp_path, "ben")
     ben.say("Our invoices are rounded half to even", "Noted.")
-    assert ben.join(team.url, team.add("ben", shop="reader").token).returncode == 0
-    team.server.stop()
-    team.thread.join(20)
+    assert ben.join(own_team.url, own_team.add("ben", shop="reader").token).returncode == 0
+    own_team.server.stop()
+    own_team.thread.join(20)
     found = ben.run("search", "how are invoices rounded", "--team")
     assert "rounded half to even" in found.stdout
     assert "no hits from the team" in found.stderr
 
 
 @pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
-def test_an_assistant_finds_what_others_shared(team: Team, tmp_path: Path) -> None:
+def test_an_assistant_finds_what_others_shared(own_team: Team, tmp_path: Path) -> None:
     ana, ben = Developer(tmp_path, "ana"), Developer(tmp_path, "ben")
     ana.say(PROBLEM, ANSWER)
-    assert ana.join(team.url, team.add("ana", shop="writer").token).returncode == 0
-    assert ben.join(team.url, team.add("ben", shop="reader").token).returncode == 0
+    assert ana.join(own_team.url, own_team.add("ana", shop="writer").token).returncode == 0
+    assert ben.join(own_team.url, own_team.add("ben", shop="reader").token).returncode == 0
     assert ana.run("team", "share", "--project", "-y").returncode == 0
 
     def ask(**given: object) -> str:
@@ -76,8 +76,8 @@ def test_an_assistant_finds_what_others_shared(team: Team, tmp_path: Path) -> No
     found = ask(team=True)
     assert "2026-05-03T10:00Z user, shared by ana in shop (claude)" in found
     assert f"\n   {PROBLEM}\n" in found
-    team.server.stop()
-    team.thread.join(20)
+    own_team.server.stop()
+    own_team.thread.join(20)
     away = ask(team=True).splitlines()
     assert away[0].startswith("no hits from the team: http://127.0.0.1:")
     assert away[1] == "nothing found"

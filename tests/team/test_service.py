@@ -125,11 +125,11 @@ def test_a_member_knows_what_it_may_see(team: Team) -> None:
     ]
 
 
-def test_metrics_need_a_token_of_their_own_and_name_nobody(team: Team) -> None:
-    ana = team.add("ana", shop="writer")
+def test_metrics_need_a_token_of_their_own_and_name_nobody(own_team: Team) -> None:
+    ana = own_team.add("ana", shop="writer")
     ana.push(1, TALK)
     assert ana.ask("GET", "/metrics").status == 403
-    team.read("UPDATE token SET scopes = '{metrics}' RETURNING 1")
+    own_team.read("UPDATE token SET scopes = '{metrics}' RETURNING 1")
     text = ana.ask("GET", "/metrics").body
     assert 'memfs_team_messages_total{outcome="stored"} 4.0' in text
     assert "ana" not in text.replace("Quantiles", "")

@@ -15,9 +15,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from memfs.core.errors import UsageError
-from memfs.team.protocol import HEADER, PROTOCOL
+from memfs.team.protocol import ENDPOINTS, HEADER, PROTOCOL
 from memfs.team.server import administration
-from memfs.team.server.application import ENDPOINTS
 from memfs.team.server.database import TeamDatabase, UnpreparedError, connect
 from memfs.team.server.program import ServerSettings, TeamServer
 from tests.service import running
@@ -93,14 +92,14 @@ def test_what_is_no_address_of_a_database_is_refused_without_repeating_it() -> N
 
 
 @WITH_VECTORS
-def test_a_database_that_is_not_prepared_is_said_to_be_so(team: Team) -> None:
-    ana = team.add("ana", shop="writer")
-    with connect(team.address) as admin:
+def test_a_database_that_is_not_prepared_is_said_to_be_so(own_team: Team) -> None:
+    ana = own_team.add("ana", shop="writer")
+    with connect(own_team.address) as admin:
         admin.execute("DROP ROLE IF EXISTS stranger; CREATE ROLE stranger LOGIN")
     for address, message in (
-        (team.postgres.make_database(), "this database has no team yet"),
+        (own_team.postgres.make_database(), "this database has no team yet"),
         (
-            make_conninfo(team.address, user="stranger"),
+            make_conninfo(own_team.address, user="stranger"),
             "this login of the database may not do that",
         ),
     ):
@@ -109,7 +108,7 @@ def test_a_database_that_is_not_prepared_is_said_to_be_so(team: Team) -> None:
         with pytest.raises(UnpreparedError, match=message):
             database.describe()
         database.close()
-    with administration.open_administration(team.address) as admin:
+    with administration.open_administration(own_team.address) as admin:
         admin.execute("DROP FUNCTION describe")
         admin.execute("DROP FUNCTION push")
     health, pushed = ana.ask("GET", "/v1/health"), ana.push(1, ["which port?"])

@@ -6,19 +6,9 @@ from tests.fuzz.running import Case, Target
 from tests.fuzz.world import World
 
 _WAYS = (
-    "log",
-    "log rules --json",
-    "blame rules",
-    "diff rules",
-    "undo rules",
-    "restore rules 1",
-    "edit rules --append more",
-    "doctor",
-    "doctor --fix",
-    "page in rules",
-    "status",
-    "export --all --with-secrets --force made.zip",
-    "doctor --secrets",
+    *("log", "log rules --json", "blame rules", "diff rules", "undo rules", "restore rules 1"),
+    *("edit rules --append more", "doctor", "doctor --fix", "page in rules", "status"),
+    *("export --all --with-secrets --force made.zip", "doctor --secrets"),
 )
 
 
