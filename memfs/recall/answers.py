@@ -63,7 +63,6 @@ class PromptRecall:
         self.by_words = ""
 
     def list_items(self) -> list[RecalledItem]:
-        """Return for each recalled item where it is from, and why it came."""
         return [
             RecalledItem(
                 f"{each.at[:10]} {each.role or each.kind}".strip(),
@@ -289,7 +288,6 @@ def _format_lead(each: "Sentence", last: "Sentence | None") -> list[str]:
 
 
 def _is_reply(text: str) -> bool:
-    """Tell whether a sentence is a short answer, which means nothing by itself."""
     words = split_words(text)
     return len(words) <= _FEW_WORDS and not _REFERS.isdisjoint(words)
 

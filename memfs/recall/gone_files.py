@@ -54,7 +54,6 @@ class GoneFiles:
                 self._by_name.setdefault(each.path.rpartition("/")[2], []).append(each)
 
     def is_current(self) -> bool:
-        """Tell whether the commit is checked out that the list was made for."""
         return worktrees.sign_head(self._top) == self._sign
 
     def annotate(self, place: Place, hits: Iterable[PromptHit]) -> None:

@@ -189,7 +189,6 @@ def _is_commit(document: "Document") -> bool:
 def _is_repetition(
     text: TextIndex, prompt: str, document: "Document", stems: set[str], known: list[set[str]]
 ) -> bool:
-    """Tell whether a known text, or the prompt, says a document already, or nearly so."""
     if any(len(stems & each) >= _REPEATED * max(1, len(stems | each)) for each in known):
         return True
     if get_field(document, "kind") not in (data_sources.FILES, data_sources.COMMITS):
@@ -200,7 +199,6 @@ def _is_repetition(
 
 
 def _choose(found: list[ItemMatch], used: int) -> list[PromptHit]:
-    """Return the hits of the best commits that there is room for, and of the best chunk."""
     found.sort(key=lambda each: -each.margin)  # of equal ones the first ranks best
     hits: list[PromptHit] = []
     room = max(_LEAST_ROOM, _ROOM - used)

@@ -252,7 +252,6 @@ class OpenStore:
         return "" if current else "another process is indexing: the newest may be missing"
 
     def _sync(self, model: WantedModel, *, embed: bool) -> bool:
-        """Index what changed; False if another process indexes for two seconds."""
         listed = index_sources.sources(self.place, ())
         name = model.files.name if model.files else ""
         others = [(source.path, signatures.sign_file(source.path)) for source in listed]
@@ -336,7 +335,6 @@ class OpenStore:
         return self._configured
 
     def _remove_history(self) -> None:
-        """Remove what was read of commits; if that cannot be done now, the next search tries."""
         from memfs.recall import source_index  # with what cuts documents
 
         with suppress(LockedError, OSError):
@@ -346,7 +344,6 @@ class OpenStore:
         return _SourceIndex(self.place.store(source.tier), source.index, source=source)
 
     def _select_sources(self) -> None:
-        """Keep what is open of the configured sources. The caller has the lock."""
         known, self._sources = self._sources, {}
         for source in self._load_configured().sources:
             found = known.get(source.index) or self._make_source(source)
@@ -407,7 +404,6 @@ class OpenStore:
 
 
 def _list_chats(place: Place) -> tuple[str, ...]:
-    """Return the hosts of imported chats in the user's store, for a project."""
     if place.project is None or place.user is None:
         return ()
     folder = f"{place.user.local}/recall"

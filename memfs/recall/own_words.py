@@ -181,7 +181,6 @@ def _cut_lines(text: str, cuts: list[str]) -> str:
 
 
 def _is_logged(line: str) -> bool:
-    """Tell whether a program wrote a line: a time or a level first, or a part of a stack trace."""
     if line.lstrip("[").startswith(_LEVELS):
         return True
     head = line.lstrip("[(").split(" ")[0].strip("])")
@@ -233,7 +232,6 @@ def _find_closing(text: str, at: int) -> int:
 
 
 def _select_sentences(lines: list[str], cuts: list[str]) -> str:
-    """Return the lines with the sentences that are the user's own."""
     kept: list[str] = []
     for number, line in enumerate(lines):
         if _starts_document(line, lines[number + 1 : number + 3]):
@@ -260,7 +258,6 @@ def _select_sentences(lines: list[str], cuts: list[str]) -> str:
 
 
 def _drop_pasted(kept: list[str], own: list[str]) -> str:
-    """Return the lines without those above a last line that speaks of them."""
     lines = [*kept, " ".join(filter(None, own))]
     while lines and not lines[-1].strip():
         lines.pop()
@@ -283,7 +280,6 @@ def _starts_cut(text: str) -> bool:
 
 
 def _starts_document(line: str, behind: list[str]) -> bool:
-    """Tell whether a pasted document starts with a line: a heading, the head of a mail."""
     bare = line.strip().lower()
     ruled = bool(behind) and len(behind[0].strip()) > 2 and not behind[0].strip().strip("=-")
     if bare.startswith("#") and bare.lstrip("#").startswith(" "):

@@ -143,7 +143,6 @@ def _goes_on(sentence: str) -> bool:
 
 
 def _split_statements(text: str) -> list[list[list[str]]]:
-    """Return the statements of a text, each as its clauses of words, without questions."""
     found: list[list[list[str]]] = []
     clauses: list[list[str]] = []
     start = 0

@@ -81,7 +81,6 @@ class ExchangeCandidate:
         self.top, self.newest = best, 0
 
     def describe(self) -> dict[str, float]:
-        """Return what is weighed (see `WEIGHTS`) of an exchange."""
         return {
             "short": self.top - self.about,
             "previous": self.previous,

@@ -227,7 +227,6 @@ class Encoder:
 
 
 def _to_floats(values: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Return values in a type of numpy and numkong; values that are no numbers become zero."""
     if dtype == "BF16":  # the upper half of a float32
         values = (values.astype(np.uint32) << 16).view(np.float32)
     elif dtype != "F16" or values.ndim == 1:

@@ -106,7 +106,6 @@ def _grade(
 
 
 def _summarize(lists: Sequence[_RankedList]) -> tuple[int, bool]:
-    """Return how many results there are, and whether one of them is clearly about the query."""
     total = sum(len(each.results) for each in lists)
     heads = ([places[0] for _, places in each.results] for each in lists)
     sure = any(each.builder.is_sure(head) for each, head in zip(lists, heads, strict=True) if head)

@@ -57,7 +57,6 @@ class HitBuilder:
         return [place for place in places if numbers[place] in self._addresses]
 
     def load_document(self, place: int) -> Document | None:
-        """Return the document of a candidate, None if it was deleted."""
         found = self._documents.get(place)
         if found is None and self.locate([place]):
             found = self._text.load_document(self._addresses[self.found.numbers[place]])

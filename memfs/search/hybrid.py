@@ -292,6 +292,5 @@ def _select_nearest_windows(
 
 
 def _compute_session_scores(groups: list[int], lexical: list[float]) -> list[float]:
-    """Return for each candidate the score of the best turn of its session."""
     best = dict(zip(reversed(groups), reversed(lexical), strict=True))
     return [best[group] if group else score for group, score in zip(groups, lexical, strict=True)]

@@ -57,7 +57,6 @@ def open_writer(folder: str, commit: int = 0) -> Iterator[Indexer]:
 
 
 def _find_refusal(error: BaseException, folder: str) -> OSError | None:
-    """Return the refusal of the system that an error stands for, or None."""
     if "writer was killed" in str(error) and trees.get_room(folder) < _ROOM:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
     return find_refusal(error, folder)
@@ -352,7 +351,6 @@ class Indexer:
 
 
 def _is_mostly_deleted(vectors: VectorIndex) -> bool:
-    """Tell whether more than half of the rows belong to deleted documents."""
     gone = int((vectors.documents[vectors.owners, vector_layout.WEIGHT] == 0).sum())
     return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.rows
 

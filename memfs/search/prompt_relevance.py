@@ -179,7 +179,6 @@ def _is_unspaced(word: str, pairs: dict[str, None]) -> bool:
 
 
 def _has_nothing_to_recall(text: "TextIndex", session: str) -> bool:
-    """Tell whether there is nothing to recall, as in a project's first session."""
     searcher = text.searcher
     never = searcher.doc_freq("kind", "block")
     never += (

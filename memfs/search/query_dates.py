@@ -243,6 +243,5 @@ def parse_question(text: str, now: datetime | None) -> Question:
 
 
 def _remove_period(text: str, period: Period | None) -> str:
-    """Return a question without its period (see `query_dates`), unless nothing else is left."""
     rest = period.rest + text[_MOST:] if period else text
     return rest if any(map(str.isalnum, rest)) else text

@@ -52,7 +52,6 @@ def record_checks(path: str, looks: dict[str, str]) -> None:
 
 
 def _is_whole(handle: int, size: int) -> bool:
-    """Tell whether the checksum in a file's footer is that of its content."""
     if size <= _TAIL:
         return False
     with mmap.mmap(handle, 0, access=mmap.ACCESS_READ) as data:

@@ -305,14 +305,12 @@ class VectorIndex:
         return records
 
     def _find_latest(self) -> dict[int, int]:
-        """Return the latest document of each group among the last `_TAIL` documents."""
         count = self.extent.documents
         groups = self.documents[max(0, count - _TAIL) : count, GROUP].tolist()
         first = count - len(groups)
         return {group: number for number, group in enumerate(groups, first) if group}
 
     def _list_sizes(self, extent: Extent) -> dict[str, int]:
-        """Return the bytes of each file that an extent needs."""
         return {
             VECTORS: extent.rows * self.encoder.dims,
             OWNERS: extent.rows * 4,
@@ -330,7 +328,6 @@ class VectorIndex:
         return Extent(self.encoder.name, source=self.encoder.folder)
 
     def _is_complete(self, extent: Extent) -> bool:
-        """Tell whether the files are at least as long as the extent requires."""
         needed = self._list_sizes(extent).items()
         try:
             return all(files.get_size(self._path(name)) >= size for name, size in needed)
