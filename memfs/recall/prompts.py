@@ -66,11 +66,10 @@ def recall_by_words(
     hidden: frozenset[str] = frozenset(),
 ) -> PromptRecall:
     """Return at most `limit` items for a prompt, by its words, without `hidden` ids."""
-    index = TextIndex.open(folder)
     try:
-        if index is None:
-            return PromptRecall()
-        return recall_from_text(index, prompt, session, shown, limit, hidden)
+        index = TextIndex.open(folder)
+        found = index and recall_from_text(index, prompt, session, shown, limit, hidden)
+        return found or PromptRecall()
     except BaseException as error:
         if is_damage(error):  # the next search rebuilds it
             return PromptRecall()

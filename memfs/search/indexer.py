@@ -135,7 +135,8 @@ class Indexer:
         `read` yields the documents of a source from a byte on; `tick` is called with the number of
         documents added in each batch.
         """
-        known = {} if partly else self._list_known_sources()
+        listed = {} if partly else {**self._catalog.list_sources(), **self._pending}
+        known = {path: each for path, each in listed.items() if each}
         added = changed = 0
         seen = set()
         for source in sources:
@@ -257,10 +258,6 @@ class Indexer:
         """Return about how many documents have no vectors of a model, by its name."""
         extent = vector_layout.load_extent(self._folder, model)
         return max(0, self._next - max(1, extent.documents))
-
-    def _list_known_sources(self) -> dict[str, KnownSource]:
-        sources = {**self._catalog.list_sources(), **self._pending}
-        return {path: known for path, known in sources.items() if known}
 
     def _open_vectors(self, model: ModelFiles | None) -> VectorIndex:
         # Numpy and usearch take longer than all the rest of a hook that indexes one message.

@@ -74,7 +74,9 @@ class VectorIndex:
         self._root, self._folder = folder, vector_layout.path(folder, encoder.name)
         self._tokens_file = f"tokens.u{8 * np.dtype(encoder.ids).itemsize}"
         self.encoder = encoder
-        self.extent = self._load_extent()
+        found = vector_layout.load_extent(folder, encoder.name)
+        found.source = encoder.folder
+        self.extent = found if self._is_complete(found) else self._make_empty_extent()
         self.graph: HnswGraph | None = None
         self._latest: dict[int, int] = {}  # the last document of each group, during `extend`
         self._after: dict[int, int] = {}  # new values of the AFTER column, by document
@@ -117,8 +119,11 @@ class VectorIndex:
             for file in opened:
                 file.close()
         self.extent.documents = end
-        self._save_frequencies()
-        self._save_extent()
+        data = io.BytesIO()
+        np.save(data, self.frequencies)
+        atomic.write_derived(self._path("frequencies.npy"), data.getvalue())
+        extent = self.extent.to_json().encode()
+        atomic.write_derived(self._path(vector_layout.ROWS), extent, durable=True)
         self._map()
 
     def clear(self) -> None:
@@ -228,7 +233,8 @@ class VectorIndex:
 
     def _map(self) -> None:
         extent, dims = self.extent, self.encoder.dims
-        self._file = self._get_file_id()  # before mapping: a mapped file keeps its inode
+        status = files.status(self._path(VECTORS))  # before mapping: a mapped file keeps its inode
+        self._file = (status.st_dev, status.st_ino) if status else None
         vectors = self._map_array(VECTORS, np.int8, extent.rows * dims)
         self.vectors = np.asarray(vectors, np.int8).reshape(-1, dims)
         self.owners = self._map_array(OWNERS, np.uint32, extent.rows)
@@ -239,10 +245,6 @@ class VectorIndex:
         none = np.zeros(COLUMNS, np.uint32)  # a row to take where there are none
         self.documents = (documents if count else none).reshape(-1, COLUMNS)
         self.frequencies = self._load_frequencies()
-
-    def _get_file_id(self) -> tuple[int, int] | None:
-        status = files.status(self._path(VECTORS))
-        return (status.st_dev, status.st_ino) if status else None
 
     def _load_frequencies(self) -> NDArray[np.uint32]:
         """Return the frequency of each token; counted again if the file is missing or damaged."""
@@ -319,11 +321,6 @@ class VectorIndex:
             DOCUMENTS: extent.documents * 4 * COLUMNS,
         }
 
-    def _load_extent(self) -> Extent:
-        found = vector_layout.load_extent(self._root, self.encoder.name)
-        found.source = self.encoder.folder
-        return found if self._is_complete(found) else self._make_empty_extent()
-
     def _make_empty_extent(self) -> Extent:
         return Extent(self.encoder.name, source=self.encoder.folder)
 
@@ -333,15 +330,6 @@ class VectorIndex:
             return all(files.get_size(self._path(name)) >= size for name, size in needed)
         except OSError:
             return not extent.rows
-
-    def _save_extent(self) -> None:
-        data = self.extent.to_json().encode()
-        atomic.write_derived(self._path(vector_layout.ROWS), data, durable=True)
-
-    def _save_frequencies(self) -> None:
-        data = io.BytesIO()
-        np.save(data, self.frequencies)
-        atomic.write_derived(self._path("frequencies.npy"), data.getvalue())
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ from memfs.search.engine import Engine
 from memfs.search.prompt_relevance import PromptHit
 from memfs.store.blocks import Place
 from tests.examples import examples
-from tests.search.stores import Corpus, Document, document
+from tests.search.stores import Corpus, document, session
 
 Found = Sequence[PromptHit]
 Brings = Callable[[str, str, list[str], int], Found]
@@ -56,9 +56,9 @@ TALK = [
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     corpus = Corpus(tmp_path_factory.mktemp("relevance"))
-    corpus.write("old.jsonl", *_session("old", 1, [("user", SAID), ("assistant", FIXED)]))
-    corpus.write("now.jsonl", *_session("now", 2, [("user", "frozen clock, flaky login tests")]))
-    corpus.write("tool.jsonl", *_session("cli", 3, [("tool", "login clock frozen flaky test")]))
+    corpus.write("old.jsonl", *session("old", 1, [("user", SAID), ("assistant", FIXED)]))
+    corpus.write("now.jsonl", *session("now", 2, [("user", "frozen clock, flaky login tests")]))
+    corpus.write("tool.jsonl", *session("cli", 3, [("tool", "login clock frozen flaky test")]))
     corpus.write("block.jsonl", document("block", "flaky login clock frozen test", kind="block"))
     for name, text in TEXTS.items():
         corpus.write(f"{name}.jsonl", document(name, text, kind="passage", time="2026-05-03"))
@@ -85,19 +85,6 @@ def each_way(request: pytest.FixtureRequest, corpus: Corpus) -> Brings:
     return warmly(corpus, words=request.param == "words")
 
 
-def _session(name: str, group: int, turns: list[tuple[str, str]]) -> Iterator[Document]:
-    for number, (role, text) in enumerate(turns):
-        yield document(
-            f"{name}-{number}",
-            text,
-            session=name,
-            group=group,
-            role=role,
-            host="claude",
-            time="2026-05-03T10:00:00Z",
-        )
-
-
 def ids(
     brings: Brings,
     prompt: str,
@@ -111,17 +98,17 @@ def ids(
 def test_a_first_session_is_brought_what_others_say_from_then_on(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.write("block.jsonl", document("block", SAID, kind="block"))
-    corpus.write("now.jsonl", *_session("now", 1, [("user", SAID)]))
+    corpus.write("now.jsonl", *session("now", 1, [("user", SAID)]))
     corpus.update(embed=True)
     engine = corpus.engine()
     assert prompt_relevance.look_up(engine, PROMPT, "now") is None
     assert prompt_relevance.look_up(engine, PROMPT, "\ud800") is not None
     assert prompt_relevance.look_up(engine, PROMPT, "") is not None
     assert ids(warmly(corpus), PROMPT) == []
-    other = corpus.write("old.jsonl", *_session("old", 2, [("user", FIXED)]))
+    other = corpus.write("old.jsonl", *session("old", 2, [("user", FIXED)]))
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == ["old-0"]
-    corpus.append("now.jsonl", *_session("now", 1, [("user", "one"), ("user", "two")]))
+    corpus.append("now.jsonl", *session("now", 1, [("user", "one"), ("user", "two")]))
     other.unlink()
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == []
@@ -203,7 +190,7 @@ def test_a_hit_says_when_it_was_and_why_it_is_there(brings: Brings) -> None:
         "message",
         "session old",
         "claude",
-        "2026-05-03T10:00:00Z",
+        "2026-05-01T10:00:00Z",
     )
     assert hit.snippet == f"user: {SAID}\nassistant: {FIXED}"
     assert hit.reason.startswith("words: ")
@@ -236,15 +223,15 @@ def test_tools_and_blocks_are_left_out(each_way: Brings) -> None:
 def test_the_running_session_is_left_out(each_way: Brings) -> None:
     prompt = "is the clock frozen, for the flaky logins?"
     assert "now-0" not in ids(each_way, prompt)
-    for session in ("other", "", "\ud800"):
-        assert "now-0" in ids(each_way, prompt, session=session)
+    for running in ("other", "", "\ud800"):
+        assert "now-0" in ids(each_way, prompt, session=running)
 
 
 def test_a_long_running_session_does_not_hide_what_was_said_before(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     turns = [("user", f"the flaky login test {n}: is its clock {n} frozen?") for n in range(40)]
-    corpus.write("now.jsonl", *_session("now", 2, turns))
-    corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
+    corpus.write("now.jsonl", *session("now", 2, turns))
+    corpus.write("old.jsonl", *session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == ["old-0"]
 
@@ -252,8 +239,8 @@ def test_a_long_running_session_does_not_hide_what_was_said_before(tmp_path: Pat
 def test_what_tools_put_out_does_not_hide_what_was_said(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     turns = [("tool", f"flaky login test {n}: clock {n} is not frozen") for n in range(30)]
-    corpus.write("cli.jsonl", *_session("cli", 2, turns))
-    corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
+    corpus.write("cli.jsonl", *session("cli", 2, turns))
+    corpus.write("old.jsonl", *session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == ["old-0"]
 
@@ -290,11 +277,11 @@ def test_what_says_nearly_the_same_comes_once(tmp_path: Path) -> None:
 
 def test_what_a_person_asked_before_is_no_answer(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
-    corpus.write("old.jsonl", *_session("old", 1, [("user", PROMPT), ("assistant", FIXED)]))
-    corpus.write("other.jsonl", *_session("other", 2, [("user", PROMPT)]))
+    corpus.write("old.jsonl", *session("old", 2, [("user", PROMPT), ("assistant", FIXED)]))
+    corpus.write("other.jsonl", *session("other", 1, [("user", PROMPT)]))
     corpus.update(embed=True)
-    [session] = warmly(corpus)(PROMPT, "now", [], 3)
-    assert session.snippet == f"user: {PROMPT}\nassistant: {FIXED}"
+    [hit] = warmly(corpus)(PROMPT, "now", [], 3)
+    assert hit.snippet == f"user: {PROMPT}\nassistant: {FIXED}"
 
 
 @pytest.mark.parametrize("words", [False, True])
@@ -304,7 +291,7 @@ def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path, words: boo
         "old.jsonl",
         *(
             {**each, "source": str(corpus.files / "old.jsonl")}
-            for each in _session("old", 1, [("user", SAID), ("assistant", FIXED)])
+            for each in session("old", 1, [("user", SAID), ("assistant", FIXED)])
         ),
     )
     corpus.update(embed=True)

@@ -286,9 +286,10 @@ def test_a_setting_turns_the_telling_off(place: Place) -> None:
 
 
 def test_they_take_little_room(place: Place) -> None:
-    for day in range(1, 29):
-        text = " ".join(f"{word}{day}" for word in ("the", "old", "table", "of", "guests"))
-        remember(place, f"s{day}", day, f"never touch {text} number_{day}_ {'x' * 30}{day}")
+    texts = [" ".join(f"{word}{n}" for word in ("the", "old", "table", "of")) for n in range(1, 29)]
+    said = [f"never touch {text} number_{n}_ {'x' * 38}{n}" for n, text in enumerate(texts, 1)]
+    for first in range(0, 28, 7):
+        remember(place, f"s{first}", first + 1, "\n\n".join(said[first : first + 7]))
     shown = brief.start(place).context
     section = shown[shown.index(HEAD) :]
     assert 1000 < len(section) <= 1500

@@ -162,10 +162,6 @@ def test_pages_fit_together(engine: Engine, mode: Mode, query: str, limit: int) 
     assert paged == (whole.hits if limit > 1 else whole.hits[:40])
 
 
-def test_every_document_with_a_word_is_on_some_page(engine: Engine) -> None:
-    assert every(engine, "turn") == {f"m{n:03}" for n in range(240)}
-
-
 def test_scores_fall(engine: Engine) -> None:
     for mode in ("text", "semantic"):
         scores = [hit.score for hit in engine.search("bread turn", mode=mode, limit=300).hits]
@@ -238,16 +234,6 @@ def test_a_long_text_shows_the_part_that_matched(tmp_path: Path) -> None:
     hit = corpus.engine().search("xylophone").hits[0]
     assert "xylophone" in hit.snippet
     assert len(hit.snippet) < 300
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_query_of_stop_words_finds_them(engine: Engine, mode: Mode) -> None:
-    assert "p3" in ids(engine.search("to be or not to be", mode=mode, limit=5))
-
-
-def test_accents_do_not_matter(engine: Engine) -> None:
-    for query in ("zurich", "FACADE", "naivete", "cafe", "Café"):
-        assert "p2" in ids(engine.search(query, mode="text"))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -87,6 +87,7 @@ class BaseKind(ABC, Generic[Item]):
         return found[: query.limit]
 
     def update(self, ident: str, content: Content) -> None:
+        """Raise `RejectedError`: what it holds does not change."""
         del content
         problem, hint = self._WHY_FIXED
         raise RejectedError(problem.format(ident), hint.format(ident))

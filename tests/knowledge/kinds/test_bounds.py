@@ -15,7 +15,7 @@ from memfs.core.records import ARCHIVED, Message, Origin
 from memfs.core.tokens import estimate
 from memfs.knowledge import orchestrator
 from memfs.knowledge.facts import fact_store
-from memfs.knowledge.kinds import content, static
+from memfs.knowledge.kinds import content, graph, static
 from memfs.knowledge.kinds.facts import Facts
 from memfs.knowledge.kinds.graph import Graph
 from memfs.knowledge.kinds.protocol import Capacity, Query, State
@@ -171,7 +171,7 @@ def test_a_graph_damaged_in_the_middle_is_made_anew(place: Place) -> None:
 
 def test_turns_that_left_stand_in_nobodys_way(place: Place) -> None:
     kind = Graph(place, capacity=Capacity(max_items=2))
-    for number in range(60):
+    for number in range(20):
         at = f"2026-05-01T09:{number:02}:00Z"
         kind.store(
             {"role": "user", "content": f"Fix the harbour page, please ({number})", "at": at},
@@ -179,14 +179,14 @@ def test_turns_that_left_stand_in_nobodys_way(place: Place) -> None:
         )
     assert kind.metrics().items == 2
     found = kind.flows().find_similar("Fix the harbour page, please", 5)
-    assert {flow.session for flow in found} == {"s58", "s59"}
+    assert {flow.session for flow in found} == {"s18", "s19"}
     assert found[0].relevance > 0.8
     assert len(chunk_log.list_segments(place.home)) == 1
     before = len(list(chunk_log.ChunkLog(place.home, "graph").read()))
     database.remove(place.home.index)
     again = Graph(place, capacity=kind.capacity)
     assert again.metrics().items == 2
-    assert len(list(chunk_log.ChunkLog(place.home, "graph").read())) == before == 58
+    assert len(list(chunk_log.ChunkLog(place.home, "graph").read())) == before == 18
 
 
 def test_an_older_session_that_comes_late_is_archived_too(place: Place) -> None:
@@ -199,7 +199,10 @@ def test_an_older_session_that_comes_late_is_archived_too(place: Place) -> None:
     assert "Paint the lighthouse" in archived(place, "lighthouse")
 
 
-def test_a_session_is_named_whole_or_by_a_beginning_of_its_own(place: Place) -> None:
+def test_a_session_is_named_whole_or_by_a_beginning_of_its_own(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "_MOMENT", 0.0)
     for name in ("s1", "s10", "s11"):
         say(place, name, *FIXED)
     kind = Graph(place)
@@ -208,7 +211,6 @@ def test_a_session_is_named_whole_or_by_a_beginning_of_its_own(place: Place) -> 
     assert why == {"s1": "it came back", "s10": "the user thanked"}
     say(place, "other-a", *FIXED)
     say(place, "other-b", *FIXED)
-    time.sleep(1.1)
     with pytest.raises(NotFoundError, match="several sessions begin with other"):
         kind.outcome("other", worked=True)
     kind.delete("flow/other-a/1")
@@ -228,11 +230,13 @@ def test_nobody_waits_for_a_graph_that_another_process_builds(place: Place) -> N
     assert told is not None
 
 
-def test_what_is_new_is_seen_by_a_process_that_stays(place: Place) -> None:
+def test_what_is_new_is_seen_by_a_process_that_stays(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "_MOMENT", 0.0)
     kind = Graph(place)
     assert kind.retrieve(Query("the retry test")) == []
     say(place, "one", *FIXED)
-    time.sleep(1.1)
     assert kind.retrieve(Query("the retry test"))
     assert kind.retrieve(Query("the retry test", since="2026-06")) == []
 
