@@ -220,24 +220,6 @@ def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> 
     assert "deploy on Fridays" in told
 
 
-@pytest.mark.parametrize("key", ["", "name{n}"])
-def test_many_facts_take_no_more_than_their_share(key: str, place: Place) -> None:
-    some = [
-        Fact(
-            f"{n:06}",
-            f"`name{n}` is defined in `file{n}.py`",
-            0.8,
-            "technical",
-            (f"name{n}", f"file{n}.py"),
-            key=key.format(n=n),
-            at="2026-05-01",
-        )
-        for n in range(3000)
-    ]
-    assert len(fact_store.store_facts(place, some)) == 3000
-    assert fact_store.store_facts(place, some) == []
-
-
 def test_secrets_are_no_facts(place: Place) -> None:
     key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
     assert add(place, f"From now on use the key {key}.") == []

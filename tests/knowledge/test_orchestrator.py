@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -245,12 +242,3 @@ def test_the_same_is_said_once(place: Place) -> None:
     memory.store("Never deploy the shop on Fridays.", session="s", facts=True, graph=True)
     found = memory.context("deploy the shop")
     assert found.text.count("deploy the shop on Fridays") == 1
-
-
-def test_importing_the_names_costs_nothing() -> None:
-    code = (
-        "import sys, json, memfs; before = set(sys.modules); memfs.Capacity(max_items=1);"
-        "print(json.dumps(sorted(set(sys.modules) - before)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert not {"numpy", "tantivy", "usearch"} & set(json.loads(done.stdout))

@@ -92,12 +92,6 @@ def test_a_message_is_indexed_with_all_that_is_known(store: Store, tmp_path: Pat
     assert list(index_sources.make_documents(source, os.path.getsize(source.path))) == []
 
 
-def test_a_session_that_grows_is_indexed_once(place: Place, store: Store, tmp_path: Path) -> None:
-    for count in (2, 5, 5, 9):
-        take(store, tmp_path / "t.jsonl", conversation(count))
-        assert len(found(place, "turn number", kinds=("message",))) == count
-
-
 def test_a_session_that_was_rewritten_between_two_runs_is_found_once(
     place: Place, store: Store, tmp_path: Path
 ) -> None:

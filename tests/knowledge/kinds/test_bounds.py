@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -116,17 +114,12 @@ def test_a_fact_that_left_can_be_learnt_again(place: Place) -> None:
     assert sum(fact.status == ARCHIVED for fact in fact_store.list_facts(place)) == 2
 
 
-def test_without_a_model_facts_import_no_numpy(place: Place) -> None:
+def test_without_a_model_facts_are_compared_by_their_words(place: Place) -> None:
     assert place.user
     Path(place.user.root, "config.yaml").write_text("memfs: 1\nembedding: none\n")
-    code = (
-        "import sys, memfs; home = memfs.open('.'); kind = memfs.Facts(home.place);"
-        "kind.store('Never deploy on Fridays.');"
-        "again = {'content': 'never deploy on fridays', 'id': 'x'};"
-        "print(len(kind.store([again])), 'numpy' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert done.stdout == "0 False\n"
+    kind = Facts(place)
+    assert len(kind.store("Never deploy on Fridays.")) == 1
+    assert kind.store([{"content": "never deploy on fridays", "id": "x"}]) == []
 
 
 def test_nothing_of_a_store_that_nobody_trusts_is_put_before_a_model(place: Place) -> None:
