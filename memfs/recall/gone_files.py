@@ -1,9 +1,6 @@
 """What recalled texts name that is gone from the project since, or moved.
 
-The worker of the service keeps the list beside the index of the project's commits, and the service
-has it in memory. A process without the service says nothing. What is not certain is not said: the
-list counts for the commit that it was made for, a text from before the removal is meant alone, and
-a file that is there, wherever, is not gone.
+The service's worker keeps the list for one commit; what is not certain is not said.
 """
 
 from __future__ import annotations

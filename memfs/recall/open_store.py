@@ -1,8 +1,6 @@
-"""The indexes of a place that stay open between searches, and follow what is on the disk.
+"""The indexes of a place that stay open between searches: its own, its data sources', its chats'.
 
-Beside its own index a place has one for each data source. Chats that were imported from a web site
-belong to no project: they are in the user's own store, and a search in a project finds them there.
-What is not configured is neither opened nor imported.
+Imported chats belong to no project: they are in the user's own store.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """The user's own words in a prompt: what is quoted, pasted or attached is of others. Hot path.
 
-In doubt a text is not the user's own: a rule or a fact that is missed can be said again, one of
-others would be obeyed. Out go code, tags with what is in them, lines of logs, diffs and mails,
-quotations, sentences that report what a document says, and all that stands behind an introduction
-("the issue says:", "here is the log:"). A quotation within a user's own rule stays, if it states
-nothing by itself.
+In doubt a text is not the user's own: what is missed can be said again, what others say would be
+obeyed. A quotation within a user's own rule stays, if it states nothing by itself.
 """
 
 from memfs.core.snippet import split_words

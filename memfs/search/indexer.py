@@ -1,7 +1,6 @@
 """Keeping a store's index current: new and changed sources are added, missing ones removed.
 
-An index run is idempotent. Documents are numbered from the last published number on; what an
-interrupted run added from there is deleted before the next run adds anything.
+What an interrupted run added, from the last published number on, is deleted by the next run.
 """
 
 from __future__ import annotations

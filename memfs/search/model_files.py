@@ -1,8 +1,4 @@
-"""The files of an embedding model: fetched, and checked without numpy (complete? which one?).
-
-A model2vec folder holds `model.safetensors`, `tokenizer.json` and `config.json`. Nothing in them
-is executed; the sizes they declare are checked against the files' sizes.
-"""
+"""The files of a model2vec model, fetched and checked without numpy. Nothing in them is run."""
 
 from __future__ import annotations
 

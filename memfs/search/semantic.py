@@ -1,8 +1,6 @@
-"""The vector index: int8 rows in append-only files.
+"""The vector index: int8 rows, one for each window of a text, in append-only files.
 
-A document has a row for each window of its text. Row files only grow; `rows.json`, written last and
-atomically, holds how many rows count, so a reader sees the old or the new state. A cold process
-scans the rows exactly; a warm one searches a graph.
+`rows.json`, written last and atomically, holds how many rows count: a reader sees old or new.
 """
 
 from __future__ import annotations

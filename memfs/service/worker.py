@@ -1,10 +1,7 @@
 """A process that does heavy work of the service: one job at a time, at low priority.
 
-A job either reads the changes of a store and of its data sources into the text indexes, or makes
-the slow rest: vectors, their graphs, the graph of sessions. Jobs come as lines of JSON on standard
-input, and progress goes out the same way. An empty line means that another job waits: this one
-stops within about a second, once something of it is done for good. The process ends with its input.
-It may be killed at any moment: a repeated job continues where it was.
+Jobs come as lines of JSON on standard input; an empty line means that another one waits, and this
+one stops soon. It may be killed at any moment: a repeated job continues where it was.
 """
 
 from __future__ import annotations
