@@ -47,11 +47,6 @@ def compose_brief(
     return brief_layout.brief(found, guidance, names(place, tools=tools), budget), texts
 
 
-def format_rules(brief: str, rules: "Sequence[StandingRule]") -> str:
-    """Return the rules that no block says as text, as far as they fit behind a brief."""
-    return brief_layout.rules(rules, min(RULES, brief_layout.BUDGET - brief_layout.units(brief)))
-
-
 def unwritten_rules(place: Place, texts: "Iterable[str]") -> "list[StandingRule]":
     """Return the certain rules of users that no block of `texts` holds; none if turned off."""
     if config.load(place).get("hooks.rules") != "auto":
