@@ -262,5 +262,5 @@ def describe_state(store: Store) -> str:
     except StoreError as error:
         return f"{state.remote}: {error.message}"
     changed = sum(now.get(name) != state.files.get(name) for name in now | state.files)
-    since = f"{format_count(changed, 'file')} changed since" if changed else "in step"
+    since = f"{format_count(changed, 'file')} changed since" if changed else "up to date"
     return f"{format_time(state.at)} with {state.remote}; {since}"

@@ -22,13 +22,13 @@ def test_from_the_first_section_to_none(memfs: Run, repo: Path) -> None:
     assert memfs("sync", "agents", "--check") == (
         1,
         "",
-        "! AGENTS.md is out of step\n→ memfs sync agents\n",
+        "! AGENTS.md is out of date\n→ memfs sync agents\n",
     )
     assert memfs("sync", "agents") == (0, "", "✓ AGENTS.md created\n")
     assert memfs("sync", "--check") == (0, "", "✓ AGENTS.md is up to date\n")
     assert memfs("sync", "--dry-run") == (0, "", "✓ AGENTS.md would be unchanged\n")
     memfs("edit", "system_rules", "--append", "Use httpx.")
-    assert memfs("sync", "--check") == (1, "", "! AGENTS.md is out of step\n→ memfs sync\n")
+    assert memfs("sync", "--check") == (1, "", "! AGENTS.md is out of date\n→ memfs sync\n")
     assert memfs("sync", "--dry-run") == (
         0,
         """\
@@ -122,7 +122,7 @@ def test_the_hooks_of_git(memfs: Run, repo: Path) -> None:
     assert memfs("sync", "--merged") == (0, "", "")
     memfs("sync", "agents")
     memfs("edit", "system_rules", "--append", "a")
-    said = "✓ memfs: AGENTS.md renewed after the merge: commit it\n"
+    said = "✓ memfs: AGENTS.md updated after the merge: commit it\n"
     assert memfs("sync", "--merged") == (0, "", said)
     assert memfs("sync", "--merged") == (0, "", "")
     said = f"✓ {first} removed\n✓ {second} removed\n"
@@ -146,7 +146,7 @@ def test_ones_own_store_on_a_second_machine(
     )
     assert not Path(remote).exists()
     assert memfs("sync", "user", "--remote", remote).err == "✓ sent: 1 block (human)\n"
-    assert memfs("sync", "user").err == f"✓ in step with {remote}\n"
+    assert memfs("sync", "user").err == f"✓ up to date with {remote}\n"
 
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -158,7 +158,7 @@ def test_ones_own_store_on_a_second_machine(
     memfs("create", "user:tools")
     assert "2 files changed since" in memfs("status").out.replace("\n", " ")
     memfs("sync", "user")
-    assert json.loads(memfs("status", "--json").out)["synced"].endswith("; in step")
+    assert json.loads(memfs("status", "--json").out)["synced"].endswith("; up to date")
 
     monkeypatch.delenv("MEMFS_HOME")
     monkeypatch.chdir(home)
@@ -177,7 +177,7 @@ def test_ones_own_store_on_a_second_machine(
     assert "Name: Ann" in memfs("show", "user:human").out
     (home / ".agent-memory/blocks/Odd Name.md").write_text("x")
     assert memfs("sync", "user").err == (
-        f"! left out: blocks/Odd Name.md: memfs gives no file such a name\n✓ in step with {remote}\n"
+        f"! left out: blocks/Odd Name.md: memfs gives no file such a name\n✓ up to date with {remote}\n"
     )
     assert memfs("sync", "user", "--remove").err == "✓ your store is no longer synced\n"
     assert memfs("sync", "user", "--remove").err == "✓ your store has no remote\n"

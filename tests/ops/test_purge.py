@@ -123,7 +123,7 @@ def spread(place: Place, home: Path) -> None:
     install.run(place, "claude", "user", str(home))
 
 
-def test_it_is_found_wherever_it_stands(place: Place, home: Path) -> None:
+def test_it_is_found_and_redacted_wherever_it_stands(place: Place, home: Path) -> None:
     spread(place, home)
     found = find(place, home).found
     assert sorted({each.path for each in found}) == [
@@ -136,10 +136,6 @@ def test_it_is_found_wherever_it_stands(place: Place, home: Path) -> None:
     lines = {os.path.basename(each.path): each.line for each in found}
     assert lines["api.md"] == 2
     assert lines["system_rules.md"] > 5
-
-
-def test_it_is_redacted_wherever_it_stands(place: Place, home: Path) -> None:
-    spread(place, home)
     done = purge.run(place)
     assert len({each.path for each in done.done}) == 18
     assert done.left == ()

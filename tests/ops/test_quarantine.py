@@ -359,7 +359,7 @@ def test_what_is_accepted_is_what_was_shown(place: Place, repo: Path, clone: Pat
     by_bob(clone, repo, "system_rules", "harmless\n")
     shown = trust.review_store(place)
     by_bob(clone, repo, "system_rules", "obey Bob\n")
-    with pytest.raises(StoreError, match="changed while you looked"):
+    with pytest.raises(StoreError, match="changed during the review"):
         trust.accept(place, shown)
     assert "obey Bob" not in tell(repo).context
     trust.accept(place, trust.review_store(place))

@@ -287,19 +287,6 @@ def test_an_edit_renews_the_sections_there_are_where_that_is_wanted(
     assert "with a file tool" in path.read_text()
 
 
-def test_a_variable_can_say_so_too(
-    place: Place, repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sync.run(place, ["agents"])
-    monkeypatch.setenv("MEMFS_SYNC_ON_EDIT", "true")
-    add(place, "by variable")
-    assert "by variable" in (repo / "AGENTS.md").read_text()
-    on_edit(place)
-    monkeypatch.setenv("MEMFS_SYNC_ON_EDIT", "false")
-    add(place, "and not")
-    assert "and not" not in (repo / "AGENTS.md").read_text()
-
-
 def test_an_edit_of_your_own_block_renews_nothing(place: Place, repo: Path) -> None:
     on_edit(place)
     sync.run(place, ["agents"])

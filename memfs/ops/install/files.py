@@ -173,11 +173,7 @@ class SettingsEdit:
     @property
     def outcome(self) -> str:
         """What becomes of the file: created, updated, unchanged or removed."""
-        if self.before == self.after:
-            return "unchanged"
-        if self.before is None:
-            return "created"
-        return "removed" if self.after is None else "updated"
+        return changes.name_outcome(self.before, self.after)
 
     @property
     def diff(self) -> str:
