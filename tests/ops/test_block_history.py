@@ -9,7 +9,7 @@ from memfs.core.body_edits import Append, Create, Replace
 from memfs.core.errors import NotFoundError
 from memfs.core.records import Origin
 from memfs.ops import edit, history, init, show, undo
-from memfs.store import blocks
+from memfs.store import block_history, blocks
 from memfs.store.blocks import Place
 from memfs.tools import calls, registry
 from memfs.tools.calls import ToolCall
@@ -44,6 +44,19 @@ def shared(
     git(repo, "pull", "-q", str(tmp_path / "bob"), "main")
     monkeypatch.setenv("MEMFS_NOW", "2026-05-07T10:00:00Z")
     return place, repo
+
+
+def test_the_last_states_are_the_same_read_from_the_end(
+    shared: tuple[Place, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, repo = shared
+    run(place, Append("persona", "x"), at="2026-05-08T10:00:00Z", patch=monkeypatch)
+    git(repo, "commit", "-qam", "late", at="2026-05-09T10:00:00Z")
+    run(place, Append("human", "y"), at="2026-05-10T10:00:00Z", patch=monkeypatch)
+    every = [each.id for each in history.log(place)]
+    monkeypatch.setattr(block_history, "_TAIL", 10)
+    for most in range(1, len(every) + 1):
+        assert [each.id for each in history.log(place, limit=most)] == every[:most]
 
 
 def test_edits_of_one_millisecond_are_listed_as_they_were_made(place: Place) -> None:
