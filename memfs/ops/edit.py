@@ -229,6 +229,11 @@ class _Session:
             raise StoreError("the blocks changed meanwhile; no file was written", "run it again")
         return self._writers[root]
 
+    def _adopt_former(self, tier: str, label: str, path: str) -> tuple[str | None, int]:
+        """Return the text and version of the block that had a label, (None, 0) for none."""
+        known = self._get_writer(tier).get_head(tier, label)
+        return self._get_writer(tier).adopt_current(tier, label, path) if known else (None, 0)
+
     def _is_taken(self, tier: str, label: str) -> bool:
         drafted = self._drafts.get((tier, label))
         if drafted is not None:
@@ -301,11 +306,7 @@ class _Session:
         }
         text = yaml_edit.write("", head, "\n") + (value + "\n" if value else "")
         path = blocks.path_of(self.place, tier, label)
-        store_writer = self._get_writer(tier)
-        head_before = store_writer.get_head(tier, label)
-        before, version = (
-            store_writer.adopt_current(tier, label, path) if head_before else (None, 0)
-        )
+        before, version = self._adopt_former(tier, label, path)
         self._drafts[tier, label] = _Draft(tier, label, path, before, text, version, "create")
         return None
 
@@ -339,12 +340,8 @@ class _Session:
         if self._is_taken(draft.tier, label):
             return Rejected(f"cannot rename '{draft.label}' to '{label}': that label exists")
         path = blocks.path_of(self.place, draft.tier, label)
-        store_writer = self._get_writer(draft.tier)
-        version = draft.version
-        before = None
-        if store_writer.get_head(draft.tier, label):
-            before, journalled = store_writer.adopt_current(draft.tier, label, path)
-            version = max(version, journalled)
+        before, version = self._adopt_former(draft.tier, label, path)
+        version = max(version, draft.version)
         former = draft.former or draft.label
         self._drafts[draft.tier, label] = _Draft(
             draft.tier, label, path, before, draft.text, version, RENAME, f"from {former}", former
