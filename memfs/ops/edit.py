@@ -177,20 +177,13 @@ class _Session:
 
     def build_changes(self) -> list[Change]:
         """Return the changes to write, without the keys that earlier versions of memfs wrote."""
-        return [
-            Change(
-                draft.tier,
-                draft.label,
-                draft.path,
-                draft.before,
-                None if draft.text is None else yaml_edit.drop_outdated(draft.text),
-                draft.op,
-                draft.version + 1,
-                draft.reason,
-            )
-            for draft in self._drafts.values()
-            if draft.text != draft.before
-        ]
+        changes = []
+        for each in self._drafts.values():
+            if each.text != each.before:
+                text = None if each.text is None else yaml_edit.drop_outdated(each.text)
+                block, how = (each.tier, each.label, each.path), (each.version + 1, each.reason)
+                changes.append(Change(*block, each.before, text, each.op, *how))
+        return changes
 
     def commit(self, changes: list[Change], origin: Origin) -> list[JournalEntry]:
         """Write the changes, to all stores or to none."""

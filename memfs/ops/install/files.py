@@ -144,6 +144,7 @@ class SettingsEdit:
         tracking: str = "",
     ) -> SettingsEdit:
         """Plan an edit; writes nothing. Raises `StoreError` for a file that cannot be preserved."""
+        real = resolve_path(place, path)
         before = _read(path)
         record = _load_record(place, path)
         pristine = record if record and record["after"] == journal.digest(before) else None
@@ -167,7 +168,6 @@ class SettingsEdit:
             tracking = ""
         elif remove and describe_tracking(place, path) == TRACKED:  # else no commit ever had it
             tracking = TRACKED
-        real = resolve_path(place, path)
         return cls(host, path, real, before, after, record, remove, tracking)
 
     @property
