@@ -18,7 +18,7 @@ from memfs.ops import trust as trust_op
 from memfs.store import blocks, enforced_rules, sessions
 from memfs.store.blocks import Place
 from tests.hook.calls import answer, call, payload
-from tests.ops.clones import committed
+from tests.ops.clones import committed, git
 
 BlockFile = Callable[[str, str], Path]
 API = "---\ndescription: How we write the API\npaths: src/api/**\n---\nErrors are problem+json.\n"
@@ -192,8 +192,6 @@ def test_a_clone_that_is_not_trusted_tells_and_refuses_nothing_and_trust_accepts
     block_file("push", PUSH)
     accept(place)
     committed(place, repo)
-    from tests.ops.clones import git
-
     git(clone, "pull", "-q")
     push = payload(clone, "PreToolUse", tool_name="Bash", tool_input={"command": "git push"})
     read = payload(clone, "PreToolUse", tool_name="Read", tool_input={"file_path": "src/api/x"})
