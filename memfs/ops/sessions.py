@@ -75,7 +75,8 @@ class SessionFilter:
 
     def accepts(self, session: RecordedSession, path: str) -> bool:
         """Tell whether a session, whose file is at `path`, meets the conditions."""
-        moment = formats.parse(session.ended)
+        is_timed = self.since is not None or self.until is not None
+        moment = formats.parse(session.ended) if is_timed else None
         at = moment.timestamp() if moment else None
         words = self.text.casefold()
         return (
