@@ -39,6 +39,15 @@ def find_replacements(old: list[str], new: list[str]) -> Iterator[tuple[int, int
             yield start + a, start + b, start + c, start + d
 
 
+def name_outcome(before: str | None, after: str | None) -> str:
+    """Return what becomes of a file: created, updated, removed or unchanged; None is no file."""
+    if before == after:
+        return "unchanged"
+    if before is None:
+        return "created"
+    return "removed" if after is None else "updated"
+
+
 def format_diff(before: str, after: str, before_name: str, after_name: str) -> str:
     """Return a unified diff, three lines of context; "" if the texts are equal."""
     diff = difflib.unified_diff(split_lines(before), split_lines(after), before_name, after_name)

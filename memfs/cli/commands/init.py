@@ -41,7 +41,7 @@ def command(yes: bool, from_project: bool) -> None:
         console.talk(f"  + {_shorten_path(path)}")
     if made.foreign:
         console.talk(
-            f"  {len(made.foreign)} files of others in {_shorten_path(made.store)} were left alone"
+            f"  {len(made.foreign)} other files in {_shorten_path(made.store)} stay as they are"
         )
     console.print_done(
         f"the store is {_shorten_path(made.store)}" + ("" if made.created else " (as before)")
@@ -49,23 +49,25 @@ def command(yes: bool, from_project: bool) -> None:
     if (refused := git.find_refusal(made.store))[0]:
         console.talk(f"! {refused[0]}; {refused[1]}")
     if not made.trusted:
-        console.talk("It was here before: hooks do not use it until you run memfs trust.")
+        console.talk("It already existed: hooks use it only after you run memfs trust.")
     place = options.place(untrusted=True)
     if place.project is None:
-        console.talk("It is your own, for all projects; a project gets one with memfs init in it.")
+        console.talk(
+            "This store is your own, for all projects. For a project, run memfs init in it."
+        )
         return
     _offer_block(place, yes=yes, asked=from_project)
     for name in made.hosts:
         title = hosts.get(name).TITLE
         wired = install.list_wired(place, name, options.home())
         if wired:
-            console.talk(f"{title} is wired already, in {_shorten_path(wired[0].path)}")
+            console.talk(f"{title} is already wired in {_shorten_path(wired[0].path)}")
         elif yes or (sys.stdin.isatty() and click.confirm(_ask(place, name), default=True)):
             wire_host(place, name, None)
         else:
             console.talk(f"{title} is installed; wire it with: memfs install {name}")
     if not made.hosts:
-        console.talk("No assistant was found; when you have one: memfs install")
+        console.talk("No assistant was found. Once you have one, run: memfs install")
 
 
 def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
@@ -74,17 +76,17 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
     if not asked and not (can_ask and draft.is_due(place)):
         return
     if place.project and not place.project.trusted:
-        console.talk("No block is made of the project's files before you run memfs trust.")
+        console.talk("Run memfs trust first: then a block can be made of the project's files.")
         return
     if draft.is_written(place):
-        console.talk(f"The block {draft.LABEL} is there already: memfs show {draft.LABEL}")
+        console.talk(f"The block {draft.LABEL} already exists: memfs show {draft.LABEL}")
         return
     lines = draft.run(place)
     if not lines:
         if asked:
-            console.talk("No tracked file says more than the project's instructions do.")
+            console.talk("The project's files add nothing to its instructions.")
         return
-    console.talk("The project's own files say this, and its memory does not yet:")
+    console.talk("Found in the project's files, and not in its memory yet:")
     for line in lines:
         console.talk(f"  {line.render()}")
     question = f"Write it into the block {draft.LABEL}?"
@@ -92,7 +94,7 @@ def _offer_block(place: Place, *, yes: bool, asked: bool) -> None:
         origin = options.get_origin("memfs init: from the project's own files")
         report(edit.run(place, [draft.make_edit(lines)], origin))
     else:
-        console.talk("It was not written; memfs init --from-project -y writes it.")
+        console.talk("Not written. To write it: memfs init --from-project -y")
 
 
 def _ask(place: Place, host: str) -> str:
