@@ -1,8 +1,6 @@
 """What assistants were given at their prompts, and what stayed below the floor. Hot path to write.
 
-A record each in `local/given.log`, the newest last: a line of fields, then the text as it is, so
-that a secret in it is found like any other. Of what grows large the older half goes. The prompt
-itself is not kept here, only hashes of its words: recall has it, and without its secrets.
+A record each in `local/given.log`: a line of fields, then the text. Of the prompt there are hashes.
 """
 
 import json
@@ -54,11 +52,6 @@ class PromptRecord:
     search was by words alone, "" if it was by meaning too. `subject` are the hashes of the prompt's
     content words (see `hash_words`). `at` is in seconds since 1970.
     """
-
-    __slots__ = (
-        "about", "at", "by_words", "floor", "host", "items", "nearest", "session", "subject",
-        "text",
-    )  # fmt: skip
 
     def __init__(
         self,
