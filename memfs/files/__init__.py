@@ -249,13 +249,13 @@ def entries(folder: str) -> list[tuple[str, bool]]:
     """
     return [
         (entry.name, is_folder)
-        for entry in scan(folder)
+        for entry in scan_folder(folder)
         if (is_folder := entry.is_dir(follow_symlinks=False))
         or entry.is_file(follow_symlinks=False)
     ]
 
 
-def scan(folder: str) -> "Iterator[os.DirEntry[str]]":
+def scan_folder(folder: str) -> "Iterator[os.DirEntry[str]]":
     """Yield all entries of a folder, which stays open meanwhile. Raises as `entries`."""
     handle = open_folder(folder)
     try:
