@@ -59,13 +59,7 @@ def list_files(path: str, names: re.Pattern[str]) -> Iterator[tuple[str, _Open]]
             if names.search(info.orig_filename) and not export_format.find_zip_problem(info):
                 found[info.orig_filename] = info
         for name, info in sorted(found.items()):
-            yield name, partial(_open_member, archive, info, meter)
-
-
-def _open_member(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: UnpackMeter
-) -> MeteredStream:
-    return MeteredStream(archive.open(info), meter)
+            yield name, lambda info=info: MeteredStream(archive.open(info), meter)  # type: ignore[misc]
 
 
 def _sniff(names: re.Pattern[str], keys: tuple[str, ...], path: str) -> bool:
@@ -154,7 +148,6 @@ def _make_session(conversation: Fields, number: int, context: _Context) -> ToolS
 
 
 def _find_last(nodes: Fields, parents: Mapping[str, str]) -> str:
-    """Return the latest message that nothing follows, where an export does not tell it."""
     above = set(parents.values())
     ends = [name for name in nodes if name not in above]
     times = {
@@ -197,25 +190,19 @@ def _format_content(content: Fields) -> str:
 
 
 def _note_context(message: Fields, at: str, context: _Context) -> None:
-    """Note instructions and memories, if these are later than what is known."""
     content = get_object(message, "content")
     given = get_object(get_object(message, "metadata"), "user_context_message_data")
-    parts = [
-        text_of(given.get(plain)).strip() or _unwrap(text_of(content.get(key)))
-        for key, plain in _CONTEXT
-    ]
+    parts = []
+    for key, plain in _CONTEXT:
+        text = text_of(content.get(key))
+        fenced = _FENCED.search(text)  # as ChatGPT puts a person's words
+        parts.append(text_of(given.get(plain)).strip() or (fenced[1] if fenced else text).strip())
     said = [f"{about}: {part}" for about, part in zip(_ABOUT, parts, strict=True) if part]
     if said and at >= context.instructions[0]:
         context.instructions = at, join_sections(*said)
     memories = text_of(content.get("model_set_context"))
     if memories.strip() and at >= context.memories[0]:
         context.memories = at, memories
-
-
-def _unwrap(text: str) -> str:
-    """Return what stands in the fence that ChatGPT puts around a person's words."""
-    found = _FENCED.search(text)
-    return (found[1] if found else text).strip()
 
 
 def _make_texts(context: _Context) -> Iterator[ToolText]:
@@ -308,7 +295,6 @@ def _list_messages(conversation: Fields) -> list[Fields]:
 def _make_messages(
     message: Fields, base: Message, attachments: list[tuple[str, str]]
 ) -> list[Message]:
-    """Return what was said in a message, and the calls and results of tools, in their order."""
     found: list[Message] = []
     for place, block in enumerate(list_objects(message, "content")):
         kind = block.get("type")
@@ -333,7 +319,6 @@ def _make_messages(
 
 
 def _add_said(found: list[Message], part: Message, text: str) -> None:
-    """Add what was said to the message before it, or as one of its own."""
     if not text.strip():
         return
     if found and found[-1].role == part.role:
@@ -373,7 +358,6 @@ def _read_project(project: Fields) -> Iterator[AnyItem]:
 
 
 def _read_memory(memory: Fields) -> Iterator[AnyItem]:
-    """Yield what Claude.ai remembers of its user, and of each project."""
     parts = {"": get_text(memory, "conversations_memory")}
     of_projects = get_object(memory, "project_memories")
     parts |= {name: get_text(of_projects, name) for name in of_projects}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterator
 from contextlib import suppress
@@ -101,12 +102,10 @@ def iter_lines(path: str) -> Iterator[tuple[int, object]]:
 
 
 class _Buffer:
-    """A window on a stream of JSON text."""
-
     def __init__(self, stream: SupportsRead[bytes]) -> None:
         self._stream = stream
-        self._text, self._at = "", 0
-        self._rest, self._ended = b"", False
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._text, self._at, self._ended = "", 0, False
         self.count = 0  # values so far
 
     def peek(self) -> str:
@@ -141,26 +140,11 @@ class _Buffer:
         """Read on, twice as much as is there; False at the end."""
         if self._ended:
             return False
-        wanted = max(_PIECE, len(self._text) - self._at)
-        data = self._stream.read(wanted)
+        data = self._stream.read(max(_PIECE, len(self._text) - self._at))
         self._ended = not data
-        whole = self._rest + data
-        cut = len(whole) if self._ended else _find_character_end(whole)
-        self._text = self._text[self._at :] + whole[:cut].decode("utf-8", "replace")
-        self._at, self._rest = 0, whole[cut:]
+        self._text = self._text[self._at :] + self._decode(data, final=self._ended)
+        self._at = 0
         return not self._ended
-
-
-def _find_character_end(data: bytes) -> int:
-    """Return the end of the last whole UTF-8 character of these bytes."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte < 0x80:
-            return len(data)
-        if byte >= 0xC0:
-            need = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return len(data) if back >= need else len(data) - back
-    return len(data)
 
 
 def _describe(error: Exception) -> str:

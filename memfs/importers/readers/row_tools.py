@@ -69,7 +69,6 @@ class RowTool:
         return [path for path in found if outside.status(path)]
 
     def _sniff(self, path: str) -> bool:
-        """Tell whether a path is a database of the tool, its folder, or an export."""
         path = outside.find_inside(path, self.file)
         if database.is_database(path):
             return has_tables(path, *self.schemas)
@@ -125,7 +124,6 @@ _OBSERVATION = (
 
 
 def _make_claude_mem(rows: _Rows) -> Iterator[AnyItem]:
-    """Yield observations and summaries as texts, and prompts as sessions."""
     yield from map(_make_observation, rows("observations"))
     yield from map(_make_summary, rows("session_summaries"))
     listed = (
@@ -179,7 +177,6 @@ def _make_summary(row: Fields) -> AnyItem:
 def _list_prompts(
     sessions: Mapping[object, Fields], prompts: Iterable[Fields]
 ) -> Iterator[Message]:
-    """Yield the prompts as messages of the session that its assistant named."""
     for row in prompts:
         owner = sessions.get(row.get("session_db_id"), row)
         name = get_text(row, *_NAMES) or get_text(owner, *_NAMES)
@@ -219,7 +216,6 @@ CLAUDE_MEM = RowTool(
 
 
 def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
-    """Yield observations and summaries as texts, and prompts as sessions."""
     sessions = list(rows("sessions"))
     projects = {text_of(row.get("id")): get_text(row, "directory", "project") for row in sessions}
     for row in rows("observations"):
@@ -317,7 +313,6 @@ MCP_MEMORY_SERVICE = RowTool(
 
 
 def _list_mycelicmemory(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - it reads none
-    """List the database that its settings name, the default, and the others."""
     top = f"{home}/.mycelicmemory"
     settings, _ = yaml_edit.read(json_files.read_head(f"{top}/config.yaml", 1 << 14))
     moved = text_of(parse_object(settings.get("database")).get("path"))
@@ -327,7 +322,6 @@ def _list_mycelicmemory(home: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def _make_mycelicmemory(rows: _Rows) -> Iterator[AnyItem]:
-    """Yield memories as texts with their relations, blocks, and conversations as sessions."""
     conversations = {  # before schema 5 their table had another name
         get_text(row, "id"): row
         for table in ("conversations", "cc_sessions")
@@ -377,7 +371,6 @@ def _make_memory(row: Fields, relations: list[tuple[str, str]], project: str) ->
 
 
 def _make_blocks(rows: Iterable[Fields]) -> Iterator[ToolBlock]:
-    """Yield the latest version of each block, where a database has blocks."""
     latest: dict[str, tuple[int, Fields]] = {}
     for row in rows:
         label, number = get_text(row, "label", "block_type"), row.get("version")
@@ -398,7 +391,6 @@ def _make_blocks(rows: Iterable[Fields]) -> Iterator[ToolBlock]:
 
 
 def _list_said(rows: Iterable[Fields], conversations: Mapping[str, Fields]) -> Iterator[Message]:
-    """Yield the messages of conversations under the ids that Claude Code gave those."""
     counts: Counter[str] = Counter()
     for row in rows:
         conversation = conversations.get(get_text(row, "session_id"), {})

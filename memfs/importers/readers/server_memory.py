@@ -27,7 +27,6 @@ _ABOUT = ("description", "limit", "read only", "tags", "created", "importance", 
 
 
 def _find(home: str, environment: Mapping[str, str]) -> list[str]:
-    """List the file that the environment names, and those beside installed packages."""
     found = [environment.get("MEMORY_FILE_PATH", "")]
     cache = f"{home}/.npm/_npx"
     installed = [f"{cache}/{each}" for each in outside.list_names(cache)]
@@ -37,7 +36,6 @@ def _find(home: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def _sniff(path: str) -> bool:
-    """Tell whether a file begins with an entity or a relation."""
     first = json_files.read_head(path).partition("\n")[0]
     return first.startswith("{") and any(
         f'"type":"{kind}"' in first.replace(" ", "") for kind in ("entity", "relation")
