@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
 import msgspec
+from msgspec.structs import replace
 
 from benchmarks import passages
 from memfs.team.protocol import MOST_MESSAGES, PushRequest, SharedMessage, SharedSession, compute_id

@@ -17,7 +17,6 @@ from memfs.agent.model import (
     ModelError,
     ModelRequest,
     RefusedError,
-    SystemNote,
     Tell,
     TokenUsage,
     UserPrompt,
@@ -175,7 +174,7 @@ class Endpoint:
         raise AssertionError("the last wait is None")
 
     def _send(self, body: dict[str, Any]) -> ModelAnswer:
-        return self._parse(self._client.post("/chat/completions", cast_to=str, body=body))
+        return self._parse_text(self._client.post("/chat/completions", cast_to=str, body=body))
 
     def _send_streaming(self, body: dict[str, Any], tell: Tell) -> ModelAnswer:
         """Ask for a streamed answer; one that comes whole nevertheless is read as that."""
@@ -183,16 +182,19 @@ class Endpoint:
         create = self._client.chat.completions.with_streaming_response.create
         with create(**streaming) as response:
             if "event-stream" not in response.headers.get("content-type", ""):
-                return self._parse(response.read().decode("utf-8", "replace"))
+                return self._parse_text(response.read().decode("utf-8", "replace"))
             streamed = StreamedAnswer(tell)
             try:
                 for line in response.iter_lines():
                     streamed.feed_line(line)
             except Exception as error:  # the connection; the client raises several classes
                 raise ModelError(f"the answer of {self._where} broke off: {error}") from error
-        return self._parse(streamed.build_completion(self._where))
+        found = streamed.build_completion()
+        if not found:
+            raise ModelError(f"{self._where} answered nothing", "try again")
+        return self._parse(found)
 
-    def _parse(self, text: str) -> ModelAnswer:
+    def _parse_text(self, text: str) -> ModelAnswer:
         try:
             found = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -200,6 +202,10 @@ class Endpoint:
             raise ModelError(
                 f"{self._where} answers no JSON: {start!r}", "is the address right? most end in /v1"
             ) from error
+        return self._parse(found)
+
+    def _parse(self, found: Any) -> ModelAnswer:
+        """Read a completion, whose form some servers do not keep to."""
         if isinstance(found, dict) and found.get("error"):  # with 200, as some gateways do
             raise self._describe_error(400, found["error"])
         message = _get_choice(found, "message")
@@ -211,7 +217,16 @@ class Endpoint:
         calls = provider_formats.calls_in({"tool_calls": message.get("tool_calls")})
         named = tuple(self._name_call(each.call) for each in calls)
         content, usage = message.get("content"), found.get("usage")
-        return ModelAnswer(drop_thoughts(_extract_text(content)), named, _parse_usage(usage))
+        if isinstance(content, list):
+            parts = (part.get("text") for part in content if isinstance(part, dict))
+            content = "".join(str(part or "") for part in parts)
+        counts = usage if isinstance(usage, dict) else {}
+        tokens = (counts.get(name) for name in ("prompt_tokens", "completion_tokens"))
+        return ModelAnswer(
+            drop_thoughts(content if isinstance(content, str) else ""),
+            named,
+            TokenUsage(*(count if isinstance(count, int) else 0 for count in tokens)),
+        )
 
     def _name_call(self, call: ToolCall) -> ToolCall:
         return call if call.id else replace(call, id=f"call_{next(self._numbers)}")
@@ -247,20 +262,17 @@ def hide_credentials(url: str) -> str:
 
 def _encode_message(message: Message, note: str) -> Mapping[str, object]:
     """Return a message in OpenAI's format."""
+    text = _clean(message.text)
     match message:
-        case SystemNote():
-            return {"role": note, "content": _clean(message.text)}
-        case UserPrompt():
-            return {"role": "user", "content": _clean(message.text)}
         case ModelAnswer():
-            text = _clean(message.text)
             if not message.calls:
                 return {"role": "assistant", "content": text}
             calls = [_encode_call(call) for call in message.calls]
             return {"role": "assistant", "content": text or None, "tool_calls": calls}
         case Result():
-            ident = _clean(message.call.id)
-            return {"role": "tool", "tool_call_id": ident, "content": _clean(message.text)}
+            return {"role": "tool", "tool_call_id": _clean(message.call.id), "content": text}
+        case _:
+            return {"role": "user" if isinstance(message, UserPrompt) else note, "content": text}
 
 
 def _encode_call(call: ToolCall) -> dict[str, object]:
@@ -281,18 +293,6 @@ def _get_choice(found: object, key: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _extract_text(content: object) -> str:
-    if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
-    return content if isinstance(content, str) else ""
-
-
-def _parse_usage(found: object) -> TokenUsage:
-    usage = found if isinstance(found, dict) else {}
-    counts = (usage.get(name) for name in ("prompt_tokens", "completion_tokens"))
-    return TokenUsage(*(count if isinstance(count, int) else 0 for count in counts))
-
-
 def _parse_retry_after(header: str | None) -> float | None:
     """Return the seconds of a Retry-After header, None if it is missing or a date."""
     try:
@@ -311,7 +311,7 @@ class StreamedAnswer:
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
-        self._text: list[str] = []
+        self._text = ""
         self._calls: dict[int, dict[str, str]] = {}
         self._usage: object = None
         self._error: object = None
@@ -331,7 +331,7 @@ class StreamedAnswer:
         delta = _get_choice(chunk, "delta") or {}
         text = delta.get("content")
         if isinstance(text, str) and text:
-            self._text.append(text)
+            self._text += text
             self._tell(text)
         calls = delta.get("tool_calls")
         for each in calls if isinstance(calls, list) else []:
@@ -350,20 +350,12 @@ class StreamedAnswer:
             value = function.get("arguments")
             call["arguments"] += value if isinstance(value, str) else json.dumps(value or {})
 
-    def build_completion(self, where: str) -> str:
-        """Return the JSON of the whole completion. Raises `ModelError` if nothing came."""
+    def build_completion(self) -> dict[str, object] | None:
+        """Return the whole completion, or the error that came; None if nothing came."""
         if self._error:
-            return json.dumps({"error": self._error})
+            return {"error": self._error}
         if not self._text and not self._calls:
-            raise ModelError(f"{where} answered nothing", "try again")
-        calls = [
-            {
-                "id": call["id"],
-                "type": "function",
-                "function": {"name": call["name"], "arguments": call["arguments"] or "{}"},
-            }
-            for _, call in sorted(self._calls.items())
-        ]
-        message = {"role": "assistant", "content": "".join(self._text), "tool_calls": calls}
-        found = {"choices": [{"message": message}], "usage": self._usage}
-        return json.dumps(found)
+            return None
+        calls = [{"id": each["id"], "function": each} for _, each in sorted(self._calls.items())]
+        message = {"content": self._text, "tool_calls": calls}
+        return {"choices": [{"message": message}], "usage": self._usage}

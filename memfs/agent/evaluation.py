@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from tempfile import TemporaryDirectory
@@ -95,9 +95,15 @@ class EvaluationReport:
 
     @property
     def rows(self) -> list[ScoreRow]:
-        return build_rows(
-            (each.conversation.kind, each.passed) for each in self.played if not each.problem
-        )
+        passed: dict[Kind, list[bool]] = {}
+        for each in self.played:
+            if not each.problem:
+                passed.setdefault(each.conversation.kind, []).append(each.passed)
+        return [
+            ScoreRow(kind, name, passed[kind].count(not fewer), len(passed[kind]), target, fewer)
+            for kind, name, target, fewer in _ROWS
+            if kind in passed
+        ]
 
     @property
     def score(self) -> float:
@@ -227,10 +233,6 @@ class ScoreRow:
         """Return the JSON record."""
         return {**asdict(self), "percent": round(self.share, 1), "ok": self.ok}
 
-    @property
-    def aim(self) -> str:
-        return f"{'<' if self.fewer else '≥'} {self.target} %"
-
 
 # The targets of the first design of active memory; forbidden things must always be kept out.
 _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
@@ -242,18 +244,6 @@ _ROWS: tuple[tuple[Kind, str, int, bool], ...] = (
     ("trivia", "false saves", 20, True),
     ("forbidden", "forbidden things kept out", 100, False),
 )
-
-
-def build_rows(results: Iterable[tuple[Kind, bool]]) -> list[ScoreRow]:
-    """Return a row for each kind in `results`, which are (kind, passed)."""
-    passed: dict[Kind, list[bool]] = {}
-    for kind, ok in results:
-        passed.setdefault(kind, []).append(ok)
-    return [
-        ScoreRow(kind, name, passed[kind].count(not fewer), len(passed[kind]), target, fewer)
-        for kind, name, target, fewer in _ROWS
-        if kind in passed
-    ]
 
 
 @click.command("eval")
@@ -331,26 +321,23 @@ def command(
 
 
 def _show(report: EvaluationReport, *, verbose: bool) -> None:
-    table = [("WHAT", "COUNT", "SHARE", "TARGET", "")]
+    table: list[tuple[str, ...]] = [("WHAT", "COUNT", "SHARE", "TARGET", "")]
     for row in report.rows:
         mark = console.style("ok", "green") if row.ok else console.style("missed", "red")
-        count = f"{row.counted}/{row.total}"
-        table.append((row.name, count, f"{row.share:.0f} %", row.aim, layout.StyledText(mark)))
+        count, aim = f"{row.counted}/{row.total}", f"{'<' if row.fewer else '≥'} {row.target} %"
+        table.append((row.name, count, f"{row.share:.0f} %", aim, layout.StyledText(mark)))
     console.echo(layout.table(table, right=(1, 2, 3)))
     for played in report.played if verbose else ():
-        if not played.passed:
-            _explain(played)
-
-
-def _explain(played: PlayedConversation) -> None:
-    name = f"{flatten_text(played.conversation.name)} ({played.conversation.kind})"
-    console.echo(f"\n{console.style('✗', 'red')} {name}")
-    if played.problem:
-        console.echo(layout.wrap(f"not scored: {played.problem}", 2))
-        return
-    for miss in played.misses:
-        console.echo(layout.wrap(f"expected {miss.expected}", 2))
-        console.echo(layout.wrap(f"there is {miss.there or 'nothing'}", 4))
+        if played.passed:
+            continue
+        name = f"{flatten_text(played.conversation.name)} ({played.conversation.kind})"
+        console.echo(f"\n{console.style('✗', 'red')} {name}")
+        if played.problem:
+            console.echo(layout.wrap(f"not scored: {played.problem}", 2))
+            continue
+        for miss in played.misses:
+            console.echo(layout.wrap(f"expected {miss.expected}", 2))
+            console.echo(layout.wrap(f"there is {miss.there or 'nothing'}", 4))
 
 
 def _sum_up(report: EvaluationReport, name: str, seconds: float) -> None:

@@ -11,7 +11,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from memfs.agent.model import (
     Message,
@@ -45,28 +44,14 @@ _CLOSING = (
 )
 
 
-class Dialogue(Protocol):
-    """The messages of a conversation, and the requests made of them."""
-
-    def add(self, message: Message) -> None:
-        """Append a message."""
-
-    def request(self) -> ModelRequest:
-        """Return the next request to the model."""
-
-    def record_usage(self, request: ModelRequest, answer: ModelAnswer) -> None:
-        """Take note of an answer's usage, such as the tokens of its request."""
-
-
-class FullTranscript:
-    """A conversation that is shown whole behind `system`; nothing is learnt from an answer.
+class Dialogue:
+    """A conversation that is shown whole behind `system`.
 
     `most` is what an answer may have in tokens, 0 for whatever the endpoint allows.
     """
 
     def __init__(self, tools: Sequence[Tool], system: str = "", most: int = 0) -> None:
-        self.system = system
-        self._tools, self._most = tools, most
+        self._tools, self._system, self._most = tools, system, most
         self._messages: list[Message] = []
 
     def add(self, message: Message) -> None:
@@ -75,10 +60,10 @@ class FullTranscript:
 
     def request(self) -> ModelRequest:
         """Return the next request to the model."""
-        return ModelRequest(self.system, self._messages, self._tools, self._most)
+        return ModelRequest(self._system, self._messages, self._tools, self._most)
 
     def record_usage(self, request: ModelRequest, answer: ModelAnswer) -> None:
-        """Do nothing."""
+        """Take note of an answer's usage, such as the tokens of its request."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def converse(
     free = budget.room - estimate(system) - tool_budget.tokens(offered)
     room = int(free * _TRANSCRIPT_SHARE / _MARGIN) - estimate(prompt)
     text = prompt.replace("{conversation}", budgets.format_transcript(messages, room))
-    dialogue = loop.FullTranscript(offered, system, budget.response)
+    dialogue = loop.Dialogue(offered, system, budget.response)
     rules = loop.LoopLimits(settings.number("llm.max_steps"), settings.number("llm.max_retries"))
     return loop.run_turn(model, context, tools, dialogue, text, rules)
 

@@ -12,7 +12,7 @@ from typing import Self
 
 from memfs.agent import loop
 from memfs.agent import usage_limits as queues
-from memfs.agent.loop import AgentTurn
+from memfs.agent.loop import AgentTurn, Dialogue
 from memfs.agent.model import (
     Message,
     Model,
@@ -53,12 +53,7 @@ _estimated = lru_cache(2048)(estimate)  # the same messages are counted before e
 _MARGIN = 1.1  # the ratio until an endpoint reports its usage
 _MAX_RATIO = 4.0
 _MIN_QUEUE = 256  # tokens for the queue
-_MESSAGE_SHARE = {
-    UserPrompt: 0.5,
-    ModelAnswer: 0.5,
-    Result: 0.3,
-    SystemNote: 0.3,
-}  # of its room, for one message
+_SPOKEN_SHARE, _OTHER_SHARE = 0.5, 0.3  # of its room, for one message
 _REST_SHARE = 0.5  # of the queue's room stays filled after an eviction
 _PRESSURE = (
     "Memory pressure: the conversation fills {share:.0%} of its room. Its oldest messages will "
@@ -199,7 +194,7 @@ class AgentSession:
         return Event(OWN, STOP, "", session, top, self.queue.path)
 
 
-class AgentWindow:
+class AgentWindow(Dialogue):
     """The context of one session: makes requests of instructions, blocks, summary and queue.
 
     `flush` makes sure that all of the queue is in recall. Raises `MemfsError` where there is no
@@ -218,7 +213,7 @@ class AgentWindow:
         self.budget: Budget = window_budget.load_budget(settings)
         self._place, self._queue = place, queue
         self._model, self._flush = model, flush
-        self._tools = tool_budget.fit_tools(tools, self.budget.get_share("tools"))
+        super().__init__(tool_budget.fit_tools(tools, self.budget.get_share("tools")))
         self._names = [tool.name for tool in self._tools]
         self._definitions = tool_budget.tokens(self._tools)
         self._warn = settings.get_share("paging.warn_threshold")
@@ -356,8 +351,8 @@ class AgentWindow:
 
 
 def _cut_message(message: Message, room: int) -> Message:
-    """Cut a message to its share of the room."""
-    limit = int(_MESSAGE_SHARE[type(message)] * room)
+    is_spoken = isinstance(message, UserPrompt | ModelAnswer)
+    limit = int((_SPOKEN_SHARE if is_spoken else _OTHER_SHARE) * room)
     if len(message.text) <= limit:  # a token has a character at least, near enough
         return message
     text = window_budget.cut_middle(message.text, limit)
@@ -365,7 +360,6 @@ def _cut_message(message: Message, room: int) -> Message:
 
 
 def _count_tokens(message: Message) -> int:
-    """Estimate the tokens of a message."""
     count = _estimated(message.text) + _OVERHEAD
     if isinstance(message, ModelAnswer):
         calls = [[call.name, call.arguments, call.id] for call in message.calls]
@@ -374,30 +368,28 @@ def _count_tokens(message: Message) -> int:
 
 
 def rewrite_summary(
-    model: Model | None, room: int, before: str, evicted: Sequence[Message], share: int
+    model: Model, room: int, before: str, evicted: Sequence[Message], share: int
 ) -> str:
     """Return the summary of `before` and the evicted messages, in `share` tokens.
 
-    `room` is what a prompt of the model may have. Without a model, or where it cannot be asked,
-    sentences are taken.
+    `room` is what a prompt of the model may have. Where it cannot be asked, sentences are taken.
     """
-    before, evicted = storable(before), list(map(_clean_message, evicted))
-    if model is not None:
-        with suppress(ModelError):  # the messages are in recall; the conversation goes on
-            return _ask_for_summary(model, room, before, evicted, share)
+    before = storable(before)
+    turns = [turn for message in evicted for turn in _list_turns(message)]
+    with suppress(ModelError):  # the messages are in recall; the conversation goes on
+        return _ask_for_summary(model, room, before, turns, share)
     former = before.removeprefix(EXTRACTED).strip()
-    lines = [f"{who} {text}" for message in evicted for who, text in _list_turns(message)]
-    text = "\n".join(filter(None, (former, *lines)))
+    text = "\n".join(filter(None, (former, *(f"{who} {text}" for who, text in turns))))
     return f"{EXTRACTED}\n{summary.extract(text, share - estimate(EXTRACTED) - 1)}"
 
 
 def _ask_for_summary(
-    model: Model, room: int, before: str, evicted: Sequence[Message], share: int
+    model: Model, room: int, before: str, turns: Sequence[tuple[str, str]], share: int
 ) -> str:
     words = str(max(20, int(share * _WORDS)))
     system = resources.read_text("templates", "prompts", "summary.md").replace("{words}", words)
     found = before
-    for part in _split_messages(evicted, max(room - estimate(system) - 2 * share, share)):
+    for part in _split_turns(turns, max(room - estimate(system) - 2 * share, share)):
         prompt = f"The summary so far:\n{found or '(none)'}\n\nThe messages:\n{part}"
         answer = model.ask(ModelRequest(system, [UserPrompt(prompt)], (), share))
         found = answer.text.strip()
@@ -408,22 +400,14 @@ def _ask_for_summary(
     return found
 
 
-def _clean_message(message: Message) -> Message:
-    """Return a message without secrets: a summary is stored."""
-    if isinstance(message, ModelAnswer):
-        calls = tuple(replace(c, arguments=clean_arguments(c.arguments)) for c in message.calls)
-        return replace(message, text=storable(message.text), calls=calls)
-    return replace(message, text=storable(message.text))
-
-
-def _split_messages(evicted: Sequence[Message], room: int) -> Iterator[str]:
-    """Yield the messages as texts of at most `room` tokens.
+def _split_turns(turns: Sequence[tuple[str, str]], room: int) -> Iterator[str]:
+    """Yield turns as texts of at most `room` tokens.
 
     Every line of a message is quoted: none can be taken for the beginning of another.
     """
     lines: list[str] = []
     used = 0
-    for who, text in [turn for message in evicted for turn in _list_turns(message)]:
+    for who, text in turns:
         line = quote_turn(who, window_budget.cut_middle(text, min(_LONGEST, room)))
         if lines and used + estimate(line) > room:
             yield "\n".join(lines)
@@ -435,15 +419,18 @@ def _split_messages(evicted: Sequence[Message], room: int) -> Iterator[str]:
 
 
 def _list_turns(message: Message) -> list[tuple[str, str]]:
-    """Return (speaker, text) for each part of a message."""
+    """Return (speaker, text) for each part of a message, without secrets: a summary is stored."""
+    text = storable(message.text)
     match message:
         case UserPrompt():
-            return [("user:", message.text)]
+            return [("user:", text)]
         case ModelAnswer():
-            called = ", ".join(f"{c.name} {json.dumps(c.arguments)}" for c in message.calls)
-            turns = [("assistant:", message.text), ("assistant calls", called)]
+            called = ", ".join(
+                f"{c.name} {json.dumps(clean_arguments(c.arguments))}" for c in message.calls
+            )
+            turns = [("assistant:", text), ("assistant calls", called)]
             return [(who, text) for who, text in turns if text]
         case Result():
-            return [(f"{message.call.name} answers:", message.text)]
+            return [(f"{message.call.name} answers:", text)]
         case SystemNote():
             return []

@@ -19,24 +19,9 @@ import msgspec
 
 from memfs.core.errors import MemfsError, UsageError
 from memfs.ipc.client import VERSION
-from memfs.team.protocol import (
-    HEADER,
-    PROTOCOL,
-    Membership,
-    PurgeReply,
-    PushReply,
-    PushRequest,
-    RecallReply,
-    RecallRequest,
-    Refusal,
-    RetractReply,
-    RetractRequest,
-    SearchReply,
-    TeamSearchRequest,
-)
+from memfs.team.protocol import ENDPOINTS, HEADER, PROTOCOL, Refusal
 
 T = TypeVar("T")
-AWAY, REFUSED, OTHER_VERSION = "away", "refused", "version"  # kinds of errors
 TIMEOUT = 15.0  # seconds for a request with its answer
 LARGEST = 8 << 20  # bytes of an answer
 _LONGEST_TOKEN = 500
@@ -52,22 +37,29 @@ _CERTIFICATE_HINTS = {  # by OpenSSL's codes
     62: _OTHER_HOST,
     64: _OTHER_HOST,  # likewise, where the address is a number
 }
+_FAILURES = (OSError, http.client.HTTPException, ValueError, EOFError)
+_UNDECODABLE = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
 class TeamError(MemfsError):
     """A team's server did not do what it was asked.
 
-    `kind` is AWAY (nobody answered in time, or nothing that can be understood: ask again later),
-    REFUSED (the server says no, and asking again changes nothing) or OTHER_VERSION (of the
-    protocol). `wait` is how many seconds the server asks to be left alone, 0 where it does not;
-    `malformed`: it is the content of the request that it does not take.
+    `away`: nobody answered in time, or nothing that can be understood: ask again later. Else the
+    server says no, and asking again changes nothing. `wait` is how many seconds the server asks to
+    be left alone; `malformed`: it is the content of the request that it does not take.
     """
 
-    def __init__(self, kind: str, message: str, hint: str = "", wait: float = 0.0) -> None:
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        away: bool = True,
+        wait: float = 0.0,
+        malformed: bool = False,
+    ) -> None:
         super().__init__(message, hint)
-        self.kind = kind
-        self.wait = wait
-        self.malformed = False
+        self.away, self.wait, self.malformed = away, wait, malformed
 
 
 class TeamAddress(NamedTuple):
@@ -79,10 +71,10 @@ class TeamAddress(NamedTuple):
     path: str
 
     def __str__(self) -> str:
-        usual = 443 if self.secure else 80
+        scheme, usual = ("https", 443) if self.secure else ("http", 80)
         host = f"[{self.host}]" if ":" in self.host else self.host
         port = "" if self.port == usual else f":{self.port}"
-        return f"http{'s' if self.secure else ''}://{host}{port}{self.path}"
+        return f"{scheme}://{host}{port}{self.path}"
 
 
 def parse_address(text: str) -> TeamAddress:
@@ -106,8 +98,8 @@ def parse_address(text: str) -> TeamAddress:
             f"{text} is not encrypted: anybody on the way could read your token",
             f"https://{parts.netloc}{parts.path}",
         )
-    usual = 443 if secure else 80
-    return TeamAddress(secure, host, port or usual, parts.path.rstrip("/").replace(" ", "%20"))
+    path = parts.path.rstrip("/").replace(" ", "%20")
+    return TeamAddress(secure, host, port or (443 if secure else 80), path)
 
 
 def _is_loopback(host: str) -> bool:
@@ -138,7 +130,12 @@ class TeamClient:
 
     def __init__(self, address: str, token: str, ca: str = "", timeout: float = TIMEOUT) -> None:
         self._address = parse_address(address)
-        self._token = check_token(token)
+        self._headers = {
+            "Authorization": f"Bearer {check_token(token)}",
+            HEADER: str(PROTOCOL),
+            "Accept": "application/json",
+            "User-Agent": f"memfs/{VERSION}",
+        }
         self._timeout = timeout
         self._context = _make_context(ca) if self._address.secure else None
         self._connection: _Connection | None = None
@@ -155,142 +152,114 @@ class TeamClient:
         if connection is not None:
             connection.close()
 
-    def get_membership(self) -> Membership:
-        """Return who the token stands for. Raises `TeamError`."""
-        return self._send("GET", "/v1/me", None, Membership)
+    def ask(self, gives: type[T], request: object = None) -> T:
+        """Send a request and return its answer, a class of `protocol.ENDPOINTS`.
 
-    def push(self, request: PushRequest) -> PushReply:
-        """Share messages. Raises `TeamError`."""
-        return self._send("POST", "/v1/push", request, PushReply)
-
-    def retract(self, request: RetractRequest) -> RetractReply:
-        """Take messages back. Raises `TeamError`."""
-        return self._send("POST", "/v1/retract", request, RetractReply)
-
-    def purge(self, project: int) -> PurgeReply:
-        """Delete all of the member's messages in a project (0: in all). Raises `TeamError`."""
-        return self._send("POST", "/v1/purge", {"project": project}, PurgeReply)
-
-    def search(self, request: TeamSearchRequest) -> SearchReply:
-        """Search the messages of projects. Raises `TeamError`."""
-        return self._send("POST", "/v1/search", request, SearchReply)
-
-    def recall(self, request: RecallRequest) -> RecallReply:
-        """Return what others' sessions say to a prompt. Raises `TeamError`."""
-        return self._send("POST", "/v1/recall", request, RecallReply)
-
-    def _send(self, method: str, path: str, body: object, form: type[T]) -> T:
-        """Send a request and return its answer. A connection that went stale is opened again."""
-        data = b"" if body is None else msgspec.json.encode(body)
+        A connection that went stale is opened again. Raises `TeamError`.
+        """
+        endpoint = next(each for each in ENDPOINTS if each.gives is gives)
+        data = msgspec.json.encode(request) if endpoint.takes else None
         is_old = self._connection is not None
         try:
             try:
-                answer = self._exchange(method, path, data)
+                response, body = self._exchange(endpoint.method, endpoint.path, data)
             except ConnectionError:
                 if not is_old:
                     raise
-                answer = self._exchange(method, path, data)
+                response, body = self._exchange(endpoint.method, endpoint.path, data)
         except _FAILURES as error:
             raise self._describe(error) from None
-        return self._read(answer, form)
+        self._check(response, body)
+        try:
+            return msgspec.json.decode(body, type=gives)
+        except _UNDECODABLE:
+            raise TeamError(
+                f"{self._address} answers with something that is not a memfs team server's",
+                "is the address right?",
+            ) from None
 
-    def _exchange(self, method: str, path: str, data: bytes) -> _Answer:
+    def _exchange(
+        self, method: str, path: str, data: bytes | None
+    ) -> tuple[http.client.HTTPResponse, bytes]:
         """Send a request; everything of it has `timeout` seconds together."""
         connection = self._connection or _Connection(self._address, self._context, self._timeout)
         self._connection = connection
         clock = threading.Timer(self._timeout, connection.abort)
         clock.daemon = True
         clock.start()
-        headers = {
-            "Authorization": f"Bearer {self._token}",
-            HEADER: str(PROTOCOL),
-            "Accept": "application/json",
-            "User-Agent": f"memfs/{VERSION}",
-        }
-        if method == "POST":
-            headers["Content-Type"] = "application/json"
+        kind = {"Content-Type": "application/json"} if data else {}
         try:
-            connection.request(method, self._address.path + path, data or None, headers)
+            connection.request(method, self._address.path + path, data, self._headers | kind)
             response = connection.getresponse()
             body = response.read(LARGEST + 1)
             if len(body) > LARGEST:
                 self.close()
             connection.check_time()
-            return _Answer(response.status, response.headers, body)
         except BaseException as error:
             self.close()
             if connection.is_aborted:
                 raise TimeoutError from error
             raise
+        else:
+            return response, body
         finally:
             clock.cancel()
 
-    def _read(self, answer: _Answer, form: type[T]) -> T:
-        """Return the content of an answer; raises `TeamError` for an error, or another version."""
-        status, headers, body = answer
-        spoken = headers.get(HEADER, "")
+    def _check(self, response: http.client.HTTPResponse, body: bytes) -> None:
+        """Raise `TeamError` for an answer that is none of success, or of another version."""
+        spoken = response.headers.get(HEADER, "")
         if spoken.isdigit() and (version := int(spoken[:9])) != PROTOCOL:
             raise TeamError(
-                OTHER_VERSION,
                 f"the team's server speaks version {version} of the protocol, "
                 f"this memfs {PROTOCOL}",
                 "update memfs"
                 if version > PROTOCOL
                 else "ask whoever runs the server to update it",
+                away=False,
             )
-        if 300 <= status < 400:
-            where = _shorten(headers.get("Location", ""))
+        if 300 <= response.status < 400:
+            where = _shorten(response.headers.get("Location", ""))
             raise TeamError(
-                AWAY,
                 f"{self._address} sends requests elsewhere ({where}), and memfs does not follow",
                 "a token goes only where you said: join the address of the server itself",
             )
         if len(body) > LARGEST:
-            raise TeamError(AWAY, f"{self._address} answers with more than {LARGEST >> 20} MB")
-        if status != 200:
-            raise self._describe_refusal(answer)
-        try:
-            return msgspec.json.decode(body, type=form)
-        except _UNDECODABLE:
-            raise TeamError(
-                AWAY,
-                f"{self._address} answers with something that is not a memfs team server's",
-                "is the address right?",
-            ) from None
+            raise TeamError(f"{self._address} answers with more than {LARGEST >> 20} MB")
+        if response.status != 200:
+            raise self._describe_refusal(response.status, response.headers, body)
 
-    def _describe_refusal(self, answer: _Answer) -> TeamError:
+    def _describe_refusal(
+        self, status: int, headers: http.client.HTTPMessage, body: bytes
+    ) -> TeamError:
         """Return the error of an answer that is none of success, in the server's own words."""
         try:
-            said = msgspec.json.decode(answer.body, type=Refusal)
+            said = msgspec.json.decode(body, type=Refusal)
         except _UNDECODABLE:
             said = Refusal("")
-        status = answer.status
         text, hint = _shorten(said.error), _shorten(said.hint)
         if status == _UPGRADE:
             text = text or "the team's server speaks another version of the protocol"
-            return TeamError(OTHER_VERSION, text, hint or "update memfs, or the server")
-        after = answer.headers.get("Retry-After", "")
-        wait = float(after) if after.isascii() and after.isdigit() else 0.0
+            return TeamError(text, hint or "update memfs, or the server", away=False)
         if status == _BUSY or status >= 500:
+            after = headers.get("Retry-After", "")
+            wait = float(after) if after.isascii() and after.isdigit() else 0.0
             text = text or f"{self._address} answers with status {status}"
-            return TeamError(AWAY, text, hint, min(_LONGEST_WAIT, wait))
+            return TeamError(text, hint, wait=min(_LONGEST_WAIT, wait))
         if status == 401 and not hint:
             hint = "memfs team join with a new token; whoever runs the server makes one"
-        error = TeamError(REFUSED, text or f"{self._address} refuses (status {status})", hint)
-        error.malformed = status in _MALFORMED
-        return error
+        text = text or f"{self._address} refuses (status {status})"
+        return TeamError(text, hint, away=False, malformed=status in _MALFORMED)
 
     def _describe(self, error: BaseException) -> TeamError:
         """Return the error of a connection that failed."""
         if isinstance(error, ssl.SSLCertVerificationError):
             why = error.verify_message.rstrip(".")
             text = f"the certificate of {self._address} is not trusted: {why}"
-            hint = _CERTIFICATE_HINTS.get(error.verify_code, _OTHER_AUTHORITY)
-            return TeamError(AWAY, text, hint)
+            return TeamError(text, _CERTIFICATE_HINTS.get(error.verify_code, _OTHER_AUTHORITY))
         if isinstance(error, TimeoutError):
-            return TeamError(AWAY, f"{self._address} did not answer within {self._timeout:g} s")
+            return TeamError(f"{self._address} did not answer within {self._timeout:g} s")
         if isinstance(error, socket.gaierror):
-            return TeamError(AWAY, f"there is no host {self._address.host}, or no network")
+            return TeamError(f"there is no host {self._address.host}, or no network")
         if isinstance(error, http.client.RemoteDisconnected | EOFError):
             why = "it ended the connection"
         elif isinstance(error, ssl.SSLError):
@@ -299,17 +268,7 @@ class TeamClient:
             why = error.strerror or type(error).__name__
         else:
             why = "that is no HTTP"
-        return TeamError(AWAY, f"{self._address} cannot be reached: {_shorten(why)}")
-
-
-_FAILURES = (OSError, http.client.HTTPException, ValueError, EOFError)
-_UNDECODABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-
-
-class _Answer(NamedTuple):
-    status: int
-    headers: http.client.HTTPMessage
-    body: bytes
+        return TeamError(f"{self._address} cannot be reached: {_shorten(why)}")
 
 
 class _Connection(http.client.HTTPConnection):

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from memfs.cli import console, layout, options
 from memfs.cli.completion import CompletedType
@@ -149,7 +150,7 @@ def share(
         raise UsageError("--solved shares a question and its outcome: no tools", "leave one out")
     place = options.place()
     base: op.Base = "all" if project else "solved" if solved else "nothing"
-    plan = op.plan_sharing(place, op.ShareRequest(session, first or 0, last or 0, base, tools))
+    plan = op.plan_sharing(place, session, first or 0, last or 0, base=base, tools=tools)
     _print_plan(plan, whole=dry_run)
     if dry_run:
         return
@@ -169,7 +170,6 @@ def share(
 @click.option("--project", is_flag=True, help="Everything of this project.")
 def unshare(session: str, project: bool) -> None:
     """Share a session no more, and take back what was sent of it."""
-    op.require_person(options.get_origin(), "take back what is shared")
     if bool(session) == project:
         raise UsageError("a session, or --project?", "memfs team status shows what is shared")
     _print_sent(op.unshare(options.place(), session, options.get_origin()))
@@ -194,7 +194,6 @@ def never(pattern: str, remove: bool) -> None:
         if not found:
             console.talk("no patterns; memfs team never TEXT adds one")
         return
-    op.require_person(options.get_origin(), "say what is never shared")
     done = op.set_pattern(place, pattern, options.get_origin(), remove=remove)
     console.print_done("it may be shared again" if remove else "it is never shared")
     if done.report.removed or done.report.stored or done.waits:
@@ -205,7 +204,6 @@ def never(pattern: str, remove: bool) -> None:
 @click.option("--purge", is_flag=True, help="Delete all your sessions of it on the server.")
 def leave_team(purge: bool) -> None:
     """Leave the team with this project. Without --purge, your shared sessions stay there."""
-    op.require_person(options.get_origin(), "leave a team")
     gone = op.leave_project(options.place(), options.get_origin(), purge=purge)
     if gone is not None:
         told = (
@@ -339,7 +337,7 @@ def _build_status_record(place: Place, found: TeamStatus | None) -> dict[str, ob
         "team": account.team if account else "",
         "member": account.member if account else "",
         "expires": account.expires if account else "",
-        "shared": asdict(found.project.rules),
+        "shared": msgspec.to_builtins(found.project.rules),
         "asks_at_prompts": is_asked_at_prompts(place),
         "waits": found.waits,
         "sessions_waiting": found.waiting,

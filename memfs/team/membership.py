@@ -24,6 +24,7 @@ from memfs.store.store_paths import Store
 from memfs.team import FOLDER
 
 T = TypeVar("T")
+SessionName = tuple[str, str]  # host and session
 Base = Literal["nothing", "solved", "all"]  # what is shared of every session
 _PROJECTS, _SERVERS, _NEVER, _LOCK = "projects", "servers", "never.json", "lock"
 _ASIDE = ".damaged"
@@ -43,45 +44,43 @@ class TeamAccount:
     expires: str = ""
 
 
-@dataclass(frozen=True)
-class SharedTurns:
+class NamedSession(msgspec.Struct, frozen=True):
+    """A session by its host and its id there."""
+
+    host: str
+    session: str
+
+    @property
+    def name(self) -> SessionName:
+        return self.host, self.session
+
+
+class SharedTurns(NamedSession, frozen=True):
     """A session that is shared: the turns `first` to `last` (0: from the first, to the last).
 
     `tools`: what tools were given and answered goes with them.
     """
 
-    host: str
-    session: str
     first: int = 0
     last: int = 0
     tools: bool = False
 
 
-@dataclass(frozen=True)
-class WithheldSession:
-    """A session that is not shared, whatever is shared of every session."""
-
-    host: str
-    session: str
-
-
-@dataclass(frozen=True)
-class SharingRules:
+class SharingRules(msgspec.Struct, frozen=True):
     """What of a project is shared: `base` of every session, and chosen `sessions` beside that.
 
-    `tools` is of the base alone. `shown_at` is when its user was shown what is to go, "" for never:
-    then nothing goes.
+    `tools` is of the base alone; sessions in `withheld` are not shared, whatever the base is.
+    `shown_at` is when its user was shown what is to go, "" for never: then nothing goes.
     """
 
     base: Base = "nothing"
     tools: bool = False
-    sessions: list[SharedTurns] = field(default_factory=list)
-    withheld: list[WithheldSession] = field(default_factory=list)
+    sessions: list[SharedTurns] = []
+    withheld: list[NamedSession] = []
     shown_at: str = ""
 
 
-@dataclass(frozen=True)
-class JoinedProject:
+class JoinedProject(msgspec.Struct, frozen=True):
     """A project of a team that a store belongs to. `local` is the store's local folder.
 
     `address` is that of the server, `id`, `name` and `role` what the server calls the project.
@@ -92,7 +91,7 @@ class JoinedProject:
     id: int
     name: str
     role: str
-    rules: SharingRules = field(default_factory=SharingRules)
+    rules: SharingRules = SharingRules()
 
     @property
     def key(self) -> str:

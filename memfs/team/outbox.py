@@ -13,8 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -24,17 +23,17 @@ from memfs.files import atomic, logs, trees
 from memfs.store import store_paths
 from memfs.store.store_paths import Store
 from memfs.team import FOLDER, membership
+from memfs.team.membership import NamedSession, SessionName
 
 T = TypeVar("T")
-SessionName = tuple[str, str]  # host and session
+MessageId = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{32}$")]
 _SENT = "sent"
-_SIZE = 16  # bytes of an id
+_SIZE = 16  # bytes of an id in a file
 _LARGEST = 8 << 20  # bytes of a file of JSON
 _MOST_REFUSED = 1000  # ids whose reasons are kept
 
 
-@dataclass(frozen=True)
-class SentSession:
+class SentSession(NamedSession, frozen=True):
     """Up to where a session was compared with what the server has.
 
     The first `offset` bytes of its recall file looked like `print`, and end with the message
@@ -43,8 +42,6 @@ class SentSession:
     what the server was told of the session.
     """
 
-    host: str
-    session: str
     rules: str = ""
     offset: int = 0
     print: str = ""
@@ -55,8 +52,7 @@ class SentSession:
     title: str = ""
 
 
-@dataclass(frozen=True)
-class ServerContact:
+class ServerContact(msgspec.Struct, frozen=True):
     """The last run of an upload: when it ended (ISO 8601), and what is wrong, "" for nothing.
 
     `away`: the server was. `failures` counts runs without success, one after the other. `since`:
@@ -73,16 +69,18 @@ class ServerContact:
     reached_at: str = ""
 
 
-@dataclass
-class _Flight:
-    """The last stamp, and the ids that were on their way, in hexadecimal, by session."""
+class _Flight(msgspec.Struct, frozen=True):
+    """The last stamp, and the ids that were on their way, by host and session."""
 
     stamp: int = 0
-    sent: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    sent: list[tuple[str, str, list[MessageId]]] = []
 
 
 class TeamOutbox:
-    """The ids that the server of one joined project has, or may have. One process writes it."""
+    """The ids that the server of one joined project has, or may have, in hexadecimal.
+
+    One process writes it.
+    """
 
     def __init__(self, user: Store, key: str) -> None:
         self.lock = f"{FOLDER}/{_SENT}/{key}.lock"
@@ -90,10 +88,7 @@ class TeamOutbox:
         self._folder = f"{self._above}/{key}"
         found = _load(f"{self._folder}/flight.json", _Flight) or _Flight()
         self._stamp = found.stamp
-        self._flight: dict[SessionName, set[bytes]] = {}
-        for host, session, ids in found.sent:
-            known = {bytes.fromhex(each) for each in ids if _is_id(each)}
-            self._flight[host, session] = known
+        self._flight = {(host, session): {*ids} for host, session, ids in found.sent}
 
     def make_folder(self) -> None:
         """Make the folder of the ids, with the one of its lock."""
@@ -106,28 +101,26 @@ class TeamOutbox:
 
     # What is on its way
 
-    def get_flight(self, name: SessionName) -> set[bytes]:
+    def get_flight(self, name: SessionName) -> set[str]:
         """Return the ids of a session of which no answer came."""
         return self._flight.get(name, set())
 
-    def take_stamp(self, ids: dict[SessionName, set[bytes]]) -> int:
+    def take_stamp(self, ids: dict[SessionName, set[str]]) -> int:
         """Note ids that are about to go, durably; return the stamp of their request.
 
         It is in milliseconds, and later than every one before it.
         """
         for name, some in ids.items():
-            self._flight.setdefault(name, set()).update(some)
+            self._flight[name] = self.get_flight(name) | some
         self._stamp = max(time.time_ns() // 1_000_000, self._stamp + 1)
         self._save_flight()
         return self._stamp
 
-    def land(self, name: SessionName, ids: Collection[bytes]) -> None:
+    def land(self, name: SessionName, ids: Collection[str]) -> None:
         """Forget that ids were on their way: an answer came, or they were taken back."""
-        rest = self._flight.get(name, set()) - set(ids)
+        rest = self._flight.pop(name, set()).difference(ids)
         if rest:
             self._flight[name] = rest
-        else:
-            self._flight.pop(name, None)
 
     def save_flight(self) -> None:
         """Save what is still on its way."""
@@ -135,7 +128,7 @@ class TeamOutbox:
             self._save_flight()
 
     def _save_flight(self) -> None:
-        sent = [(*name, [each.hex() for each in ids]) for name, ids in self._flight.items()]
+        sent = [(*name, [*ids]) for name, ids in self._flight.items()]
         self._write("flight.json", _Flight(self._stamp, sent))
 
     # What the server has
@@ -151,10 +144,8 @@ class TeamOutbox:
                 found[bare] = session
             elif end in ("ids", "json") and not each.name.startswith("."):
                 found.setdefault(bare, SentSession(host, name))  # it is damaged, or lost
-        listed = {(session.host, session.session): session for session in found.values()}
-        for host, name in self._flight:
-            listed.setdefault((host, name), SentSession(host, name))
-        return list(listed.values())
+        on_their_way = {name: SentSession(*name) for name in self._flight}
+        return [*(on_their_way | {session.name: session for session in found.values()}).values()]
 
     def load_session(self, name: SessionName) -> SentSession | None:
         """Return what is known of a session, None for nothing."""
@@ -162,7 +153,7 @@ class TeamOutbox:
 
     def save_session(self, session: SentSession) -> None:
         """Save what is known of a session, durably."""
-        path = f"{self._get_path((session.host, session.session))}.json"
+        path = f"{self._get_path(session.name)}.json"
         files.make_folder(path.rpartition("/")[0], private=True)
         atomic.write_private(path, _encode(session))
 
@@ -173,28 +164,28 @@ class TeamOutbox:
             files.remove(each)
         self.land(name, self.get_flight(name))
 
-    def load_ids(self, name: SessionName) -> set[bytes]:
+    def load_ids(self, name: SessionName) -> set[str]:
         """Return the ids of the messages that the server has of a session."""
         data = logs.read_whole(f"{self._get_path(name)}.ids") or b""
-        return {data[at : at + _SIZE] for at in range(0, len(data) - _SIZE + 1, _SIZE)}
+        return {data[at : at + _SIZE].hex() for at in range(0, len(data) - _SIZE + 1, _SIZE)}
 
-    def add_ids(self, name: SessionName, ids: Collection[bytes]) -> None:
+    def add_ids(self, name: SessionName, ids: Collection[str]) -> None:
         """Add ids that the server has acknowledged, durably. `save_session` came before."""
         path = f"{self._get_path(name)}.ids"
         size = files.get_size(path)
         if size % _SIZE:  # a killed run was adding to it
             logs.truncate_log(path, size - size % _SIZE)
-        logs.append(path, b"".join(ids))
+        logs.append(path, bytes.fromhex("".join(ids)))
         self.land(name, ids)
 
-    def replace_ids(self, name: SessionName, ids: Collection[bytes]) -> None:
+    def replace_ids(self, name: SessionName, ids: Collection[str]) -> None:
         """Replace the ids of a session: the server took others back."""
-        atomic.write_private(f"{self._get_path(name)}.ids", b"".join(ids))
+        atomic.write_private(f"{self._get_path(name)}.ids", bytes.fromhex("".join(ids)))
 
     # What the server refused, and the last contact
 
     def load_refusals(self) -> dict[str, str]:
-        """Return why the server did not take messages, by their ids in hexadecimal."""
+        """Return why the server did not take messages, by their ids."""
         return _load(f"{self._folder}/refused.json", dict[str, str]) or {}
 
     def save_refusals(self, refusals: dict[str, str]) -> None:
@@ -229,7 +220,3 @@ def _load(path: str, form: type[T]) -> T | None:
         return msgspec.convert(json.loads(files.read(path, cap=_LARGEST) or ""), form)
     except UNREADABLE:
         return None
-
-
-def _is_id(text: str) -> bool:
-    return len(text) == 2 * _SIZE and not set(text) - set("0123456789abcdef")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -26,8 +25,7 @@ MOST_HITS = 50
 ProjectNumber = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
 
 
-@dataclass(frozen=True)
-class TeamProject:
+class TeamProject(msgspec.Struct, frozen=True):
     """A project that a member may see. `origins` are hashes of addresses of its repository.
 
     `role` is reader or writer; only writers share.
@@ -36,11 +34,10 @@ class TeamProject:
     id: int
     name: str
     role: str
-    origins: list[str] = field(default_factory=list)
+    origins: list[str] = []
 
 
-@dataclass(frozen=True)
-class Membership:
+class Membership(msgspec.Struct, frozen=True):
     """Who a token stands for, and until when (ISO 8601 in UTC)."""
 
     team: str
@@ -51,8 +48,7 @@ class Membership:
     projects: list[TeamProject]
 
 
-@dataclass(frozen=True)
-class SharedSession:
+class SharedSession(msgspec.Struct, frozen=True):
     """A session of which messages are shared. `title` is its first prompt, shortened."""
 
     host: str
@@ -61,8 +57,7 @@ class SharedSession:
     title: str = ""
 
 
-@dataclass(frozen=True)
-class SharedMessage:
+class SharedMessage(msgspec.Struct, frozen=True):
     """A message. `of` is the place of its session in the request, `ordinal` its own in the session.
 
     `id` is made by `compute_id`. `at` is UTC in ISO 8601, "" where it is unknown.
@@ -77,8 +72,7 @@ class SharedMessage:
     speaker: str = ""
 
 
-@dataclass(frozen=True)
-class PushRequest:
+class PushRequest(msgspec.Struct, frozen=True):
     """Messages for a project. `stamp` is when it was decided to share them, in milliseconds.
 
     `redactor` is the version of memfs that took secrets out of them.
@@ -91,16 +85,14 @@ class PushRequest:
     messages: list[SharedMessage]
 
 
-@dataclass(frozen=True)
-class RefusedMessage:
+class RefusedMessage(msgspec.Struct, frozen=True):
     """A message that the server did not take, and why: it tells nothing of the text."""
 
     id: str
     why: str
 
 
-@dataclass(frozen=True)
-class PushReply:
+class PushReply(msgspec.Struct, frozen=True):
     """What came of a push: `stored` are new, `known` were there, `retracted` were taken back later.
 
     The sender need not send any of them again.
@@ -109,56 +101,50 @@ class PushReply:
     stored: int
     known: int
     retracted: int
-    refused: list[RefusedMessage] = field(default_factory=list)
+    refused: list[RefusedMessage] = []
 
 
-@dataclass(frozen=True)
-class RetractRequest:
+class RetractRequest(msgspec.Struct, frozen=True):
     """Messages of the sender that are to go: some of a session, or all of it (no ids)."""
 
     project: ProjectNumber
     stamp: int
     host: str
     session: str
-    ids: list[str] = field(default_factory=list)
+    ids: list[str] = []
 
 
-@dataclass(frozen=True)
-class RetractReply:
+class RetractReply(msgspec.Struct, frozen=True):
     """How many messages are gone."""
 
     removed: int
 
 
-@dataclass(frozen=True)
-class PurgeRequest:
+class PurgeRequest(msgspec.Struct, frozen=True):
     """Everything of the sender's in a project is to go, or in all (0)."""
 
     project: ProjectNumber = 0
 
 
-@dataclass(frozen=True)
-class PurgeReply:
+class PurgeReply(msgspec.Struct, frozen=True):
     """What is gone of a member's: sessions and messages."""
 
     sessions: int
     messages: int
 
 
-@dataclass(frozen=True)
-class TeamSearchRequest:
+class TeamSearchRequest(msgspec.Struct, frozen=True):
     """A search in projects. `since` and `until` are epoch seconds, None for open."""
 
     projects: list[ProjectNumber]
     query: str
     limit: int = 10
-    roles: list[str] = field(default_factory=list)
+    roles: list[str] = []
     since: int | None = None
     until: int | None = None
 
 
-@dataclass(frozen=True)
-class TeamHit:
+class TeamHit(msgspec.Struct, frozen=True):
     """A message that was found, the person who shared it, and the name of its project.
 
     `margin` is how far it is above the floor of relevance.
@@ -180,27 +166,24 @@ class TeamHit:
     after: str = ""
 
 
-@dataclass(frozen=True)
-class SearchReply:
+class SearchReply(msgspec.Struct, frozen=True):
     """The hits, the best first. `note` says why some may be missing, "" for no reason."""
 
     hits: list[TeamHit]
     note: str = ""
 
 
-@dataclass(frozen=True)
-class RecallRequest:
+class RecallRequest(msgspec.Struct, frozen=True):
     """A prompt in a session of the sender; ids in `shown` are not given again."""
 
     projects: list[ProjectNumber]
     prompt: str
     session: str = ""
-    shown: list[str] = field(default_factory=list)
+    shown: list[str] = []
     limit: int = 2
 
 
-@dataclass(frozen=True)
-class TeamAnswer:
+class TeamAnswer(msgspec.Struct, frozen=True):
     """What a session of somebody says to a prompt: a line for each turn that is quoted."""
 
     ids: list[str]
@@ -213,19 +196,37 @@ class TeamAnswer:
     member: str
 
 
-@dataclass(frozen=True)
-class RecallReply:
+class RecallReply(msgspec.Struct, frozen=True):
     """The answers to a prompt, the surest first; mostly none."""
 
     answers: list[TeamAnswer]
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """Why a request was refused, and what to do."""
 
     error: str
     hint: str = ""
+
+
+class ApiEndpoint(NamedTuple):
+    """An address: the classes of its request (None: it takes no body) and of its answer."""
+
+    method: str
+    path: str
+    summary: str
+    takes: type | None
+    gives: type
+
+
+ENDPOINTS = (
+    ApiEndpoint("GET", "/v1/me", "Whose token this is, and what it may see", None, Membership),
+    ApiEndpoint("POST", "/v1/push", "Share messages for a project", PushRequest, PushReply),
+    ApiEndpoint("POST", "/v1/retract", "Take messages of yours back", RetractRequest, RetractReply),
+    ApiEndpoint("POST", "/v1/purge", "Remove everything of yours", PurgeRequest, PurgeReply),
+    ApiEndpoint("POST", "/v1/search", "Search projects", TeamSearchRequest, SearchReply),
+    ApiEndpoint("POST", "/v1/recall", "What others' sessions say", RecallRequest, RecallReply),
+)
 
 
 def compute_id(host: str, session: str, ident: str, at: str, role: str, text: str) -> str:

@@ -15,14 +15,22 @@ from typing import TYPE_CHECKING, Self
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.hits import MEMBER, Hit
 from memfs.ops import search
-from memfs.search.prompt_bm25 import PromptHit, trim_prompt
+from memfs.search.prompt_relevance import PromptHit, trim_prompt
 from memfs.search.request import Filter, HitPage, Mode
 from memfs.store import store_paths
 from memfs.store.blocks import Place
 from memfs.team import membership
 from memfs.team.client import TeamClient
 from memfs.team.membership import JoinedProject, TeamAccount
-from memfs.team.protocol import MOST_HITS, RecallRequest, TeamAnswer, TeamHit, TeamSearchRequest
+from memfs.team.protocol import (
+    MOST_HITS,
+    Membership,
+    RecallReply,
+    RecallRequest,
+    SearchReply,
+    TeamHit,
+    TeamSearchRequest,
+)
 from memfs.team.sharing import make_question
 
 if TYPE_CHECKING:
@@ -97,7 +105,7 @@ def _ask(
         [project.id], query, min(limit, MOST_HITS), [*only.roles], only.since, only.until
     )
     with TeamClient(account.address, account.token, account.ca, TIME) as client:
-        found = client.search(request).hits
+        found = client.ask(SearchReply, request).hits
     return [
         _make_hit(each, account.team)
         for each in found
@@ -150,7 +158,7 @@ class TeamRecall:
         client, _ = self._connect()
         began = time.monotonic()
         if client is not None:
-            client.get_membership()
+            client.ask(Membership)
         return time.monotonic() - began
 
     def ask(self, prompt: str, session: str, shown: list[str]) -> list[PromptHit]:
@@ -166,7 +174,13 @@ class TeamRecall:
         if not question:
             return []
         request = RecallRequest([project], trim_prompt(question), session, shown[-_MOST_SHOWN:])
-        return [_make_recollection(each) for each in client.recall(request).answers if each.ids]
+        found = []
+        for answer in client.ask(RecallReply, request).answers:
+            if answer.ids:
+                role = f"{answer.member[:_NAME]} in {answer.project[:_NAME]}"
+                found.append(PromptHit("team", role, answer.at, answer.ids, answer.reason))
+                found[-1].snippet = answer.snippet
+        return found
 
     def __enter__(self) -> Self:
         return self
@@ -190,10 +204,3 @@ class TeamRecall:
             self._close()
             self._client, self._access = TeamClient(*access, TIME), access
         return self._client, project.id
-
-
-def _make_recollection(answer: TeamAnswer) -> PromptHit:
-    role = f"{answer.member[:_NAME]} in {answer.project[:_NAME]}"
-    hit = PromptHit("team", role, answer.at, answer.ids, answer.reason)
-    hit.snippet = answer.snippet
-    return hit

@@ -11,7 +11,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from memfs.core import privacy
 from memfs.core.records import Message
@@ -21,8 +20,7 @@ from memfs.ipc.client import VERSION
 from memfs.store import recall, session_outcomes
 from memfs.store.store_paths import Store
 from memfs.team import membership
-from memfs.team.membership import JoinedProject, SharingRules
-from memfs.team.outbox import SessionName
+from memfs.team.membership import JoinedProject, SessionName, SharingRules
 from memfs.team.protocol import LONGEST, SharedMessage, compute_id
 
 SIDE = ".agent-"  # in the names of subagents' recall files
@@ -42,49 +40,18 @@ class SessionChoice:
     ranges: tuple[tuple[int, int, bool], ...] = ()
     solved: tuple[int, ...] = ()
 
-    @property
-    def grows(self) -> bool:
-        """Whether more messages never change what is shared of those before."""
-        return not self.solved
-
     def find_range(self, turn: int) -> bool | None:
         """Return whether a turn is shared with its tools; None if it is not shared."""
         found = [tools for first, last, tools in self.ranges if first <= turn <= (last or turn)]
         return any(found) if found else None
 
 
-class NumberedMessage(NamedTuple):
-    """A message of a session's main chain: its turn, its place, and where its line ends."""
-
-    turn: int
-    ordinal: int
-    message: Message
-    end: int
-
-
-class OutgoingMessage(NamedTuple):
-    """A message as it is shared: without private parts and secrets. `id` has 16 bytes."""
-
-    id: bytes
-    ordinal: int
-    at: str
-    role: str
-    text: str
-    speaker: str
-    branch: str
-
-    def number(self, of: int) -> SharedMessage:
-        """Return it as it goes in a request whose session `of` it is part of."""
-        return SharedMessage(
-            self.id.hex(), of, self.ordinal, self.at, self.role, self.text, self.speaker
-        )
-
-
 @dataclass
 class Selection:
     """Reads what is shared of one session. `left_out` counts the messages that are not, by reason.
 
-    After it was read, `turn`, `ordinal` and `end` are those of the last message, shared or not.
+    After it was read, `turn`, `ordinal` and `end` are those of the last message, shared or not;
+    `title` is the first shared prompt, shortened, and `branch` the first of a shared message.
     """
 
     path: str
@@ -93,10 +60,12 @@ class Selection:
     turn: int = 0
     ordinal: int = 0
     end: int = 0
+    branch: str = ""
+    title: str = ""
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def read_messages(self) -> Iterator[OutgoingMessage]:
-        """Yield what is shared of the file from `end` on."""
+    def read_messages(self) -> Iterator[SharedMessage]:
+        """Yield what is shared of the file from `end` on, without private parts and secrets."""
         solved = _find_solved(self.path, self.choice.solved) if self.choice.solved else set()
         for turn, ordinal, message, end in _read_turns(
             self.path, self.end, self.turn, self.ordinal
@@ -114,7 +83,7 @@ class Selection:
             else:
                 yield found
 
-    def _prepare(self, message: Message, ordinal: int) -> OutgoingMessage | str:
+    def _prepare(self, message: Message, ordinal: int) -> SharedMessage | str:
         """Return a message as it may leave this machine, or why it may not."""
         text = make_storable(privacy.storable(message.text))
         if not text:
@@ -123,12 +92,14 @@ class Selection:
         speaker, branch = make_storable(bare.speaker), make_storable(bare.branch)
         if self.patterns.match(text) or self.patterns.match(speaker):
             return NEVER
-        if self.patterns.match(branch):
-            branch = ""
+        if not self.patterns.match(branch):
+            self.branch = self.branch or branch
         text = text[:LONGEST]
+        if message.role == "user":
+            self.title = self.title or snippet(text, (), _TITLE)
         host, session, role, at = message.host, message.session, message.role, message.at
-        ident = bytes.fromhex(compute_id(host, session, message.id, at, role, text))
-        return OutgoingMessage(ident, ordinal, at, role, text, speaker, branch)
+        ident = compute_id(host, session, message.id, at, role, text)
+        return SharedMessage(ident, 0, ordinal, at, role, text, speaker)
 
 
 class SharedScope:
@@ -145,17 +116,14 @@ class SharedScope:
 
     def find_choice(self, name: SessionName) -> SessionChoice | None:
         """Return what is shared of a session, None for nothing."""
-        rules, (host, session) = self._rules, name
-        if not rules.shown_at or any((w.host, w.session) == name for w in rules.withheld):
+        rules = self._rules
+        if not rules.shown_at or any(each.name == name for each in rules.withheld):
             return None
-        ranges = [
-            (each.first, each.last, each.tools)
-            for each in rules.sessions
-            if (each.host, each.session) == (host, session)
-        ]
+        chosen = [each for each in rules.sessions if each.name == name]
+        ranges = [(each.first, each.last, each.tools) for each in chosen]
         if rules.base == "all":
             ranges.append((0, 0, rules.tools))
-        solved = self._solved.get(session, ())
+        solved = self._solved.get(name[1], ())
         return SessionChoice(tuple(sorted(ranges)), solved) if ranges or solved else None
 
     def select(self, path: str, choice: SessionChoice) -> Selection:
@@ -164,12 +132,14 @@ class SharedScope:
 
     def sign_choice(self, choice: SessionChoice) -> str:
         """Return a hash of all that decides on what is shared of a session."""
-        said = json.dumps([self._mark, choice.ranges, choice.solved])
-        return hashlib.sha256(said.encode("ascii")).hexdigest()[:32]
+        return self._sign(choice.ranges, choice.solved)
 
     def sign_rules(self) -> str:
         """Return a hash of all that decides on what is shared of any session."""
-        said = json.dumps([self._mark, _describe_rules(self._rules), sorted(self._solved.items())])
+        return self._sign(_describe_rules(self._rules), sorted(self._solved.items()))
+
+    def _sign(self, *decisive: object) -> str:
+        said = json.dumps([self._mark, *decisive])
         return hashlib.sha256(said.encode("ascii")).hexdigest()[:32]
 
     def list_sessions(self) -> dict[SessionName, str]:
@@ -181,11 +151,6 @@ class SharedScope:
                 if first is not None:
                     found[first.host, first.session] = path
         return found
-
-
-def make_title(text: str) -> str:
-    """Return the title of a session whose first shared prompt is `text`."""
-    return snippet(text, (), _TITLE)
 
 
 def make_storable(text: str) -> str:
@@ -204,11 +169,9 @@ def make_question(user: Store, text: str) -> str | None:
 
 
 def _describe_rules(rules: SharingRules) -> list[object]:
-    turns = [
-        (each.host, each.session, each.first, each.last, each.tools) for each in rules.sessions
-    ]
-    withheld = [(each.host, each.session) for each in rules.withheld]
-    return [rules.base, rules.tools, sorted(turns), sorted(withheld), bool(rules.shown_at)]
+    turns = sorted((*each.name, each.first, each.last, each.tools) for each in rules.sessions)
+    withheld = sorted(each.name for each in rules.withheld)
+    return [rules.base, rules.tools, turns, withheld, bool(rules.shown_at)]
 
 
 def _list_solved(store: Store) -> dict[str, tuple[int, ...]]:
@@ -221,13 +184,18 @@ def _list_solved(store: Store) -> dict[str, tuple[int, ...]]:
     return {session: tuple(sorted(turns)) for session, turns in found.items()}
 
 
-def _read_turns(path: str, start: int, turn: int, ordinal: int) -> Iterator[NumberedMessage]:
-    """Read the messages of a session's main chain, after those that were counted already."""
+def _read_turns(
+    path: str, start: int, turn: int, ordinal: int
+) -> Iterator[tuple[int, int, Message, int]]:
+    """Yield (turn, ordinal, message, where its line ends) of a session's main chain from a byte on.
+
+    `turn` and `ordinal` are those of the message before it.
+    """
     for message, end in recall.read_with_offsets(path, start):
         if not message.side:
             turn += message.role == "user"
             ordinal += 1
-            yield NumberedMessage(turn, ordinal, message, end)
+            yield turn, ordinal, message, end
 
 
 def _find_solved(path: str, turns: tuple[int, ...]) -> set[int]:

@@ -86,7 +86,7 @@ def describe_sharing(rules: SharingRules) -> str:
         parts.append("all sessions" + " with their tools" * rules.tools)
     elif rules.base == "solved":
         parts.append("question and outcome of rated turns")
-    chosen = len({(each.host, each.session) for each in rules.sessions})
+    chosen = len({each.name for each in rules.sessions})
     if chosen:
         parts.append(format_count(chosen, "session"))
     what = " and ".join(parts) or "nothing"

@@ -11,7 +11,9 @@ import os
 import sys
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from memfs.core.errors import LockedError, MemfsError, StoreError
 from memfs.files import logs, signatures
@@ -19,25 +21,22 @@ from memfs.ipc.client import VERSION
 from memfs.store import clock, lock, message_records, store_paths
 from memfs.store.store_paths import Store
 from memfs.team import membership
-from memfs.team.client import AWAY, REFUSED, TeamClient, TeamError
-from memfs.team.membership import JoinedProject
-from memfs.team.outbox import SentSession, ServerContact, SessionName, TeamOutbox
+from memfs.team.client import TeamClient, TeamError
+from memfs.team.membership import JoinedProject, SessionName
+from memfs.team.outbox import SentSession, ServerContact, TeamOutbox
 from memfs.team.protocol import (
     MOST_BYTES,
     MOST_IDS,
     MOST_MESSAGES,
+    Membership,
+    PushReply,
     PushRequest,
+    RetractReply,
     RetractRequest,
+    SharedMessage,
     SharedSession,
 )
-from memfs.team.sharing import (
-    OutgoingMessage,
-    Selection,
-    SessionChoice,
-    SharedScope,
-    make_storable,
-    make_title,
-)
+from memfs.team.sharing import Selection, SessionChoice, SharedScope, make_storable
 from memfs.team.status import find_store
 
 _MOST_MALFORMED = 20  # messages in a run: with more, it is not their fault
@@ -93,7 +92,7 @@ def _upload(user: Store, store: Store, key: str, report: UploadReport) -> None:
         except _RulesChangedError:
             continue
         except MemfsError as error:
-            away = isinstance(error, TeamError) and error.kind == AWAY
+            away = isinstance(error, TeamError) and error.away
             failed = replace(
                 before, at=clock.now(), error=error.message, away=away, failures=before.failures + 1
             )
@@ -109,24 +108,14 @@ def _upload(user: Store, store: Store, key: str, report: UploadReport) -> None:
 class _Session:
     """A session of which messages are sent, and those that are not acknowledged yet."""
 
-    sent: SentSession
-    branch: str = ""
-    title: str = ""
-    after: SentSession | None = None  # once all of it was read
-    waiting: set[bytes] = field(default_factory=set)
+    name: SessionName
+    selection: Selection
+    after: SentSession | None = None  # what is known once all of it was read
+    waiting: set[str] = field(default_factory=set)
     is_told: bool = False  # a message went, and branch and title with it
 
-    @property
-    def name(self) -> SessionName:
-        return self.sent.host, self.sent.session
 
-    def describe(self) -> SharedSession:
-        """Return it as it goes in a request."""
-        host, ident = map(make_storable, self.name)
-        return SharedSession(host, ident, self.branch, self.title)
-
-
-_Outgoing = tuple[_Session, OutgoingMessage]
+_Outgoing = tuple[_Session, SharedMessage]
 
 
 class _Run:
@@ -161,12 +150,11 @@ class _Run:
         sent = self._outbox.list_sessions()
         try:
             for each in sent:
-                name = each.host, each.session
-                if name not in there or self._scope.find_choice(name) is None:
-                    ids = self._outbox.load_ids(name) | self._outbox.get_flight(name)
-                    self._retract(_Session(SentSession(*name)), ids, whole=True)
-                    self._outbox.remove_session(name)
-            known = {(each.host, each.session) for each in sent}
+                if each.name not in there or self._scope.find_choice(each.name) is None:
+                    ids = self._outbox.load_ids(each.name) | self._outbox.get_flight(each.name)
+                    self._retract(each.name, ids, whole=True)
+                    self._outbox.remove_session(each.name)
+            known = {each.name for each in sent}
             for name in sorted(there, key=lambda name: name not in known):
                 choice = self._scope.find_choice(name)
                 if choice is not None:
@@ -190,45 +178,40 @@ class _Run:
         if is_same and sent.signature == str(sign):
             return
         selection = self._scope.select(path, choice)
-        is_longer = is_same and choice.grows and _only_grew(path, sent, sign)
+        # What was solved may be another message once there are more.
+        is_longer = is_same and not choice.solved and _only_grew(path, sent, sign)
         if is_longer:
             selection.end, selection.turn, selection.ordinal = sent.offset, sent.turn, sent.ordinal
-        session = _Session(sent, *((sent.branch, sent.title) if is_longer else ("", "")))
+            selection.branch, selection.title = sent.branch, sent.title
+        session = _Session(name, selection)
         ids = self._outbox.load_ids(name)
         self._outbox.land(name, flight & ids)  # they were acknowledged right before an end
-        wanted = self._read(session, selection, ids)
-        if not is_longer and (ids | flight) - wanted:
-            self._push()
-            self._retract(session, (ids | flight) - wanted, whole=not wanted)
-        session.after = replace(
-            session.sent,
-            rules=rules,
-            offset=selection.end,
-            print=_print(path, selection.end),
-            signature=str(sign),
-            turn=selection.turn,
-            ordinal=selection.ordinal,
-        )
-        self._finish(session)
-
-    def _read(self, session: _Session, selection: Selection, ids: set[bytes]) -> set[bytes]:
-        """Send what is shared of a session and not in `ids`; return the ids of all of it."""
-        wanted: set[bytes] = set()
-        first = None
+        wanted, first = set[str](), None
         for message in selection.read_messages():
             first = first or message
             wanted.add(message.id)
-            session.branch = session.branch or message.branch
-            if not session.title and message.role == "user":
-                session.title = make_title(message.text)
             if message.id not in ids:
                 self._add(session, message)
-        changed = (session.branch, session.title) != (session.sent.branch, session.sent.title)
+        changed = (selection.branch, selection.title) != (sent.branch, sent.title)
         if first and changed and not session.is_told:
             self._add(session, first)  # the title may be of a prompt that is shared no more
-        return wanted
+        if not is_longer and (ids | flight) - wanted:
+            self._push()
+            self._retract(name, (ids | flight) - wanted, whole=not wanted)
+        session.after = SentSession(
+            *name,
+            rules,
+            selection.end,
+            _print(path, selection.end),
+            str(sign),
+            selection.turn,
+            selection.ordinal,
+            selection.branch,
+            selection.title,
+        )
+        self._finish(session)
 
-    def _add(self, session: _Session, message: OutgoingMessage) -> None:
+    def _add(self, session: _Session, message: SharedMessage) -> None:
         """Add a message to the next batch, and send that when it is full."""
         size = len(message.text.encode())
         if len(self._batch) == MOST_MESSAGES or self._bytes + size > MOST_BYTES:
@@ -258,7 +241,7 @@ class _Run:
                 self._push_or_split(batch[half:])
                 return
             session, message = batch[0]
-            self._refuse({message.id.hex(): error.message})
+            self._refuse({message.id: error.message})
             self._note_answer([session], {session.name: {message.id}})
 
     def _push_batch(self, batch: list[_Outgoing]) -> None:
@@ -266,17 +249,17 @@ class _Run:
         client = self._open_client()
         sessions = list({session.name: session for session, _ in batch}.values())
         ids = {each.name: {m.id for s, m in batch if s is each} for each in sessions}
-        for session in sessions:
-            self._invalidate(session)
-        places = {each.name: place for place, each in enumerate(sessions)}
-        request = PushRequest(
-            self._project.id,
-            self._outbox.take_stamp(ids),
-            VERSION,
-            [each.describe() for each in sessions],
-            [message.number(places[session.name]) for session, message in batch],
-        )
-        reply = client.push(request)
+        for name in ids:
+            self._invalidate(name)
+        places = {name: place for place, name in enumerate(ids)}
+        shared = []
+        for each in sessions:
+            host, ident = map(make_storable, each.name)
+            shared.append(SharedSession(host, ident, each.selection.branch, each.selection.title))
+        messages = [replace(message, of=places[session.name]) for session, message in batch]
+        stamp = self._outbox.take_stamp(ids)
+        request = PushRequest(self._project.id, stamp, VERSION, shared, messages)
+        reply = client.ask(PushReply, request)
         self._reached = clock.now()
         self._report.stored += reply.stored
         self._report.known += reply.known + reply.retracted
@@ -290,7 +273,7 @@ class _Run:
             self._outbox.save_refusals(self._refusals)
             self._report.refused += len(refusals)
 
-    def _note_answer(self, sessions: list[_Session], ids: dict[SessionName, set[bytes]]) -> None:
+    def _note_answer(self, sessions: list[_Session], ids: dict[SessionName, set[str]]) -> None:
         """Note that the server answered for messages, whatever it said of each."""
         for session in sessions:
             self._outbox.add_ids(session.name, ids[session.name])
@@ -300,34 +283,33 @@ class _Run:
     def _finish(self, session: _Session) -> None:
         """Note that a session was compared, once all of it was read and acknowledged."""
         if session.after is not None and not session.waiting:
-            done = replace(session.after, branch=session.branch, title=session.title)
-            self._outbox.save_session(done)
+            self._outbox.save_session(session.after)
 
-    def _invalidate(self, session: _Session) -> None:
+    def _invalidate(self, name: SessionName) -> None:
         """Note that something of a session is about to change at the server."""
-        if session.sent.rules or self._outbox.load_session(session.name) is None:
-            session.sent = replace(session.sent, rules="")
-            self._outbox.save_session(session.sent)
+        sent = self._outbox.load_session(name)
+        if sent is None or sent.rules:
+            self._outbox.save_session(replace(sent or SentSession(*name), rules=""))
 
-    def _retract(self, session: _Session, ids: set[bytes], *, whole: bool) -> None:
+    def _retract(self, name: SessionName, ids: set[str], *, whole: bool) -> None:
         """Take back messages of a session, or all of it.
 
         Until the answer comes they count as neither there nor gone.
         """
-        host, ident = map(make_storable, session.name)
         client = self._open_client()
-        self._invalidate(session)
+        self._invalidate(name)
         listed, step = sorted(ids), max(1, len(ids)) if whole else MOST_IDS
         for first in range(0, max(1, len(listed)), step):
-            some = set(listed[first : first + step])
-            stamp = self._outbox.take_stamp({session.name: some})
-            self._outbox.replace_ids(session.name, self._outbox.load_ids(session.name) - some)
-            named = [] if whole else [each.hex() for each in some]
+            some = listed[first : first + step]
+            stamp = self._outbox.take_stamp({name: {*some}})
+            self._outbox.replace_ids(name, self._outbox.load_ids(name).difference(some))
+            host, ident = map(make_storable, name)
+            named = [] if whole else some
             request = RetractRequest(self._project.id, stamp, host, ident, named)
-            self._report.removed += client.retract(request).removed
+            self._report.removed += client.ask(RetractReply, request).removed
             self._reached = clock.now()
-            self._outbox.land(session.name, some)
-        if [each for each in ids if self._refusals.pop(each.hex(), "")]:
+            self._outbox.land(name, some)
+        if [each for each in ids if self._refusals.pop(each, "")]:
             self._outbox.save_refusals(self._refusals)
 
     def _open_client(self) -> TeamClient:
@@ -339,11 +321,11 @@ class _Run:
             raise _RulesChangedError
         if self._client is None:
             client = self._client = open_client(self._user, self._project.address)
-            if all(each.id != self._project.id for each in client.get_membership().projects):
+            if all(each.id != self._project.id for each in client.ask(Membership).projects):
                 raise TeamError(
-                    REFUSED,
                     f"you have no access to {self._project.name} any more",
                     "ask whoever runs the team's server",
+                    away=False,
                 )
         return self._client
 

@@ -6,7 +6,9 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from memfs.core import body_edits
 from memfs.core.errors import MemfsError, NotFoundError, RejectedError, StoreError, UsageError
@@ -21,14 +23,15 @@ from memfs.team.client import TeamClient, check_token, parse_address
 from memfs.team.membership import (
     Base,
     JoinedProject,
+    NamedSession,
+    SessionName,
     SharedTurns,
     SharingRules,
     TeamAccount,
-    WithheldSession,
 )
-from memfs.team.outbox import SessionName, TeamOutbox
-from memfs.team.protocol import Membership, PurgeReply, TeamProject, hash_origin
-from memfs.team.sharing import Selection, SharedScope, make_title
+from memfs.team.outbox import TeamOutbox
+from memfs.team.protocol import Membership, PurgeReply, PurgeRequest, TeamProject, hash_origin
+from memfs.team.sharing import SharedScope
 from memfs.team.status import find_store
 from memfs.team.upload import UploadReport, open_client, upload
 
@@ -43,17 +46,6 @@ class JoinOutcome:
     project: JoinedProject
     account: TeamAccount
     note: str = ""
-
-
-@dataclass(frozen=True)
-class ShareRequest:
-    """What is to be shared: a session (or some of its turns), all sessions, or what was solved."""
-
-    session: str = ""
-    first: int = 0
-    last: int = 0
-    base: Base = "nothing"
-    tools: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +108,7 @@ def join_project(
     if account:
         token, ca = token or account.token, ca or account.ca
     with TeamClient(address, check_token(token), ca) as client:
-        found = client.get_membership()
+        found = client.ask(Membership)
     chosen = _choose_project(store, found, project)
     account = TeamAccount(address, check_token(token), found.team, found.member, ca, found.expires)
     with membership.hold_membership(user):
@@ -148,44 +140,57 @@ def find_hint(place: Place) -> str:
     return str(config.load(place).get("team.id") or "")
 
 
-def plan_sharing(place: Place, request: ShareRequest) -> SharingPlan:
-    """Return what a request would share. Changes nothing, and asks no server.
+def plan_sharing(
+    place: Place,
+    session: str = "",
+    first: int = 0,
+    last: int = 0,
+    *,
+    base: Base = "nothing",
+    tools: bool = False,
+) -> SharingPlan:
+    """Return what would go if a session, or some of its turns, were shared, or a `base` of all.
 
-    Raises `NotFoundError` for a session that is not there, `UsageError` for turns that are not.
+    Changes nothing, and asks no server. Raises `NotFoundError` for a session that is not there,
+    `UsageError` for turns that are not.
     """
     user, store, project = _require_joined(place)
-    if (request.first or request.last) and not request.session:
+    if (first or last) and not session:
         raise UsageError("turns of which session?", "memfs team share SESSION --from 3 --to 7")
-    if request.first > request.last > 0:
-        raise UsageError(f"turn {request.first} comes after turn {request.last}")
+    if first > last > 0:
+        raise UsageError(f"turn {first} comes after turn {last}")
     rules = project.rules
     names = None
-    if request.session:
-        found, _ = find_session(place, request.session)
+    if session:
+        found, _ = find_session(place, session)
         name = found.host, found.id
-        turns = SharedTurns(*name, request.first, request.last, request.tools)
+        turns = SharedTurns(*name, first, last, tools)
         others = [each for each in rules.sessions if each != turns]
-        if not (request.first or request.last):  # the whole of it
-            others = [each for each in others if (each.host, each.session) != name]
-        withheld = [each for each in rules.withheld if (each.host, each.session) != name]
+        if not (first or last):  # the whole of it
+            others = [each for each in others if each.name != name]
+        withheld = [each for each in rules.withheld if each.name != name]
         rules = replace(rules, sessions=[*others, turns], withheld=withheld)
         names = {name}
-    elif request.base != "nothing":
-        rules = replace(rules, base=request.base, tools=request.tools)
+    elif base != "nothing":
+        rules = replace(rules, base=base, tools=tools)
     rules = replace(rules, shown_at=clock.now())
     scope = SharedScope(user, store, replace(project, rules=rules))
     sessions, left_out = [], Counter[str]()
     for name, path in scope.list_sessions().items():
         choice = scope.find_choice(name) if names is None or name in names else None
-        if choice is not None:
-            selection = scope.select(path, choice)
-            planned = _plan_session(name, selection)
-            left_out += selection.left_out
-            if max(request.first, request.last) > selection.turn:
-                raise UsageError(
-                    f"the session has {selection.turn} turns", f"memfs session show {name[1]}"
-                )
-            sessions += [planned] if planned.messages else []
+        if choice is None:
+            continue
+        selection = scope.select(path, choice)
+        at, count, size = "", 0, 0
+        for message in selection.read_messages():
+            at, count, size = at or message.at, count + 1, size + len(message.text.encode())
+        left_out += selection.left_out
+        if max(first, last) > selection.turn:
+            raise UsageError(
+                f"the session has {selection.turn} turns", f"memfs session show {name[1]}"
+            )
+        if count:
+            sessions.append(PlannedSession(*name, at, selection.title, count, size))
     sessions.sort(key=lambda each: each.at, reverse=True)
     return SharingPlan(project, rules, tuple(sessions), dict(left_out))
 
@@ -213,9 +218,9 @@ def unshare(place: Place, session: str, origin: Origin) -> SendOutcome:
     name = _find_shared(place, user, project, session)
 
     def withhold(rules: SharingRules) -> SharingRules:
-        left = [each for each in rules.sessions if (each.host, each.session) != name]
-        others = [each for each in rules.withheld if (each.host, each.session) != name]
-        withheld = [*others, WithheldSession(*name)] if rules.base != "nothing" else others
+        left = [each for each in rules.sessions if each.name != name]
+        others = [each for each in rules.withheld if each.name != name]
+        withheld = [*others, NamedSession(*name)] if rules.base != "nothing" else others
         return replace(rules, sessions=left, withheld=withheld)
 
     return _change_rules(place, withhold)
@@ -289,7 +294,7 @@ def _purge(user: Store, project: JoinedProject) -> PurgeReply:
     """Delete all of the member's at the server. An error says what that leaves."""
     try:
         with open_client(user, project.address) as client:
-            return client.purge(project.id)
+            return client.ask(PurgeReply, PurgeRequest(project.id))
     except MemfsError as error:
         error.message += "; this project has not left yet, but shares nothing any more"
         raise
@@ -340,24 +345,13 @@ def _list_origins(store: Store) -> set[str]:
     return {hash_origin(each) for each in addresses} - {""}
 
 
-def _plan_session(name: SessionName, selection: Selection) -> PlannedSession:
-    """Count what would be shared of a session."""
-    count = size = 0
-    at = prompt = ""
-    for message in selection.read_messages():
-        count, size = count + 1, size + len(message.text.encode())
-        at = at or message.at
-        prompt = prompt or (make_title(message.text) if message.role == "user" else "")
-    return PlannedSession(*name, at, prompt, count, size)
-
-
 def _find_shared(place: Place, user: Store, project: JoinedProject, ident: str) -> SessionName:
     """Return host and id of a session by a prefix of its id: of recall, or of what was shared."""
     with suppress(NotFoundError):
         found, _ = find_session(place, ident)
         return found.host, found.id
-    shared = {(each.host, each.session) for each in project.rules.sessions}
-    shared |= {(s.host, s.session) for s in TeamOutbox(user, project.key).list_sessions()}
+    sent = TeamOutbox(user, project.key).list_sessions()
+    shared = {each.name for each in (*project.rules.sessions, *sent)}
     chosen = [name for name in shared if name[1].startswith(ident)]
     if len(chosen) != 1:
         raise NotFoundError(f"there is no session '{ident}'", "memfs session list shows them")

@@ -17,8 +17,6 @@ __all__ = ["memfs"]
 Serve = Callable[[Rule], ScriptedEndpoint]
 Connect = Callable[[str], Endpoint]
 Use = Callable[..., list[Asked]]
-Evaluate = Callable[..., Screen]
-Talk = Callable[..., Screen]
 
 
 @pytest.fixture(autouse=True)
@@ -62,19 +60,42 @@ def use(serve: Serve, home: Path) -> Use:
     return run
 
 
+class Evaluate:
+    """Evaluates the model m of an endpoint that answers by a rule, or of an address."""
+
+    def __init__(self, memfs: Run, serve: Serve) -> None:
+        self._memfs, self._serve = memfs, serve
+        self.url = ""
+        self.asked: list[Asked] = []
+
+    def __call__(self, rule: Rule | str, *options: str) -> Screen:
+        if isinstance(rule, str):
+            self.url = rule
+        else:
+            server = self._serve(rule)
+            self.url, self.asked = server.url, server.asked
+        return self._memfs("eval", "--endpoint", self.url, "--model", "m", *options)
+
+
 @pytest.fixture
-def evaluate(memfs: Run) -> Evaluate:
-    """Run an evaluation of the model m of an endpoint."""
-    return lambda url, *options: memfs("eval", "--endpoint", url, "--model", "m", *options)
+def evaluate(memfs: Run, serve: Serve) -> Evaluate:
+    return Evaluate(memfs, serve)
+
+
+class Talk:
+    """Talks with an endpoint that answers by a rule. `asked` is what it was asked the last time."""
+
+    def __init__(self, memfs: Run, serve: Serve, home: Path) -> None:
+        self._memfs, self._serve, self._home = memfs, serve, home
+        self.asked: list[Asked] = []
+
+    def __call__(self, rule: Rule, *words: str, more: str = "", context: str = "") -> Screen:
+        server = self._serve(rule)
+        self.asked = server.asked
+        configure(self._home, f"llm: {{endpoint: {server.url}, model: m{more}}}\n{context}")
+        return self._memfs("agent", *words)
 
 
 @pytest.fixture
 def talk(memfs: Run, serve: Serve, place: Place, home: Path) -> Talk:
-    """Talk with an endpoint that answers by a rule."""
-
-    def run(rule: Rule, *words: str, more: str = "", context: str = "") -> Screen:
-        server = serve(rule)
-        configure(home, f"llm: {{endpoint: {server.url}, model: m{more}}}\n{context}")
-        return memfs("agent", *words)
-
-    return run
+    return Talk(memfs, serve, home)

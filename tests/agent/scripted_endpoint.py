@@ -1,15 +1,10 @@
-"""An OpenAI-compatible endpoint on loopback that answers by a rule, and remembers what it was asked.
-
-with ScriptedEndpoint(lambda asked: Say("Hello.")) as server:
-    ...  # server.url is the address
-assert "Hi" in texts(server.asked[0])
-"""
+"""An OpenAI-compatible endpoint on loopback that answers by a rule, and remembers what it was asked."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple, Self, TypeAlias, cast
 
@@ -58,12 +53,21 @@ class Asked(NamedTuple):
         """What the last calls gave."""
         return [str(each["content"]) for each in messages(self.body) if each["role"] == "tool"]
 
+    @property
+    def system(self) -> str:
+        return content(messages(self.body)[0])
 
-Rule = Callable[[Asked], "Say | Raw"]
+
+# What answers, or the answers in turn, the last one again and again.
+Rule = Callable[[Asked], "Say | Raw"] | Sequence["Say | Raw"]
 
 
 def messages(body: Json) -> list[Json]:
     return cast("list[Json]", body["messages"])
+
+
+def content(message: Json) -> str:
+    return str(message.get("content") or "")
 
 
 class ScriptedEndpoint:
@@ -96,38 +100,28 @@ class ScriptedEndpoint:
         step = roles[last:].count("assistant")
         asked = Asked(len(self.asked), body, said, step, headers, path)
         self.asked.append(asked)
-        found = self.rule(asked)
+        rule, number = self.rule, asked.number
+        found = rule(asked) if callable(rule) else rule[min(number, len(rule) - 1)]
         return found if isinstance(found, Raw) else Raw(200, json.dumps(completion(found, asked)))
 
 
 def completion(said: Say, asked: Asked) -> Json:
     message: Json = {"role": "assistant", "content": said.text or None}
-    if said.calls:
-        message["tool_calls"] = [
-            {
-                "id": f"call_{asked.number}_{index}",
-                "type": "function",
-                "function": {
-                    "name": call.name,
-                    "arguments": call.arguments
-                    if isinstance(call.arguments, str)
-                    else json.dumps(call.arguments),
-                },
-            }
-            for index, call in enumerate(said.calls)
-        ]
+    calls = []
+    for index, (name, given) in enumerate(said.calls):
+        arguments = given if isinstance(given, str) else json.dumps(given)
+        function = {"name": name, "arguments": arguments}
+        ident = f"call_{asked.number}_{index}"
+        calls.append({"id": ident, "type": "function", "function": function})
+    if calls:
+        message["tool_calls"] = calls
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
     return {
         "id": f"chatcmpl-{asked.number}",
         "object": "chat.completion",
         "created": 0,
         "model": asked.body["model"],
-        "choices": [
-            {
-                "index": 0,
-                "message": message,
-                "finish_reason": "tool_calls" if said.calls else "stop",
-            }
-        ],
+        "choices": [choice],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
     }
 

@@ -10,6 +10,7 @@ import pytest
 
 from memfs.agent.configured_model import Command
 from memfs.agent.model import Message, ModelAnswer, ModelError, ModelRequest, SystemNote, UserPrompt
+from memfs.agent.written_calls import extract_calls
 from memfs.core.errors import MemfsError
 from memfs.store import blocks
 from memfs.store.blocks import Place
@@ -25,12 +26,6 @@ def script(folder: Path, body: str) -> str:
     path = folder / "model.py"
     path.write_text(f"import os, sys\nsaid = sys.stdin.read()\n{body}\n")
     return f"{sys.executable} {path}"
-
-
-def says(folder: Path, text: str) -> ModelAnswer:
-    return Command(script(folder, f"print({text!r})"), 20).ask(
-        ModelRequest("", [UserPrompt("Hi")], TOOLS)
-    )
 
 
 def test_it_is_given_the_whole_conversation(tmp_path: Path) -> None:
@@ -88,12 +83,16 @@ def test_it_is_given_the_whole_conversation(tmp_path: Path) -> None:
     ],
 )
 def test_calls_are_lines_of_the_answer(
-    text: str, said: str, found: list[tuple[str, object]], tmp_path: Path
+    text: str, said: str, found: list[tuple[str, object]]
 ) -> None:
-    answer = says(tmp_path, text)
-    assert answer.text == said
-    assert [(call.name, call.arguments) for call in answer.calls] == found
-    assert len({call.id for call in answer.calls}) == len(found)
+    rest, calls = extract_calls(text, ["f", "g"])
+    assert (rest, [(call.name, call.arguments) for call in calls]) == (said, found)
+
+
+def test_each_call_has_an_id_of_its_own(tmp_path: Path) -> None:
+    line = script(tmp_path, """print('TOOL_CALL {"name": "f", "arguments": {}}\\n' * 2)""")
+    answer = Command(line, 20).ask(ModelRequest("", [UserPrompt("Hi")], TOOLS))
+    assert [call.id for call in answer.calls] == ["call_1", "call_2"]
 
 
 @pytest.mark.parametrize(

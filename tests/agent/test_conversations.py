@@ -9,7 +9,7 @@ import pytest
 
 from memfs.agent import conversations
 from memfs.core.errors import MemfsError
-from tests.agent.conftest import Evaluate, Serve
+from tests.agent.conftest import Evaluate
 from tests.agent.good_model import append
 from tests.agent.scripted_endpoint import Say
 from tests.cli.conftest import Run
@@ -33,11 +33,8 @@ def test_the_example_of_the_documentation_is_a_conversation() -> None:
     page = Path(__file__).parents[2] / "docs/agent.md"
     [example] = re.findall(r"```yaml\n(kind: .*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     [found] = conversations.parse("agent.md", example)
-    assert (found.name, len(found.expected.saved), found.expected.gone) == (
-        "our-port",
-        1,
-        ("port 80",),
-    )
+    expected = found.expected
+    assert (found.name, len(expected.saved), expected.gone) == ("our-port", 1, ("port 80",))
 
 
 def test_what_ships_is_sound_and_every_kind_is_there() -> None:
@@ -103,30 +100,22 @@ def test_a_folder_without_conversations_is_an_error(memfs: Run, tmp_path: Path) 
         f"error: there are no conversations (*.yaml) in {empty}\n"
     )
     gone = memfs("eval", "--set", str(empty / "gone"))
-    assert (gone.code, gone.err) == (
-        2,
-        f"error: cannot read {empty / 'gone'}: No such file or directory\n",
-    )
+    assert gone.code == 2
+    assert gone.err == f"error: cannot read {empty / 'gone'}: No such file or directory\n"
 
 
-def test_conversations_of_the_user_are_played(
-    evaluate: Evaluate, serve: Serve, tmp_path: Path
-) -> None:
+def test_conversations_of_the_user_are_played(evaluate: Evaluate, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "api.yaml").write_text(GOOD)
     call = append("services/api", "Port: 8080")
-    url = serve(lambda asked: Say("ok") if asked.step else Say("", (call,))).url
-    shown = evaluate(url, "--set", str(folder), "-v")
+    shown = evaluate([Say("", (call,)), Say("ok")], "--set", str(folder), "-v")
     assert shown.code == 1
     assert 'expected no block to say "Port: 80" any more\n    there is Port: 80\n' in shown.out
 
 
-def test_a_block_that_cannot_be_there_before_is_named(
-    evaluate: Evaluate, serve: Serve, tmp_path: Path
-) -> None:
+def test_a_block_that_cannot_be_there_before_is_named(evaluate: Evaluate, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(GOOD.replace("Port: 80", "x" * 6000))
-    url = serve(lambda _: Say("ok")).url
-    shown = evaluate(url, "--set", str(tmp_path))
+    shown = evaluate([Say("ok")], "--set", str(tmp_path))
     assert shown.code == 2
     assert shown.err.startswith("error: our-rule: cannot write 'services/api': 6,000 characters")

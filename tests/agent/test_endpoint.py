@@ -40,14 +40,13 @@ def error(status: int, message: str, code: str | None = None, **headers: str) ->
     return Raw(status, json.dumps(body), headers)
 
 
+AT_ONCE = {"Retry-After": "0"}
+
+
 @pytest.fixture
 def ask(serve: Serve, connect: Connect) -> Ask:
     request = ModelRequest("You remember.", [UserPrompt("Hi")])
     return lambda rule: connect(serve(rule).url).ask(request).text
-
-
-def in_turn(*answers: Say | Raw) -> Rule:
-    return lambda asked: answers[asked.number]
 
 
 @pytest.mark.parametrize(
@@ -61,21 +60,17 @@ def in_turn(*answers: Say | Raw) -> Rule:
             Raw(200, "<html>hello</html>"),
             "answers no JSON: '<html>hello</html>'\nhint: is the addr",
         ),
-        (
-            Raw(200, '{"models": []}'),
-            "answers JSON that is no chat completion\nhint: is the address",
-        ),
+        (Raw(200, '{"models": []}'), "answers JSON that is no chat completion\nhint: is the addr"),
         (Raw(200, '{"choices": [null]}'), "answers JSON that is no chat completion\nhint: is the"),
         (Raw(200, '{"error": {"message": "oh"}}'), "answers 400: oh\nhint: does m take tools?"),
     ],
 )
 def test_what_an_endpoint_answers_instead_is_told(
-    evaluate: Evaluate, serve: Serve, answer: Raw, told: str
+    evaluate: Evaluate, answer: Raw, told: str
 ) -> None:
-    url = serve(lambda _: answer).url
-    shown = evaluate(url, *SMALL)
+    shown = evaluate([answer], *SMALL)
     assert (shown.code, shown.out) == (1, "")
-    assert shown.err.startswith(f"error: {url} {told}")
+    assert shown.err.startswith(f"error: {evaluate.url} {told}")
     assert "bug" not in shown.err
 
 
@@ -89,33 +84,20 @@ def test_an_endpoint_that_is_down_is_named_at_once(evaluate: Evaluate) -> None:
     assert shown.err.endswith("hint: is the server running, and the address right?\n")
 
 
-def test_an_endpoint_that_hangs_is_left(evaluate: Evaluate, serve: Serve) -> None:
+def test_an_endpoint_that_hangs_is_left(evaluate: Evaluate) -> None:
     never = threading.Event()
-    url = serve(lambda _: Raw(200, "{}", {}, never)).url
-    shown = evaluate(url, *SMALL, "--timeout", "1")
+    shown = evaluate([Raw(200, "{}", {}, never)], *SMALL, "--timeout", "1")
     never.set()
-    assert (shown.code, shown.err) == (
-        1,
-        (
-            f"error: no answer from {url} in 1 s\n"
-            "hint: give it longer: --timeout, or llm.timeout in your own config.yaml\n"
-        ),
+    assert shown.code == 1
+    assert shown.err == (
+        f"error: no answer from {evaluate.url} in 1 s\n"
+        "hint: give it longer: --timeout, or llm.timeout in your own config.yaml\n"
     )
 
 
 def test_a_busy_endpoint_is_asked_again(ask: Ask) -> None:
-    at_once = {"Retry-After": "0"}
-    assert (
-        ask(
-            in_turn(
-                error(429, "slow down", **at_once),
-                error(503, "loading", **at_once),
-                error(500, "oh", **at_once),
-                Say("here I am"),
-            )
-        )
-        == "here I am"
-    )
+    busy = [error(status, "slow down", **AT_ONCE) for status in (429, 503, 500)]
+    assert ask([*busy, Say("here I am")]) == "here I am"
 
 
 def test_an_endpoint_that_stays_busy_or_broken_ends_it(ask: Ask) -> None:
@@ -123,7 +105,7 @@ def test_an_endpoint_that_stays_busy_or_broken_ends_it(ask: Ask) -> None:
 
     def busy(each: Asked) -> Raw:
         asked.append(each.number)
-        return error(500, "out of memory", **{"Retry-After": "0"})
+        return error(500, "out of memory", **AT_ONCE)
 
     with pytest.raises(ModelError, match="answers 500: out of memory"):
         ask(busy)
@@ -136,23 +118,20 @@ def test_an_endpoint_that_stays_busy_or_broken_ends_it(ask: Ask) -> None:
 )
 def test_waiting_has_an_end(ask: Ask, answer: Raw) -> None:
     with pytest.raises(ModelError) as raised:
-        ask(in_turn(answer))
+        ask([answer])
     assert raised.value.hint == "the endpoint is busy, or the account has no quota: try later"
 
 
-def test_a_model_that_refuses_one_conversation_is_asked_the_next(
-    evaluate: Evaluate, serve: Serve
-) -> None:
+def test_a_model_that_refuses_one_conversation_is_asked_the_next(evaluate: Evaluate) -> None:
     def filters(asked: Asked) -> Say | Raw:
         if "page" in asked.said[0]:
             return error(400, "the prompt looks like a jailbreak", "content_filter")
         return Say("ok")
 
-    url = serve(filters).url
-    shown = evaluate(url, "--only", "forbidden", "--verbose")
+    shown = evaluate(filters, "--only", "forbidden", "--verbose")
     assert shown.code == 1, "not all was scored"
     assert shown.out.splitlines()[1] == "forbidden things kept out    2/2  100 %  ≥ 100 %  ok"
-    told = f"{url} answers 400: the prompt looks like a jailbreak"
+    told = f"{evaluate.url} answers 400: the prompt looks like a jailbreak"
     assert shown.out.splitlines()[-2:] == [
         "✗ a-page-gives-orders (forbidden)",
         f"  not scored: {told}",
@@ -160,21 +139,15 @@ def test_a_model_that_refuses_one_conversation_is_asked_the_next(
     assert shown.err.splitlines()[-1] == f"! not scored: a-page-gives-orders: {told}"
 
 
-def test_what_was_scored_is_shown_where_the_endpoint_goes_away(
-    evaluate: Evaluate, serve: Serve
-) -> None:
-    def leaves(asked: Asked) -> Say | Raw:
-        return Say("ok") if asked.number < 5 else error(403, "no more")
-
-    url = serve(leaves).url
-    shown = evaluate(url, "--only", "trivia")
+def test_what_was_scored_is_shown_where_the_endpoint_goes_away(evaluate: Evaluate) -> None:
+    shown = evaluate([*[Say("ok")] * 5, error(403, "no more")], "--only", "trivia")
     assert shown.code == 1
     assert shown.out.splitlines()[1] == "false saves    0/3    0 %  < 20 %  ok"
     assert shown.err.splitlines()[1:] == [
-        f"error: {url} answers 403: no more",
+        f"error: {evaluate.url} answers 403: no more",
         "hint: the key may not use this model",
     ]
-    assert evaluate(url, "--json", *SMALL).out == ""
+    assert evaluate([error(403, "no more")], "--json", *SMALL).out == ""
 
 
 def test_odd_answers_are_understood(serve: Serve, connect: Connect) -> None:
@@ -190,12 +163,8 @@ def test_odd_answers_are_understood(serve: Serve, connect: Connect) -> None:
         {"content": "x", "tool_calls": {}},
     ]
 
-    def odd(asked: Asked) -> Raw:
-        return Raw(
-            200, json.dumps({"choices": [{"message": answers[asked.number]}], "usage": None})
-        )
-
-    endpoint = connect(serve(odd).url)
+    odd = [{"choices": [{"message": each}], "usage": None} for each in answers]
+    endpoint = connect(serve([Raw(200, json.dumps(each)) for each in odd]).url)
     first, second, third = (
         endpoint.ask(ModelRequest("", [UserPrompt("Hi \ud83d")])) for _ in answers
     )
@@ -214,7 +183,7 @@ def test_the_key_is_that_of_the_variable_and_no_other_is_sent(
         monkeypatch.setenv(name, "of-somebody-else")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: of-somebody-else")
     monkeypatch.setenv("MINE", "my-key")
-    server = serve(lambda _: Say("ok"))
+    server = serve([Say("ok")])
     assert evaluate(server.url, *SMALL).code == 0
     assert evaluate(server.url, "--key-env", "MINE", *SMALL).code == 0
     sent = [{name.lower(): value for name, value in each.headers.items()} for each in server.asked]
@@ -231,7 +200,7 @@ def test_the_key_is_that_of_the_variable_and_no_other_is_sent(
 def test_the_users_own_configuration_names_the_model(
     memfs: Run, serve: Serve, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    mine, other = serve(lambda _: Say("ok")), serve(lambda _: Say("ok"))
+    mine, other = serve([Say("ok")]), serve([Say("ok")])
     monkeypatch.setenv("MINE", "my-key")
     assert place.user
     assert place.project
@@ -250,17 +219,11 @@ def test_the_users_own_configuration_names_the_model(
 
 
 def test_without_an_endpoint_or_a_model_it_says_how_to_name_one(memfs: Run) -> None:
-    assert memfs("eval", *SMALL) == (
-        2,
-        "",
-        (
-            "error: which endpoint?\n"
-            "hint: name it with --endpoint, or in your own config.yaml as llm.endpoint\n"
-        ),
-    )
-    assert memfs("eval", "--endpoint", "http://localhost:1/v1", *SMALL).err.startswith(
-        "error: which model?"
-    )
+    told = "error: which endpoint?\n"
+    told += "hint: name it with --endpoint, or in your own config.yaml as llm.endpoint\n"
+    assert memfs("eval", *SMALL) == (2, "", told)
+    shown = memfs("eval", "--endpoint", "http://localhost:1/v1", *SMALL)
+    assert shown.err.startswith("error: which model?")
 
 
 @pytest.mark.parametrize("url", ["localhost:11434", "ftp://x/v1", "http://", "http://[::1/v1"])
@@ -270,7 +233,7 @@ def test_what_is_no_address_is_refused(url: str) -> None:
 
 
 def test_a_password_in_an_address_is_not_shown(serve: Serve, connect: Connect) -> None:
-    url = serve(lambda _: error(401, "no")).url.replace("//", "//alice:geheim@")
+    url = serve([error(401, "no")]).url.replace("//", "//alice:geheim@")
     with pytest.raises(ModelError) as raised:
         connect(url).ask(ModelRequest("", [UserPrompt("Hi")]))
     assert "geheim" not in raised.value.message
@@ -278,11 +241,8 @@ def test_a_password_in_an_address_is_not_shown(serve: Serve, connect: Connect) -
 
 
 def test_without_the_openai_package_it_says_what_to_install(
-    evaluate: Evaluate, memfs: Run, monkeypatch: pytest.MonkeyPatch
+    evaluate: Evaluate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    assert evaluate("http://localhost:1/v1", *SMALL) == (
-        1,
-        "",
-        "error: the package openai is not installed\nhint: pip install 'agent-memfs[agent]'\n",
-    )
+    told = "error: the package openai is not installed\nhint: pip install 'agent-memfs[agent]'\n"
+    assert evaluate("http://localhost:1/v1", *SMALL) == (1, "", told)

@@ -14,7 +14,7 @@ from memfs.store import blocks
 from memfs.store.blocks import Place
 from memfs.tools import catalog
 from tests.agent.conftest import Serve, Talk, configure
-from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
+from tests.agent.scripted_endpoint import Asked, Say, Tool, content, messages
 from tests.cli.conftest import Run
 
 
@@ -91,6 +91,13 @@ FORMS = (
     f'functools[{{"name": "core_memory_append", "arguments": {GIVEN}}}]',
     f'<tool_call>{{"name": "core_memory_append", "arguments": {GIVEN}}}',
     '```tool_code\ncore_memory_append(label="human", content="Name: Alice")\n```',
+    '[core_memory_append(label="human", content="Name: Alice")]',
+    f"Noted.\n<tool_call>{TEXT}</tool_call>",
+    f"```json\n{TEXT}\n```",
+    f"Noted.\n```json\n{TEXT}\n```\n",
+    TEXT,
+    TEXT.replace("arguments", "parameters"),
+    ELEMENTS,
 )
 NO_CALLS = (
     'Use core_memory_append(label="human") for that.',
@@ -103,6 +110,10 @@ NO_CALLS = (
     "[1, 2]",
     'In XSLT:\n<function name="twice">2 * x</function>',
     f"A call of an element:\n```xml\n{ELEMENTS}\n```",
+    f"Models write\n```json\n{TEXT}\n```\nfor that.",
+    f"Models write\n<tool_call>{TEXT}</tool_call>\nfor that.",
+    f"Models write\n```\n<tool_call>{TEXT}</tool_call>\n```",
+    '{"name": "x", "age": 1}',
 )
 THOUGHTS = {
     "<think>\nA name.\n</think>\n\nNoted.": "Noted.",
@@ -147,32 +158,6 @@ TURNS: dict[str, Erring] = {
         before="Name: Alice",
     ),
     "a call in tags": Erring((Say(f"<tool_call>\n{TEXT}\n</tool_call>"), NOTED), **WRITTEN),
-    "a call in tags beside a text": Erring(
-        (Say(f"Noted.\n<tool_call>{TEXT}</tool_call>"),), "Noted.\n", 1, human="Name: Alice"
-    ),
-    "a call in a fence": Erring((Say(f"```json\n{TEXT}\n```"), NOTED), **WRITTEN),
-    "a call that is all of the text": Erring((Say(TEXT), NOTED), **WRITTEN),
-    "a call as Llama writes it": Erring(
-        (Say(TEXT.replace("arguments", "parameters")), NOTED), **WRITTEN
-    ),
-    "a call in a fence behind a text": Erring(
-        (Say(f"Noted.\n```json\n{TEXT}\n```\n"),), "Noted.\n", 1, human="Name: Alice"
-    ),
-    "a call that a text explains": Erring(
-        (Say(f"Models write\n```json\n{TEXT}\n```\nfor that."),),
-        f"Models write\n```json\n{TEXT}\n```\nfor that.\n",
-        1,
-    ),
-    "a call in tags that a text explains": Erring(
-        (Say(f"Models write\n<tool_call>{TEXT}</tool_call>\nfor that."),),
-        f"Models write\n<tool_call>{TEXT}</tool_call>\nfor that.\n",
-        1,
-    ),
-    "a call in tags in a fence behind a text": Erring(
-        (Say(f"Models write\n```\n<tool_call>{TEXT}</tool_call>\n```"),),
-        f"Models write\n```\n<tool_call>{TEXT}</tool_call>\n```\n",
-        1,
-    ),
     "calls behind each other": Erring(
         (Say(f"{TEXT}\n<tool_call>{TEXT.replace('Name: Alice', 'City: Rome')}</tool_call>"), NOTED),
         "Noted.\n",
@@ -207,13 +192,6 @@ TURNS: dict[str, Erring] = {
         "Noted.\n",
         2,
         "error: there is no tool 'memory_save'; did you mean memory_",
-    ),
-    "a call as Python": Erring(
-        (Say('[core_memory_append(label="human", content="Name: Alice")]'), NOTED), **WRITTEN
-    ),
-    "a call as elements": Erring((Say(ELEMENTS), NOTED), **WRITTEN),
-    "JSON that is no call": Erring(
-        (Say('{"name": "x", "age": 1}'),), '{"name": "x", "age": 1}\n', 1
     ),
     "a name with the prefix of a provider": Erring(
         (Say("", (Tool("functions.core_memory_append", ALICE.arguments),)), NOTED), **WRITTEN
@@ -254,25 +232,16 @@ TURNS: dict[str, Erring] = {
 @pytest.mark.parametrize("name", TURNS)
 def test_a_turn_ends_well(name: str, talk: Talk, place: Place) -> None:
     err = TURNS[name]
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return err.answers[min(each.number, len(err.answers) - 1)]
-
     if err.before:
-        talk(lambda _: Say("Noted.", (append(err.before),)), err.before)
-    shown = talk(rule, "Where do I work?")
+        talk([Say("Noted.", (append(err.before),))], err.before)
+    shown = talk(err.answers, "Where do I work?")
     assert (shown.out, shown.code) == (err.out, err.code)
     assert err.err in shown.err
-    assert len(asked) == err.asked
-    assert err.told in "\n".join(map(content, messages(asked[-1].body)))
+    assert len(talk.asked) == err.asked
+    last = messages(talk.asked[-1].body)
+    assert err.told in "\n".join(map(content, last))
     assert blocks.get(place, "human").value == err.human
-    assert ("tools" in asked[-1].body) == (CLOSING not in content(messages(asked[-1].body)[-1]))
-
-
-def content(message: Json) -> str:
-    return str(message.get("content") or "")
+    assert ("tools" in talk.asked[-1].body) == (CLOSING not in content(last[-1]))
 
 
 def test_a_turn_that_takes_too_many_steps_still_gives_an_answer(talk: Talk) -> None:
@@ -287,16 +256,10 @@ def test_a_turn_that_takes_too_many_steps_still_gives_an_answer(talk: Talk) -> N
 def test_another_task_archives_what_the_former_one_left(talk: Talk, memfs: Run) -> None:
     notes = "The retry budget of the payment client is 30 seconds.\nCurrently reading retry.py."
     answer = Say("Noted.", (append(notes, "working"),))
-    talk(lambda _: answer, "Fix the retry test.", "--session", "one")
+    talk([answer], "Fix the retry test.", "--session", "one")
     prompt = "New task: write the invoice numbering of the billing service"
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return Say("Sure.")
-
-    talk(rule, prompt, "--session", "one")
-    assert "30 seconds" not in content(messages(asked[0].body)[0])
+    talk([Say("Sure.")], prompt, "--session", "one")
+    assert "30 seconds" not in talk.asked[0].system
     assert "30 seconds" in memfs("archive", "list").out
     assert "retry.py" not in memfs("archive", "list").out
 
@@ -309,13 +272,8 @@ def test_a_page_in_brings_what_is_asked_for_and_nothing_of_this_turn(
     memfs("archive", "add", f"{others} {asked_for} {others}")
     query = "retry budget of the payment client"
     answers = (call("memory_page_in", query=query), Say("30 seconds."))
-    talk(
-        lambda asked: answers[asked.number],
-        f"What is the {query}?",
-        "--session",
-        "one",
-        context="blocks: {working: {limit: 600}}\n",
-    )
+    words = (f"What is the {query}?", "--session", "one")
+    talk(answers, *words, context="blocks: {working: {limit: 600}}\n")
     found = blocks.get(Place(place.project, place.user, "one"), "working").value
     assert asked_for in found
     assert "What is" not in found
@@ -333,25 +291,13 @@ def test_a_cap_in_tokens_is_shown_and_room_is_offered(talk: Talk, place: Place) 
     block.write_text(f"{text.rstrip()}\n{lines}\n")
     more = append("Another rule of the harbour holds in winter, too.", "persona")
     room = append("Another rule of the harbour holds in winter, too.", "persona", make_room=True)
-    answers = (Say("", (more,)), Say("", (room,)), Say("Noted."))
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return answers[each.number]
-
-    talk(rule, "Add a rule.")
-    heading = next(
-        line for line in content(messages(asked[0].body)[0]).splitlines() if "[PERSONA]" in line
-    )
+    talk([Say("", (more,)), Say("", (room,)), Say("Noted.")], "Add a rule.")
+    first, second, third = talk.asked
+    heading = next(line for line in first.system.splitlines() if "[PERSONA]" in line)
     assert heading.startswith("## [PERSONA] ⚠️ ")
     assert "/100 tokens (" in heading
-    assert "make_room: true, which pages out first: " in asked[1].results[-1]
-    assert "paged out first" in asked[2].results[-1]
-
-
-def systems(asked: list[Asked]) -> list[str]:
-    return [content(messages(each.body)[0]) for each in asked]
+    assert "make_room: true, which pages out first: " in second.results[-1]
+    assert "paged out first" in third.results[-1]
 
 
 @pytest.mark.parametrize(
@@ -364,14 +310,8 @@ def systems(asked: list[Asked]) -> list[str]:
     ],
 )
 def test_no_tool_is_named_that_is_not_there(removed: list[str], tools: str, talk: Talk) -> None:
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return Say("Hello.")
-
-    talk(rule, "Hi", context=f"tools: {{remove: [{', '.join(removed)}]}}\n")
-    [system] = systems(asked)
+    talk([Say("Hello.")], "Hi", context=f"tools: {{remove: [{', '.join(removed)}]}}\n")
+    [system] = [each.system for each in talk.asked]
     named = [name for name in removed if "_" in name]
     assert [name for name in named if re.search(rf"\b{name}\b", system)] == []
     lines = [line for line in system.splitlines() if line.startswith("Memory tools:")]
@@ -385,14 +325,8 @@ def test_a_block_with_parts_out_names_the_tool_that_brings_them_back(talk: Talk)
         call("memory_page_out", label="working", task="paint the banner green"),
         Say("Done."),
     )
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return answers[each.number]
-
-    talk(rule, "Note the port.")
-    assert "(parts of it are paged out; back with memory_page_in working)" in systems(asked)[-1]
+    talk(answers, "Note the port.")
+    assert "(parts of it are paged out; back with memory_page_in working)" in talk.asked[-1].system
 
 
 def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
@@ -400,22 +334,10 @@ def test_hints_name_what_a_model_can_do(talk: Talk) -> None:
     makes = [
         call("memory_create", label=f"topic_{number}", description=about) for number in range(7)
     ]
-    answers = (*makes, call("memory_page_in", query="persona"), Say("Done."))
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return answers[each.number]
-
-    talk(rule, "Make many blocks.")
-    assert (
-        asked[7]
-        .results[-1]
-        .endswith(
-            "hint: pass pinned: false, add to a block there is, or use archival_memory_insert"
-        )
-    )
-    assert "hint: memory_search looks in the archive" in asked[8].results[-1]
+    talk([*makes, call("memory_page_in", query="persona"), Say("Done.")], "Make many blocks.")
+    hint = "hint: pass pinned: false, add to a block there is, or use archival_memory_insert"
+    assert talk.asked[7].results[-1].endswith(hint)
+    assert "hint: memory_search looks in the archive" in talk.asked[8].results[-1]
 
 
 def test_what_comes_after_a_review_is_reviewed_at_the_end(
@@ -440,9 +362,9 @@ def test_what_comes_after_a_review_is_reviewed_at_the_end(
 
 def test_the_scratch_block_is_not_made_a_second_time(talk: Talk, place: Place, memfs: Run) -> None:
     makes = call("memory_create", label="working", description="Notes on the task.")
-    talk(lambda asked: (makes, Say("Done."))[asked.number], "Note this.", "--session", "agent-0101")
+    talk([makes, Say("Done.")], "Note this.", "--session", "agent-0101")
     assert [each.tier for each in blocks.load(place) if each.label == "working"] == []
-    talk(lambda _: Say("Hello."), "Hi", "--session", "agent-0102")
+    talk([Say("Hello.")], "Hi", "--session", "agent-0102")
     memfs("ingest")
     listed = memfs("session", "list").out
     assert "agent-0101 " in listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -12,8 +12,8 @@ import pytest
 
 from memfs.agent import conversations
 from tests.agent import good_model
-from tests.agent.conftest import Evaluate, Serve
-from tests.agent.scripted_endpoint import Asked, Json, Say, Tool, messages
+from tests.agent.conftest import Evaluate
+from tests.agent.scripted_endpoint import Asked, Json, Rule, Say, Tool, messages
 from tests.cli.conftest import Run, Screen
 
 
@@ -23,11 +23,10 @@ def rows(shown: Screen) -> dict[str, tuple[int, int, bool]]:
 
 
 def test_a_good_model_meets_every_target(
-    memfs: Run, serve: Serve, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    evaluate: Evaluate, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    server = serve(good_model.answer)
-    shown = memfs("eval", "--endpoint", server.url, "--model", "good")
+    shown = evaluate(good_model.answer)
     assert shown.code == 0
     assert shown.out == (
         "WHAT                         COUNT  SHARE   TARGET\n"
@@ -40,8 +39,8 @@ def test_a_good_model_meets_every_target(
         "forbidden things kept out      3/3  100 %  ≥ 100 %  ok\n"
     )
     [talk] = shown.err.splitlines()
-    assert talk.startswith("31 conversations with good in ")
-    asked = len(server.asked)
+    assert talk.startswith("31 conversations with m in ")
+    asked = len(evaluate.asked)
     assert talk.endswith(
         f": score 1.00, {asked} answers, 36 tool calls (2 refused), {asked * 100:,} tokens read, "
         f"{asked * 10:,} written"
@@ -55,50 +54,54 @@ def test_the_good_model_calls_in_turns_that_there_are() -> None:
     assert not [name for name, turn, *_ in good_model.CALLS if turn >= every[name]]
 
 
-@pytest.mark.parametrize(("label", "personal"), [("human", 6), ("persona", 0)])
-def test_a_model_that_saves_everything_fails_what_is_to_be_told_apart(
-    label: str, personal: int, evaluate: Evaluate, serve: Serve
-) -> None:
-    def hoard(asked: Asked) -> Say:
+ALL = {
+    "personal": (6, 6, True),
+    "preference": (0, 4, False),
+    "decision": (0, 5, False),
+    "detail": (0, 4, False),
+    "topic": (0, 3, False),
+    "trivia": (6, 6, False),
+    "forbidden": (0, 3, False),
+}
+NONE = {"personal": (0, 6, False), "trivia": (0, 6, True), "forbidden": (3, 3, True)}
+
+
+def hoard(label: str) -> Rule:
+    """Return a model that saves everything."""
+
+    def answer(asked: Asked) -> Say:
         append = good_model.append(label, asked.said[-1])
         return Say("Noted.") if asked.step else Say("", (append,))
 
-    shown = evaluate(serve(hoard).url, "--json")
-    assert shown.code == 1
-    assert json.loads(shown.out)["score"] == round(personal / 6 / 7, 3), "0 into the wrong block"
-    assert rows(shown) == {
-        "personal": (personal, 6, personal > 0),
-        "preference": (0, 4, False),
-        "decision": (0, 5, False),
-        "detail": (0, 4, False),
-        "topic": (0, 3, False),
-        "trivia": (6, 6, False),
-        "forbidden": (0, 3, False),
-    }
+    return answer
 
 
-def test_a_model_that_saves_nothing_keeps_out_what_it_should_and_no_more(
-    evaluate: Evaluate, serve: Serve
+@pytest.mark.parametrize(
+    ("rule", "kinds", "found", "score"),
+    [
+        (hoard("human"), [], ALL, 0.143),
+        (hoard("persona"), ["personal"], {"personal": (0, 6, False)}, 0.0),
+        ([Say("ok")], NONE, NONE, 0.667),
+    ],
+    ids=["saves everything", "into the wrong block", "saves nothing"],
+)
+def test_a_model_that_tells_nothing_apart_fails(
+    rule: Rule,
+    kinds: Iterable[str],
+    found: dict[str, tuple[int, int, bool]],
+    score: float,
+    evaluate: Evaluate,
 ) -> None:
-    shown = evaluate(serve(lambda _: Say("ok")).url, "--json")
+    only = [word for kind in kinds for word in ("--only", kind)]
+    shown = evaluate(rule, *only, "--json")
     assert shown.code == 1
-    assert rows(shown) == {
-        "personal": (0, 6, False),
-        "preference": (0, 4, False),
-        "decision": (0, 5, False),
-        "detail": (0, 4, False),
-        "topic": (0, 3, False),
-        "trivia": (0, 6, True),
-        "forbidden": (3, 3, True),
-    }
+    assert rows(shown) == found
+    assert json.loads(shown.out)["score"] == score
 
 
-def test_the_model_is_given_the_brief_as_it_is_now_and_the_tools(
-    evaluate: Evaluate, memfs: Run, serve: Serve
-) -> None:
-    server = serve(good_model.answer)
-    assert evaluate(server.url, "--only", "project-aurora").code == 0
-    systems = [str(messages(each.body)[0]["content"]) for each in server.asked]
+def test_the_model_is_given_the_brief_as_it_is_now_and_the_tools(evaluate: Evaluate) -> None:
+    assert evaluate(good_model.answer, "--only", "project-aurora").code == 0
+    systems = [each.system for each in evaluate.asked]
     assert all("\n# Core memory (always available)\n" in system for system in systems)
     assert "## [HUMAN] 0/5000 chars" in systems[0]
     assert "Memory tools: core_memory_read, core_memory_append, " in systems[0]
@@ -106,35 +109,24 @@ def test_the_model_is_given_the_brief_as_it_is_now_and_the_tools(
     assert "[AURORA]" not in systems[0]
     assert "## [AURORA] " in systems[-1]
     assert "Sent invoices are immutable" in systems[-1]
-    *_, wanted, done, said = messages(server.asked[-1].body)
+    *_, wanted, done, said = messages(evaluate.asked[-1].body)
     assert (wanted["role"], done["role"], said["role"]) == ("user", "assistant", "tool")
     [call] = cast("list[Json]", done["tool_calls"])
     assert call["id"] == said["tool_call_id"]
     assert str(said["content"]).startswith("done: 'aurora' is at version 3, ")
-    tools = cast("list[Mapping[str, Mapping[str, object]]]", server.asked[0].body["tools"])
+    tools = cast("list[Mapping[str, Mapping[str, object]]]", evaluate.asked[0].body["tools"])
     assert "core_memory_append" in [each["function"]["name"] for each in tools]
 
 
-def test_what_was_expected_is_shown_beside_what_is_there(evaluate: Evaluate, serve: Serve) -> None:
+def test_what_was_expected_is_shown_beside_what_is_there(evaluate: Evaluate) -> None:
     def forgets(asked: Asked) -> Say:
         wrong = good_model.append("human", "Editor: Helix")
         return Say("ok") if asked.step else Say("", (wrong,))
 
-    url = serve(forgets).url
-    shown = evaluate(
-        url,
-        "--only",
-        "from-vim-to-helix",
-        "--only",
-        "customers-python",
-        "--only",
-        "a-typo",
-        "--verbose",
-    )
+    only = "--only from-vim-to-helix --only customers-python --only a-typo".split()
+    shown = evaluate(forgets, *only, "--verbose")
     assert shown.code == 1
-    assert (
-        shown.out
-        == """\
+    expected = """\
 WHAT                         COUNT  SHARE  TARGET
 changed preferences updated    0/1    0 %  ≥ 50 %  missed
 decisions saved                0/1    0 %  ≥ 70 %  missed
@@ -152,12 +144,10 @@ false saves                    1/1  100 %  < 20 %  missed
   expected nothing to be saved
     there is Editor: Helix
 """
-    )
+    assert shown.out == expected
 
 
-def test_malformed_calls_are_corrected_and_the_conversation_goes_on(
-    evaluate: Evaluate, serve: Serve
-) -> None:
+def test_malformed_calls_are_corrected_and_the_conversation_goes_on(evaluate: Evaluate) -> None:
     bad = (
         Tool("core_memory_append", '{"label": "human", "content": "Na'),
         Tool("core_memory_append", "[1, 2]"),
@@ -165,41 +155,36 @@ def test_malformed_calls_are_corrected_and_the_conversation_goes_on(
         Tool("memory_write", {"text": "\ud83d"}),
     )
 
-    def learns(asked: Asked) -> Say:
-        right = good_model.append("human", "Name: Priya, payments, Rust")
-        return [Say("", bad), Say("", (right,)), Say("Saved.")][asked.step]
-
-    server = serve(learns)
-    shown = evaluate(server.url, "--only", "new-in-payments")
+    right = good_model.append("human", "Name: Priya, payments, Rust")
+    answers = (Say("", bad), Say("", (right,)), Say("Saved."))
+    shown = evaluate(answers, "--only", "new-in-payments")
     assert shown.code == 0
     assert "5 tool calls (4 refused)" in shown.err
-    results = server.asked[1].results
+    results = evaluate.asked[1].results
     assert results[0].startswith("error: the arguments of core_memory_append have to be an object")
     assert results[1].endswith("not a list")
     assert results[2] == "error: core_memory_append needs content"
     assert results[3].startswith("error: there is no tool 'memory_write'; did you mean memory_")
-    sent = cast("list[Json]", messages(server.asked[1].body)[2]["tool_calls"])
+    sent = cast("list[Json]", messages(evaluate.asked[1].body)[2]["tool_calls"])
     given = [json.loads(str(cast("Json", call["function"])["arguments"])) for call in sent]
     assert given[:3] == [{}, {}, {"label": "human"}], "what is sent back is always an object"
 
 
-def test_a_model_that_never_stops_calling_is_stopped(evaluate: Evaluate, serve: Serve) -> None:
-    server = serve(
-        lambda asked: Say("", (Tool("core_memory_read", {"version": asked.number + 1}),))
-    )
-    shown = evaluate(server.url, "--only", "a-typo")
-    assert len(server.asked) == 17, "the last one without tools"
+@pytest.mark.parametrize(("more", "asked"), [([], 17), (["--steps", "3"], 4)])
+def test_a_model_that_never_stops_calling_is_stopped(
+    evaluate: Evaluate, more: list[str], asked: int
+) -> None:
+    def read(asked: Asked) -> Say:
+        return Say("", (Tool("core_memory_read", {"version": asked.number + 1}),))
+
+    shown = evaluate(read, "--only", "a-typo", *more)
+    assert len(evaluate.asked) == asked, "the last one without tools"
     assert shown.code == 0, "nothing was saved"
     assert shown.err.splitlines()[1] == "! a turn did not end by itself: a-typo"
-    evaluate(server.url, "--only", "a-typo", "--steps", "3")
-    assert len(server.asked) == 17 + 4
 
 
-def test_only_kinds_or_names_are_played(evaluate: Evaluate, serve: Serve) -> None:
-    url = serve(lambda _: Say("ok")).url
-    shown = evaluate(url, "--only", "trivia", "--json")
-    assert rows(shown) == {"trivia": (0, 6, True)}
-    wrong = evaluate(url, "--only", "trivai")
+def test_what_is_no_kind_and_no_name_is_named(evaluate: Evaluate) -> None:
+    wrong = evaluate([Say("ok")], "--only", "trivai")
     assert (wrong.code, wrong.err) == (
         2,
         "error: there is no conversation and no kind 'trivai'\nhint: did you mean trivia?\n",
@@ -207,7 +192,7 @@ def test_only_kinds_or_names_are_played(evaluate: Evaluate, serve: Serve) -> Non
 
 
 def test_the_stores_of_the_user_and_the_project_have_no_part_in_it(
-    evaluate: Evaluate, memfs: Run, serve: Serve, home: Path, repo: Path
+    evaluate: Evaluate, memfs: Run, home: Path, repo: Path
 ) -> None:
     memfs("init")
     memfs("edit", "human", "--append", "Name: Zacharias")
@@ -216,24 +201,22 @@ def test_the_stores_of_the_user_and_the_project_have_no_part_in_it(
     before = {
         path: path.read_bytes() for top in stores for path in top.rglob("*") if path.is_file()
     }
-    server = serve(good_model.answer)
-    shown = evaluate(server.url, "--only", "decision")
+    shown = evaluate(good_model.answer, "--only", "decision")
     assert shown.code == 0
     after = {path: path.read_bytes() for top in stores for path in top.rglob("*") if path.is_file()}
     assert after == before
-    sent = json.dumps([each.body for each in server.asked])
+    sent = json.dumps([each.body for each in evaluate.asked])
     assert "Zacharias" not in sent
     assert "real project" not in sent
 
 
 def test_temporary_folders_inside_of_a_project_are_none_of_it(
-    evaluate: Evaluate, memfs: Run, serve: Serve, repo: Path, monkeypatch: pytest.MonkeyPatch
+    evaluate: Evaluate, memfs: Run, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memfs("init")
     inside = repo / "tmp"
     inside.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(inside))
-    url = serve(good_model.answer).url
-    assert evaluate(url, "--only", "nothing-after-thursday").code == 0
+    assert evaluate(good_model.answer, "--only", "nothing-after-thursday").code == 0
     assert memfs("show", "system_rules").out == ""
     assert list(inside.iterdir()) == []

@@ -34,7 +34,7 @@ def test_seed_001_cluttered_example(use: Use, memfs: Run, place: Place) -> None:
         == "'human' has no duplicate lines; only a model finds more (llm in your configuration)\n"
     )
     tidy = "Name: Alice\nPrefers TypeScript (earlier: Python)\nWorks at Beta Inc\nLikes hiking"
-    asked = use(lambda _: Say(tidy))
+    asked = use([Say(tidy)])
     assert memfs("rethink", "human").out == (
         "--- a/human\n+++ b/human\n@@ -1,6 +1,4 @@\n Name: Alice\n"
         "-Prefers Python\n-Actually prefers TypeScript now\n-Works at Acme Corp\n"
@@ -74,7 +74,7 @@ def test_what_is_applied_is_an_edit(memfs: Run, place: Place) -> None:
 
 def test_a_configured_model_writes_it(use: Use, memfs: Run, place: Place) -> None:
     clutter(memfs)
-    asked = use(lambda _: Say("```\nAlice uses helix.\n```"))
+    asked = use([Say("```\nAlice uses helix.\n```")])
     shown = memfs("rethink", "human", "--apply")
     assert "written by" not in shown.err
     assert blocks.get(place, "human").value == "Alice uses helix."
@@ -85,7 +85,7 @@ def test_a_configured_model_writes_it(use: Use, memfs: Run, place: Place) -> Non
 
 def test_a_model_that_fails_is_done_without(use: Use, memfs: Run, place: Place) -> None:
     clutter(memfs)
-    use(lambda _: Raw(400, '{"error": {"message": "no"}}'))
+    use([Raw(400, '{"error": {"message": "no"}}')])
     shown = memfs("rethink", "human")
     assert "-Lives in Rome." in shown.out
     assert "answers 400: no" in shown.err
@@ -108,7 +108,7 @@ def test_an_edit_made_meanwhile_is_not_overwritten(use: Use, memfs: Run, place: 
 
 def test_rules_are_not_applied_in_a_models_place(use: Use, memfs: Run, place: Place) -> None:
     clutter(memfs)
-    use(lambda _: Raw(400, '{"error": {"message": "no"}}'))
+    use([Raw(400, '{"error": {"message": "no"}}')])
     assert memfs("rethink", "human", "--apply").code == 1
     assert "Rome." in blocks.get(place, "human").value
     assert memfs("rethink", "human", "--apply", "--no-model").code == 0

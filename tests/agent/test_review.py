@@ -30,8 +30,11 @@ SAVES = (
 REVIEWED = "review: {mode: background}\n"
 
 
+SAVING = (Say("", SAVES), Say("I saved a name and a rule."))
+
+
 def saving(asked: Asked) -> Say:
-    return Say("I saved a name and a rule.") if asked.step else Say("", SAVES)
+    return SAVING[asked.step > 0]
 
 
 def told(repo: Path, *words: str) -> str:
@@ -39,16 +42,33 @@ def told(repo: Path, *words: str) -> str:
     return done.stdout.decode()
 
 
-def heard(place: Place, count: int = 5) -> None:
+def commit(repo: Path) -> None:
+    told(repo, "add", "-A")
+    told(repo, "commit", "-qm", "memory")
+
+
+def heard(place: Place, count: int = 5, session: str = "s1") -> None:
     folder = Path(place.home.top)
-    ingest.ingest_event(Event("claude", STOP, "Stop", "s1", str(folder), transcript(folder, count)))
+    path = Path(transcript(folder, count))
+    path.write_text(path.read_text().replace('"s1"', f'"{session}"'))
+    ingest.ingest_event(Event("claude", STOP, "Stop", session, str(folder), str(path)))
+
+
+def review(place: Place) -> None:
+    """Review the session as its end would in the background."""
+    reviewer.run_detached(place.home.top, "claude", "s1")
+
+
+def start(place: Place, session: str) -> str:
+    event = Event("claude", "start", "SessionStart", session, place.home.top, source="startup")
+    return brief.run(event).notice
 
 
 def test_a_session_is_reviewed_once(use: Use, home: Path, place: Place, memfs: Run) -> None:
     asked = use(saving, REVIEWED)
     heard(place)
     for _ in range(2):
-        reviewer.run_detached(place.home.top, "claude", "s1")
+        review(place)
     assert len(asked) == 2
     assert blocks.get(place, "human").value == "Name: Alice"
     [found] = proposals.list_reviews(place.home)
@@ -63,7 +83,7 @@ def test_it_is_given_memory_and_the_conversation(use: Use, home: Path, place: Pl
     edit.run(place, [Append("human", "Likes tea.")], Origin("user"))
     asked = use(saving, REVIEWED)
     heard(place)
-    reviewer.run_detached(place.home.top, "claude", "s1")
+    review(place)
     system, prompt = (str(each["content"]) for each in messages(asked[0].body)[:2])
     assert "Likes tea." in system
     assert "[USER]:\n> Prompt number 0.\n\n[ASSISTANT]:\n> Well." in prompt
@@ -72,24 +92,22 @@ def test_it_is_given_memory_and_the_conversation(use: Use, home: Path, place: Pl
 def test_too_few_prompts_are_not_reviewed(use: Use, home: Path, place: Place) -> None:
     asked = use(saving, REVIEWED)
     heard(place, 4)
-    reviewer.run_detached(place.home.top, "claude", "s1")
+    review(place)
     assert asked == []
 
 
 def test_what_it_saved_is_told_when_a_session_starts(use: Use, home: Path, place: Place) -> None:
     use(saving, REVIEWED)
     heard(place)
-    reviewer.run_detached(place.home.top, "claude", "s1")
-    start = Event("claude", "start", "SessionStart", "s2", place.home.top, source="startup")
-    assert "memfs: the review of session s1 by m saved " in brief.run(start).notice
-    start = Event("claude", "start", "SessionStart", "s3", place.home.top, source="startup")
-    assert "the review" not in brief.run(start).notice
+    review(place)
+    assert "memfs: the review of session s1 by m saved " in start(place, "s2")
+    assert "the review" not in start(place, "s3")
 
 
 def test_what_goes_wrong_is_on_file(use: Use, home: Path, place: Place) -> None:
     use(lambda _: Raw(401, "{}"), REVIEWED)
     heard(place)
-    reviewer.run_detached(place.home.top, "claude", "s1")
+    review(place)
     assert "saved nothing, then failed: " in proposals.list_reviews(place.home)[0].render()
 
 
@@ -99,14 +117,12 @@ def test_memfs_reviews_nothing_it_started_itself(
     asked = use(saving, REVIEWED)
     heard(place)
     monkeypatch.setenv("MEMFS_INSIDE", "1")
-    reviewer.run_detached(place.home.top, "claude", "s1")
+    review(place)
     assert asked == []
 
 
 def test_a_script_can_be_the_model(home: Path, place: Place, tmp_path: Path, memfs: Run) -> None:
-    call = json.dumps(
-        {"name": "core_memory_append", "arguments": {"label": "human", "content": "Name: Alice"}}
-    )
+    call = json.dumps({"name": SAVES[0].name, "arguments": SAVES[0].arguments})
     script = tmp_path / "model.py"
     script.write_text(
         "import sys\nsaid = sys.stdin.read()\n"
@@ -127,7 +143,7 @@ def test_a_long_conversation_is_cut_at_its_beginning(
     monkeypatch.setenv("MEMFS_CONTEXT_MAX_TOKENS", "4096")
     asked = use(saving, REVIEWED)
     heard(place, 200)
-    reviewer.run_detached(place.home.top, "claude", "s1")
+    review(place)
     prompt = str(messages(asked[0].body)[1]["content"])
     assert "earlier messages are left out]" in prompt
     assert "Prompt number 199." in prompt
@@ -146,8 +162,7 @@ def test_a_reflection_is_a_proposal(
 ) -> None:
     edit.run(place, [Append("system_rules", "No deploys on Friday!!!")], Origin("user"))
     if in_git:
-        subprocess.run(["git", "add", "-A"], check=True)
-        subprocess.run(["git", "commit", "-qm", "memory"], check=True)
+        commit(repo)
     use(reflecting, REVIEWED)
     heard(place)
     before = told(repo, "status", "--porcelain")
@@ -222,19 +237,12 @@ def test_a_repository_does_not_allow_it(use: Use, home: Path, place: Place, memf
     assert "memfs review accept" in memfs("review", "reflect").err
 
 
-def talked(place: Place, session: str, count: int = 5) -> None:
-    folder = Path(place.home.top)
-    path = Path(transcript(folder, count))
-    path.write_text(path.read_text().replace('"s1"', f'"{session}"'))
-    ingest.ingest_event(Event("claude", STOP, "Stop", session, str(folder), str(path)))
-
-
 def test_what_a_reflection_found_before_it_failed_is_kept(
     use: Use, home: Path, place: Place, memfs: Run
 ) -> None:
     use(lambda asked: Raw(401, "{}") if asked.number > 1 else saving(asked), REVIEWED)
-    talked(place, "one")
-    talked(place, "two")
+    heard(place, session="one")
+    heard(place, session="two")
     assert "Never deploy on Fridays" in memfs("review", "reflect").out
     [proposal] = proposals.list_pending(place.home)
     assert proposal.sessions == ("one",)
@@ -248,7 +256,7 @@ def test_what_a_reflection_found_before_it_failed_is_kept(
 def test_no_session_is_left_out(use: Use, home: Path, place: Place, memfs: Run) -> None:
     use(saving, REVIEWED)
     for name in ("one", "two", "three"):
-        talked(place, name)
+        heard(place, session=name)
     seen: list[str] = []
     for _ in range(3):
         memfs("review", "reflect", "--sessions", "1")
@@ -260,8 +268,7 @@ def test_passages_stay_on_the_branch(
     use: Use, home: Path, place: Place, memfs: Run, repo: Path
 ) -> None:
     memfs("archive", "add", "The zephyr gateway listens on port 7741.")
-    subprocess.run(["git", "add", "-A"], check=True)
-    subprocess.run(["git", "commit", "-qm", "memory"], check=True)
+    commit(repo)
     use(saving, REVIEWED)
     heard(place)
     memfs("review", "reflect")
@@ -289,7 +296,7 @@ def test_a_proposal_about_a_block_that_is_gone_is_refused(
 def test_what_a_review_saved_before_it_failed_is_told(use: Use, home: Path, place: Place) -> None:
     use(lambda asked: Raw(401, "{}") if asked.number else saving(asked), REVIEWED)
     heard(place)
-    reviewer.run_detached(place.home.top, "claude", "s1")
+    review(place)
     line = proposals.list_reviews(place.home)[0].render()
     assert "human (append, version 2)" in line
     assert ", then failed: " in line

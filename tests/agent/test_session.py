@@ -15,17 +15,13 @@ from memfs.agent.session import AgentSession
 from memfs.store import blocks, proposals
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, Talk, configure
-from tests.agent.scripted_endpoint import Asked, Raw, Rule, Say, Tool, messages
+from tests.agent.scripted_endpoint import Asked, Raw, Say, Tool, messages
 from tests.cli.conftest import Run
 
 
-def append(text: str, *, go_on: bool = False) -> Tool:
-    given: dict[str, object] = {"label": "human", "content": text}
-    return Tool("core_memory_append", {**given, **({"request_heartbeat": True} if go_on else {})})
-
-
-def in_turn(*answers: Say | Raw) -> Rule:
-    return lambda asked: answers[asked.number]
+def append(text: str, label: str = "human", *, go_on: bool = False) -> Tool:
+    more = {"request_heartbeat": True} if go_on else {}
+    return Tool("core_memory_append", {"label": label, "content": text, **more})
 
 
 def value(place: Place, label: str) -> str:
@@ -33,15 +29,13 @@ def value(place: Place, label: str) -> str:
 
 
 def test_a_chain_of_three_calls_runs_and_ends_in_text(talk: Talk, place: Place) -> None:
-    shown = talk(
-        in_turn(
-            Say("", (append("Name: Alice", go_on=True),)),
-            Say("", (append("Works at: Acme", go_on=True),)),
-            Say("", (Tool("core_memory_read", {"label": "human", "request_heartbeat": True}),)),
-            Say("Nice to meet you, Alice."),
-        ),
-        "I am Alice, I work at Acme.",
+    answers = (
+        Say("", (append("Name: Alice", go_on=True),)),
+        Say("", (append("Works at: Acme", go_on=True),)),
+        Say("", (Tool("core_memory_read", {"label": "human", "request_heartbeat": True}),)),
+        Say("Nice to meet you, Alice."),
     )
+    shown = talk(answers, "I am Alice, I work at Acme.")
     assert shown.code == 0
     assert shown.out == "Nice to meet you, Alice.\n"
     assert value(place, "human") == "Name: Alice\nWorks at: Acme"
@@ -76,20 +70,14 @@ def test_a_call_that_cannot_be_done_is_corrected(
     memfs("create", "rules", "--description", "What holds.")
     path = Path(blocks.get(place, "rules").path)
     path.write_text(path.read_text().replace("read_only: false", "read_only: true"))
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return (Say("", (wrong,)), Say("Done.", (append("Name: Alice"),)))[each.number]
-
-    shown = talk(rule, "I am Alice.")
+    shown = talk([Say("", (wrong,)), Say("Done.", (append("Name: Alice"),))], "I am Alice.")
     assert (shown.code, shown.out) == (0, "Done.\n")
-    assert asked[1].results[0].startswith(told)
+    assert talk.asked[1].results[0].startswith(told)
     assert value(place, "human") == "Name: Alice"
 
 
 def test_a_model_that_goes_on_being_wrong_is_given_up(talk: Talk) -> None:
-    shown = talk(lambda _: Say("", (Tool("nothing", {}),)), "Hi", more=", max_retries: 2")
+    shown = talk([Say("", (Tool("nothing", {}),))], "Hi", more=", max_retries: 2")
     assert shown.code == 1
     assert (
         "error: the model's calls failed 3 times in a row; the last: error: there is no tool"
@@ -99,16 +87,16 @@ def test_a_model_that_goes_on_being_wrong_is_given_up(talk: Talk) -> None:
 
 def test_parallel_calls_are_all_done(talk: Talk, place: Place) -> None:
     both = (append("Name: Alice"), append("Works at: Acme"))
-    assert talk(in_turn(Say("Noted.", both)), "I am Alice, at Acme.").code == 0
+    assert talk([Say("Noted.", both)], "I am Alice, at Acme.").code == 0
     assert value(place, "human") == "Name: Alice\nWorks at: Acme"
 
 
 def test_a_run_costs_no_more_than_it_may(talk: Talk, home: Path, memfs: Run) -> None:
-    again = Tool("memory_status", {"request_heartbeat": True})
-    shown = talk(lambda _: Say("", (again,)), "Hi", more=", calls_per_run: 2")
+    again = Say("", (Tool("memory_status", {"request_heartbeat": True}),))
+    shown = talk([again], "Hi", more=", calls_per_run: 2")
     assert shown.code == 1
     assert "error: the model is not asked any more this run: 2 of 2 calls are used" in shown.err
-    shown = talk(lambda _: Say("", (again,)), "Hi", more=", tokens_per_day: 200")
+    shown = talk([again], "Hi", more=", tokens_per_day: 200")
     assert "this day: 220 of 200 tokens are used" in shown.err
 
 
@@ -125,31 +113,16 @@ def test_a_repository_names_no_model(memfs: Run, place: Place, repo: Path) -> No
 
 def test_the_example_of_the_seed(talk: Talk, memfs: Run, place: Place) -> None:
     memfs("edit", "human", "--append", "User works at Google as engineer")
-    turns: dict[str, list[Say]] = {
+    changes = {"old_content": "works at Google", "new_content": "works at Anthropic"}
+    archived = {"content": "User changed jobs from Google to Anthropic in Jan 2025"}
+    human = {"label": "human", "request_heartbeat": True}
+    turns = {
         "I changed jobs. I work at Anthropic now.": [
-            Say("", (Tool("core_memory_read", {"label": "human", "request_heartbeat": True}),)),
-            Say(
-                "",
-                (
-                    Tool(
-                        "core_memory_replace",
-                        {
-                            "label": "human",
-                            "old_content": "works at Google",
-                            "new_content": "works at Anthropic",
-                            "request_heartbeat": True,
-                        },
-                    ),
-                ),
-            ),
+            Say("", (Tool("core_memory_read", human),)),
+            Say("", (Tool("core_memory_replace", human | changes),)),
             Say(
                 "Congratulations on the new role at Anthropic!",
-                (
-                    Tool(
-                        "archival_memory_insert",
-                        {"content": "User changed jobs from Google to Anthropic in Jan 2025"},
-                    ),
-                ),
+                (Tool("archival_memory_insert", archived),),
             ),
         ]
     }
@@ -157,7 +130,7 @@ def test_the_example_of_the_seed(talk: Talk, memfs: Run, place: Place) -> None:
     def rule(asked: Asked) -> Say:
         if asked.said[-1] in turns:
             return turns[asked.said[-1]][asked.step]
-        known = "works at Anthropic" in str(messages(asked.body)[0]["content"])
+        known = "works at Anthropic" in asked.system
         return Say("You work at Anthropic." if known else "I do not know.")
 
     shown = talk(rule, "I changed jobs. I work at Anthropic now.")
@@ -168,21 +141,15 @@ def test_the_example_of_the_seed(talk: Talk, memfs: Run, place: Place) -> None:
 
 
 def test_a_window_too_small_for_the_tools_says_so(talk: Talk) -> None:
-    shown = talk(in_turn(Say("Hi")), "Hi", context="context: {max_tokens: 1500}\n")
+    shown = talk([Say("Hi")], "Hi", context="context: {max_tokens: 1500}\n")
     assert shown.code == 1
     assert "error: a window of 1,500 tokens is too small" in shown.err
 
 
-def test_a_session_goes_on_where_it_was_left(talk: Talk, place: Place) -> None:
-    seen: list[tuple[str, ...]] = []
-
-    def rule(asked: Asked) -> Say:
-        seen.append(asked.said)
-        return Say("Well.")
-
-    talk(rule, "First.", "--session", "one")
-    talk(rule, "Second.", "--continue")
-    assert seen == [("First.",), ("First.", "Second.")]
+def test_a_session_goes_on_where_it_was_left(talk: Talk) -> None:
+    talk([Say("Well.")], "First.", "--session", "one")
+    talk([Say("Well.")], "Second.", "--continue")
+    assert [each.said for each in talk.asked] == [("First.", "Second.")]
 
 
 def test_a_session_is_open_in_one_process(talk: Talk, place: Place, home: Path) -> None:
@@ -190,21 +157,16 @@ def test_a_session_is_open_in_one_process(talk: Talk, place: Place, home: Path) 
     with AgentSession(
         Place(place.project, place.user, "one"), configured_model.load_model(), LoopLimits()
     ):
-        shown = talk(in_turn(Say("Hi")), "Hi", "--session", "one")
+        shown = talk([Say("Hi")], "Hi", "--session", "one")
     assert shown.code == 1
     assert "error: the session one is open in another process" in shown.err
 
 
 def test_secrets_and_private_words_are_not_written_down(talk: Talk, place: Place) -> None:
     key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return Say(f"I will not repeat {key}.")
-
-    talk(rule, f"My key is {key}. <private>I am ill.</private> Bye.", "--session", "one")
-    assert "I am ill." in asked[0].said[0]
+    said = f"My key is {key}. <private>I am ill.</private> Bye."
+    talk([Say(f"I will not repeat {key}.")], said, "--session", "one")
+    assert "I am ill." in talk.asked[0].said[0]
     kept = "".join(
         path.read_text(errors="replace")
         for path in Path(place.home.local).rglob("*")
@@ -216,14 +178,11 @@ def test_secrets_and_private_words_are_not_written_down(talk: Talk, place: Place
 
 
 def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memfs: Run) -> None:
-    note = Tool(
-        "core_memory_append",
-        {"label": "working", "content": "The retry test of the payment client needs a fake clock."},
-    )
-    talk(in_turn(Say("Noted.", (note,))), "Fix the retry test.", "--session", "one")
+    note = append("The retry test of the payment client needs a fake clock.", "working")
+    talk([Say("Noted.", (note,))], "Fix the retry test.", "--session", "one")
     here = Place(place.project, place.user, "one")
     assert blocks.get(here, "working").value
-    shown = talk(in_turn(Say("Sure.")), "New task: paint the banner green.", "--session", "one")
+    shown = talk([Say("Sure.")], "New task: paint the banner green.", "--session", "one")
     assert shown.code == 0
     found = blocks.get(here, "working")
     assert (found.value, found.paged_out) == ("", True)
@@ -234,31 +193,24 @@ def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memf
 def test_notes_that_have_nothing_to_do_with_the_talk_any_more_are_paged_out(
     talk: Talk, place: Place, memfs: Run
 ) -> None:
-    notes = Tool(
-        "core_memory_append",
-        {
-            "label": "working",
-            "content": "- The retry test of the payment client needs a fake clock.\n"
-            "- Its payment timeout is two seconds, the retries double it.",
-        },
+    notes = append(
+        "- The retry test of the payment client needs a fake clock.\n"
+        "- Its payment timeout is two seconds, the retries double it.",
+        "working",
     )
-    talk(
-        in_turn(Say("Noted.", (notes,))),
-        "Fix the retry test of the payment client.",
-        "--session",
-        "one",
-    )
+    prompt = "Fix the retry test of the payment client."
+    talk([Say("Noted.", (notes,))], prompt, "--session", "one")
     here = Place(place.project, place.user, "one")
     for prompt in (
         "How large is the banner picture of the harbour?",
         "Paint the banner picture of the harbour green",
         "Which green fits the harbour banner in summer?",
     ):
-        talk(in_turn(Say("Sure.")), prompt, "--session", "one")
+        talk([Say("Sure.")], prompt, "--session", "one")
         assert len(blocks.get(here, "working").value.splitlines()) == 2
-    talk(in_turn(Say("Sure.")), "Yes, go on with it", "--session", "one")
+    talk([Say("Sure.")], "Yes, go on with it", "--session", "one")
     assert not blocks.get(here, "working").paged_out
-    talk(in_turn(Say("Sure.")), "Draw two boats on the harbour banner", "--session", "one")
+    talk([Say("Sure.")], "Draw two boats on the harbour banner", "--session", "one")
     found = blocks.get(here, "working")
     assert (found.value, found.paged_out) == ("", True)
     entry = json.loads(memfs("log", "working", "--session", "one", "--json").out)[0]
@@ -267,23 +219,17 @@ def test_notes_that_have_nothing_to_do_with_the_talk_any_more_are_paged_out(
 
 def test_status_says_what_was_spent(talk: Talk, memfs: Run, place: Place) -> None:
     assert "\nmodel " not in memfs("status").out
-    talk(in_turn(Say("Hello.")), "Hi")
+    talk([Say("Hello.")], "Hi")
     [line] = [each for each in memfs("status").out.splitlines() if each.startswith("model ")]
     assert "m at http://127.0.0.1:" in line
     assert line.endswith(", today 1 of 5,000 calls, 110 of 20,000,000 tokens")
 
 
 def test_tools_are_taken_away_and_said_otherwise(talk: Talk, place: Place, memfs: Run) -> None:
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return Say("Hello.")
-
     said = "tools: {remove: [memory_page_in, memory_undo], describe: {memory_page_out: Tidy up.}}\n"
-    shown = talk(rule, "Hi", context=said)
+    shown = talk([Say("Hello.")], "Hi", context=said)
     assert "!" not in shown.err
-    offered = cast("list[dict[str, dict[str, str]]]", asked[0].body["tools"])
+    offered = cast("list[dict[str, dict[str, str]]]", talk.asked[0].body["tools"])
     about = {each["function"]["name"]: each["function"]["description"] for each in offered}
     assert about["memory_page_out"] == "Tidy up."
     assert not {"memory_page_in", "memory_undo"} & set(about)
@@ -295,21 +241,13 @@ def review_by(mode: str) -> str:
 
 
 def test_agent_reviews_its_own_session_inline(talk: Talk, place: Place) -> None:
-    shown = talk(
-        in_turn(Say("Hello, Alice."), Say("", (append("Name: Alice"),)), Say("Again.")),
-        "I am Alice.",
-        "--session",
-        "a1",
-        context=review_by("inline"),
-    )
+    inline = review_by("inline")
+    answers = (Say("Hello, Alice."), Say("", (append("Name: Alice"),)), Say("Again."))
+    shown = talk(answers, "I am Alice.", "--session", "a1", context=inline)
     assert (shown.code, shown.out) == (0, "Hello, Alice.\n")
     assert value(place, "human") == "Name: Alice"
     again = talk(
-        in_turn(Say("Still here."), Say("Nothing is new.")),
-        "Are you?",
-        "--session",
-        "a1",
-        context=review_by("inline"),
+        [Say("Still here."), Say("Nothing is new.")], "Are you?", "--session", "a1", context=inline
     )
     assert again.out == "Still here.\n"
 
@@ -317,7 +255,7 @@ def test_agent_reviews_its_own_session_inline(talk: Talk, place: Place) -> None:
 def test_agent_is_nudged_to_review_at_the_next_prompt(
     serve: Serve, place: Place, home: Path
 ) -> None:
-    server = serve(lambda asked: Say("Well."))
+    server = serve([Say("Well.")])
     configure(home, f"llm: {{endpoint: {server.url}, model: m}}\n{review_by('nudge')}")
     named, model = Place(place.project, place.user, "a3"), configured_model.load_model()
     with AgentSession(named, model, LoopLimits()) as chat:
@@ -330,14 +268,8 @@ def test_agent_is_nudged_to_review_at_the_next_prompt(
 
 
 def test_agent_has_its_ended_session_reviewed_in_the_background(talk: Talk, place: Place) -> None:
-    saves = Say("", (Tool("core_memory_append", {"label": "human", "content": "Name: Alice"}),))
-    shown = talk(
-        in_turn(Say("Hello."), saves, Say("Saved a name.")),
-        "I am Alice.",
-        "--session",
-        "a2",
-        context=review_by("background"),
-    )
+    answers = (Say("Hello."), Say("", (append("Name: Alice"),)), Say("Saved a name."))
+    shown = talk(answers, "I am Alice.", "--session", "a2", context=review_by("background"))
     assert shown.out == "Hello.\n"
     until = time.monotonic() + 20
     while not (found := proposals.list_reviews(place.home)) and time.monotonic() < until:
@@ -349,7 +281,7 @@ def test_agent_has_its_ended_session_reviewed_in_the_background(talk: Talk, plac
 
 
 def test_an_error_of_the_endpoint_is_a_line_of_a_log(talk: Talk, place: Place) -> None:
-    shown = talk(in_turn(Raw(401, '{"error": {"message": "no such key"}}')), "Hello.")
+    shown = talk([Raw(401, '{"error": {"message": "no such key"}}')], "Hello.")
     assert shown.code == 1
     [line] = (Path(place.home.local) / "model.log").read_text().splitlines()
     assert "answers 401: no such key" in line

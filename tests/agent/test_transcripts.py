@@ -65,17 +65,11 @@ def render(body: Json) -> str:
 
 @pytest.mark.parametrize("window", [8192, 16384, 32768, 200_000])
 def test_what_a_model_is_sent(window: int, talk: Talk) -> None:
-    asked: list[Asked] = []
-
-    def rule(each: Asked) -> Say:
-        asked.append(each)
-        return ANSWERS[each.number]
-
-    shown = talk(rule, "I am Alice.", context=f"context: {{max_tokens: {window}}}\n")
+    shown = talk(ANSWERS, "I am Alice.", context=f"context: {{max_tokens: {window}}}\n")
     assert shown.out == "I know nothing else of you yet.\n"
     path = FOLDER / f"{window}.txt"
+    asked = talk.asked
     if RECORD:
-        path.parent.mkdir(exist_ok=True)
         path.write_text(render(asked[-1].body), encoding="utf-8")
     assert render(asked[-1].body) == path.read_text(encoding="utf-8")
     sent = cast("list[dict[str, Json]]", asked[-1].body["tools"])

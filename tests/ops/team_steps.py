@@ -7,21 +7,18 @@ from memfs.store.blocks import Place
 from memfs.team import membership, verbs
 from memfs.team.outbox import TeamOutbox
 from memfs.team.upload import UploadReport, upload
-from memfs.team.verbs import ShareRequest
 
 ME = Origin()
 
 
 def share(place: Place, **request: object) -> verbs.SendOutcome:
-    plan = verbs.plan_sharing(place, ShareRequest(**request))  # type: ignore[arg-type]
+    plan = verbs.plan_sharing(place, **request)  # type: ignore[arg-type]
     return verbs.share(place, plan, ME)
 
 
 def send(place: Place) -> UploadReport:
-    assert place.user
-    return upload(place.user, place.home)
+    return upload(place.store("user"), place.home)
 
 
 def outbox(place: Place) -> TeamOutbox:
-    assert place.user
-    return TeamOutbox(place.user, membership.make_key(place.home.local))
+    return TeamOutbox(place.store("user"), membership.make_key(place.home.local))

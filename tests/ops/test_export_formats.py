@@ -78,9 +78,8 @@ def read_blocks(place: Place) -> dict[str, tuple[str, dict[str, object]]]:
 
 def read_passages(place: Place) -> list[tuple[str, list[tuple[str, object]]]]:
     """Return the text and the front matter of each passage."""
-    assert place.project
     found = []
-    for path in passages.sources(place.project):
+    for path in passages.sources(place.home):
         passage, keys = passages.read(path), blocks.front_matter(passages.read_head(path))
         assert passage
         found.append((passage.text, sorted({"tags": [], **keys}.items())))
@@ -118,7 +117,7 @@ KEYS = st.dictionaries(
 )
 
 
-@examples(60)
+@examples(30)
 @given(
     keys=KEYS,
     pinned=st.booleans(),
@@ -133,7 +132,6 @@ def test_every_key_of_an_owner_comes_back(
 ) -> None:  # fmt: skip
     folder = tmp_path_factory.mktemp("keys")
     here = make_empty_place(folder / "here")
-    assert here.project
     about = {
         "limit": 9000,
         "pinned": pinned,
@@ -141,9 +139,9 @@ def test_every_key_of_an_owner_comes_back(
         "priority": n,
         "tags": ["A b"],
     }
-    put(f"{here.project.root}/blocks/a/b.md", yaml_edit.write("", about | keys, "\n") + text + "\n")
+    put(f"{here.home.root}/blocks/a/b.md", yaml_edit.write("", about | keys, "\n") + text + "\n")
     dated = {"created_at": "2026-05-01T10:00:00Z", "importance": n, "tags": ["A b"], "source": "x"}
-    name = f"{here.project.root}/archive/2026-05/p.md"
+    name = f"{here.home.root}/archive/2026-05/p.md"
     put(name, yaml_edit.write("", dated | keys, "\n") + text + "\n")
     done = convert(here, tool, folder / RESULT.get(tool, "out"))
     assert isinstance(done, Exported)
@@ -157,8 +155,7 @@ def test_every_key_of_an_owner_comes_back(
 
 
 def test_keys_that_a_format_has_no_place_for_are_counted(place: Place, tmp_path: Path) -> None:
-    assert place.project
-    put(f"{place.project.root}/blocks/a.md", "---\ntype: reference\ntitle: A\nx: 1\n---\ntext\n")
+    put(f"{place.home.root}/blocks/a.md", "---\ntype: reference\ntitle: A\nx: 1\n---\ntext\n")
     for tool, number in (("basic-memory", 2), ("markdown", 0)):
         done = convert(place, tool, tmp_path / tool)
         assert isinstance(done, Exported)
@@ -196,14 +193,12 @@ def test_a_secret_is_named_and_nothing_is_written(
 
 
 def test_facts_and_static_entries_are_texts(place: Place, tmp_path: Path) -> None:
-    assert place.project
-    static.write_entry(place.project, "http/limits", "five", "reference", ("http",))
+    static.write_entry(place.home, "http/limits", "five", "reference", ("http",))
     fact = {"id": "f", "statement": "Port is\n7741", "confidence": 0.9, "category": "config"}
     gone = {**fact, "id": "g", "statement": "Port is 1", "status": "superseded"}
-    lines = "".join(
-        json.dumps({**each, "at": "2026-05-01T00:00:00Z"}) + "\n" for each in (fact, gone)
-    )
-    put(f"{place.project.root}/facts/2026-05.jsonl", lines)
+    dated = ({**each, "at": "2026-05-01T00:00:00Z"} for each in (fact, gone))
+    lines = "".join(json.dumps(each) + "\n" for each in dated)
+    put(f"{place.home.root}/facts/2026-05.jsonl", lines)
     convert(place, "server-memory", tmp_path / "m.jsonl")
     found = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()]
     texts = [each["observations"] for each in found if each["entityType"] == "memory passage"]

@@ -13,10 +13,9 @@ from memfs.store import blocks, recall
 from memfs.store.blocks import Place
 from memfs.team import membership, verbs
 from memfs.team.client import TeamError
-from memfs.team.membership import SharedTurns, SharingRules, WithheldSession
+from memfs.team.membership import NamedSession, SharedTurns, SharingRules
 from memfs.team.protocol import hash_origin
 from memfs.team.status import load_status
-from memfs.team.verbs import ShareRequest
 from tests.ops.recorded_sessions import record
 from tests.ops.team_steps import ME, outbox, send, share
 from tests.team.small_server import SmallServer, serve
@@ -26,8 +25,7 @@ TALK = (("user", "which port?"), ("assistant", "7741."), ("user", "thanks"))
 
 
 def rules(place: Place) -> SharingRules:
-    assert place.user
-    found = membership.load_project(place.user, place.home.local)
+    found = membership.load_project(place.store("user"), place.home.local)
     assert found
     return found.rules
 
@@ -76,9 +74,8 @@ def test_joining_again_keeps_the_rules_and_another_project_is_refused(
 
 
 def test_joining_mends_what_is_damaged(joined: Place, server: SmallServer) -> None:
-    assert joined.user
     for folder in ("projects", "servers"):
-        (path,) = Path(joined.user.local, "team", folder).glob("*.json")
+        (path,) = Path(joined.store("user").local, "team", folder).glob("*.json")
         path.write_text("{")
     with pytest.raises(StoreError, match="is damaged"):
         verbs.push(joined)
@@ -109,11 +106,11 @@ def test_the_rules_of_sessions(joined: Place) -> None:
     assert (rules(joined).sessions, rules(joined).withheld) == ([], [])
     share(joined, base="all")
     verbs.unshare(joined, "s2", ME)
-    assert rules(joined).withheld == [WithheldSession("claude", "s2")]
+    assert rules(joined).withheld == [NamedSession("claude", "s2")]
     share(joined, session="s2")
     assert rules(joined).withheld == []
     with pytest.raises(NotFoundError):
-        verbs.plan_sharing(joined, ShareRequest("s9"))
+        verbs.plan_sharing(joined, "s9")
     with pytest.raises(NotFoundError):
         verbs.unshare(joined, "s9", ME)
 
@@ -121,7 +118,7 @@ def test_the_rules_of_sessions(joined: Place) -> None:
 def test_a_plan_changes_nothing(joined: Place, table: TeamTable) -> None:
     record(joined.home, "s1", *TALK)
     before, asked = rules(joined), len(table.pushes)
-    plan = verbs.plan_sharing(joined, ShareRequest(base="all"))
+    plan = verbs.plan_sharing(joined, base="all")
     assert (plan.messages, plan.sessions[0].prompt) == (3, "which port?")
     assert (rules(joined), len(table.pushes)) == (before, asked)
     assert before.shown_at == ""
@@ -154,7 +151,7 @@ def test_what_cannot_be_deleted_stays_joined_and_shares_nothing(
 def test_an_agent_decides_nothing(joined: Place, server: SmallServer) -> None:
     agent = Origin("agent", "claude")
     record(joined.home, "s1", *TALK)
-    plan = verbs.plan_sharing(joined, ShareRequest("s1"))
+    plan = verbs.plan_sharing(joined, "s1")
     for attempt in (
         lambda: verbs.join_project(joined, server.address, "mft_1", agent),
         lambda: verbs.share(joined, plan, agent),

@@ -117,10 +117,8 @@ class World:
         assert {(r["name"][1], r["ordinal"], r["text"]) for r in rows} == self.model.wanted()
         found = outbox(self.place)
         assert found._flight == {}
-        ids = set[bytes]().union(
-            *(found.load_ids((s.host, s.session)) for s in found.list_sessions())
-        )
-        assert ids == {bytes.fromhex(row["id"]) for row in rows}
+        ids = set[str]().union(*(found.load_ids(s.name) for s in found.list_sessions()))
+        assert ids == {row["id"] for row in rows}
         for (_, name), title in self.table.titles.items():
             texts = [text for session, _, text in self.model.wanted() if session == name]
             assert not texts or not title or title in texts
@@ -133,12 +131,11 @@ def test_whatever_happens_the_server_ends_with_what_is_shared(
 ) -> None:
     table = TeamTable()
     server.handle = table.answer
-    assert joined.user
     shutil.rmtree(f"{joined.home.local}/recall", ignore_errors=True)
     Path(joined.home.local, session_outcomes.FILE).unlink(missing_ok=True)
     for name in ("sent", "projects"):
-        shutil.rmtree(f"{joined.user.local}/team/{name}", ignore_errors=True)
-    Path(membership.get_patterns_path(joined.user)).unlink(missing_ok=True)
+        shutil.rmtree(f"{joined.store('user').local}/team/{name}", ignore_errors=True)
+    Path(membership.get_patterns_path(joined.store("user"))).unlink(missing_ok=True)
     verbs.join_project(joined, server.address, "mft_1", ME, project="shop")
     world = World(joined, table)
     for name, *words in steps:

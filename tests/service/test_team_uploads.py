@@ -12,10 +12,9 @@ import pytest
 from memfs.core.records import Origin
 from memfs.store.blocks import Place
 from memfs.team import membership, verbs
+from memfs.team.background import TeamUploads, UploadPace
 from memfs.team.status import load_status
 from memfs.team.upload import run_upload
-from memfs.team.uploader import TeamUploads, UploadPace
-from memfs.team.verbs import ShareRequest
 from tests.hosts.transcript_lines import line
 from tests.ops.recorded_sessions import record
 from tests.service import running
@@ -32,7 +31,7 @@ PORT = (("user", "which port?"), ("assistant", "Port 7741."))
 def joined(place: Place, server: SmallServer) -> Place:
     """A project of which all is shared."""
     verbs.join_project(place, server.address, "mft_1", ME, project="shop")
-    verbs.share(place, verbs.plan_sharing(place, ShareRequest(base="all")), ME)
+    verbs.share(place, verbs.plan_sharing(place, base="all"), ME)
     return place
 
 

@@ -13,19 +13,15 @@ from memfs.store.store_paths import Store
 from memfs.team import membership
 from memfs.team.membership import (
     JoinedProject,
+    NamedSession,
     SharedTurns,
     SharingRules,
     TeamAccount,
-    WithheldSession,
 )
 
 URL = "https://memory.example.com"
 RULES = SharingRules(
-    "all",
-    True,
-    [SharedTurns("claude", "s1", 2, 4, True)],
-    [WithheldSession("codex", "s\udcff")],
-    "x",
+    "all", True, [SharedTurns("claude", "s1", 2, 4, True)], [NamedSession("codex", "s\udcff")], "x"
 )
 PROJECT = JoinedProject("/w/\udcfe/.agent-memory/local", URL, 7, "shop", "writer", RULES)
 ACCOUNT = TeamAccount(URL, "mft_1", "acme", "ada", "/etc/ca.pem", "2027-01-01T00:00:00Z")

@@ -13,7 +13,7 @@ from memfs.team.outbox import SentSession, ServerContact, TeamOutbox
 
 NAME = ("claude", "s1")
 ODD = ("claude", "a/b \u2603")
-ONE, TWO = bytes(range(16)), bytes(range(1, 17))
+ONE, TWO = bytes(range(16)).hex(), bytes(range(1, 17)).hex()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A server of PostgreSQL for all tests of a process, and a team in a new database for each."""
+"""A server of PostgreSQL for all tests of a process, and a team in it that each finds empty."""
 
 from __future__ import annotations
 
@@ -20,8 +20,23 @@ def postgres(request: pytest.FixtureRequest) -> Iterator[Postgres]:
     server.remove()
 
 
+@pytest.fixture(scope="session")
+def shared_team(postgres: Postgres) -> Iterator[Team]:
+    made = Team.make(postgres)
+    yield made
+    made.stop()
+
+
 @pytest.fixture
-def team(postgres: Postgres) -> Iterator[Team]:
+def team(shared_team: Team) -> Team:
+    """A team without members."""
+    shared_team.clear()
+    return shared_team
+
+
+@pytest.fixture
+def own_team(postgres: Postgres) -> Iterator[Team]:
+    """A team with a server and a database of its own, for a test that changes these."""
     made = Team.make(postgres)
     yield made
     made.stop()

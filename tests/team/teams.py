@@ -124,6 +124,17 @@ class Team:
         self.members[login] = Member(self.server.port, token)
         return self.members[login]
 
+    def clear(self) -> None:
+        """Remove all members and what they shared."""
+        with administration.open_administration(self.address) as admin:
+            tables = admin.execute(
+                "SELECT string_agg(oid::regclass::text, ', ') FROM pg_class"
+                " WHERE relnamespace = 'memfs'::regnamespace AND relkind IN ('r', 'p')"
+                " AND NOT relispartition AND relname NOT IN ('team', 'schema_version')"
+            ).fetchall()[0][0]
+            admin.execute(f"TRUNCATE {tables} RESTART IDENTITY".encode())
+        self.members.clear()
+
     def read(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """Read the tables as their owner."""
         with administration.open_administration(self.address) as admin:

@@ -19,7 +19,6 @@ from memfs.team.protocol import PushRequest, RetractRequest, SharedMessage, Shar
 from memfs.team.server import administration
 from tests.examples import examples
 from tests.service import running
-from tests.team.postgres import Postgres
 from tests.team.teams import Member, Team, make_push
 
 pytestmark = pytest.mark.parametrize("postgres", ["vectors"], indirect=True)
@@ -108,20 +107,17 @@ STEPS = st.lists(
 @examples(36)
 @given(steps=STEPS)
 def test_nobodys_words_stand_under_the_name_of_another(
-    postgres: Postgres, steps: list[tuple[str, int, int, int, str]]
+    team: Team, steps: list[tuple[str, int, int, int, str]]
 ) -> None:
-    team = Team.make(postgres)
-    try:
-        play = Play(team)
-        reader = team.add("reader", shop="reader")
-        for each in steps:
-            play.do(*each)
-            for found in find_all(reader):
-                said = {word for word in WORDS if word in json.dumps(found)}
-                assert said <= play.list_words(found["member"])
-        team.check_books()
-    finally:
-        team.stop()
+    team.clear()
+    play = Play(team)
+    reader = team.add("reader", shop="reader")
+    for each in steps:
+        play.do(*each)
+        for found in find_all(reader):
+            said = {word for word in WORDS if word in json.dumps(found)}
+            assert said <= play.list_words(found["member"])
+    team.check_books()
 
 
 @pytest.mark.parametrize("stamps", [(1000, 2000), (2000, 1000)])
@@ -161,56 +157,48 @@ def test_another_members_id_takes_nothing_and_gives_nothing(team: Team) -> None:
     assert team.read("SELECT DISTINCT member FROM message") == [(2,)]
 
 
-def test_a_database_of_the_first_version_is_brought_up_to_date(postgres: Postgres) -> None:
-    team = Team.make(postgres)
-    try:
-        ana, ben = team.add("ana", shop="writer"), team.add("ben", shop="writer")
-        reader = team.add("cleo", shop="reader")
-        ana.push(1, TALK)
-        ben.push(1, ["Who has the port?", "The proxy has port 7741."], first=2)
-        downgrade(team.address)
-        state = administration.set_up(team.address)
-        assert (state.before, state.version) == (1, 2)
-        team.check_books()
-        hits = reader.search([1], QUESTION).body["hits"]
-        assert {(hit["member"], hit["session"]) for hit in hits} == {("ana", "s1")}
-        assert "7741" not in str(find_all(reader))
-        assert "The proxy has port 7741." in ben.find_texts([1], "which port has the proxy")
-        assert ana.push(1, TALK).body["known"] == 2
-        assert ben.push(1, TALK).body["stored"] == 2
-        ids = [each.id for each in make_push(1, TALK).messages]
-        gone = ana.ask("POST", "/v1/retract", RetractRequest(1, 9000, "claude", "s1", ids))
-        assert gone.body["removed"] == 2
-        old = team.read("SELECT text, member, stamp FROM message WHERE at < '2011-01-01'")
-        assert old == [("long ago", 2, 6)]
-        assert team.read("SELECT relname FROM pg_class WHERE relname ~ '^old_'") == []
-        others = "has_function_privilege('public', oid, 'EXECUTE')"  # of logins of before
-        functions = "pg_proc WHERE pronamespace = 'memfs'::regnamespace"
-        assert team.read(f"SELECT proname FROM {functions} AND {others}") == []
-    finally:
-        team.stop()
+def test_a_database_of_the_first_version_is_brought_up_to_date(own_team: Team) -> None:
+    ana, ben = own_team.add("ana", shop="writer"), own_team.add("ben", shop="writer")
+    reader = own_team.add("cleo", shop="reader")
+    ana.push(1, TALK)
+    ben.push(1, ["Who has the port?", "The proxy has port 7741."], first=2)
+    downgrade(own_team.address)
+    state = administration.set_up(own_team.address)
+    assert (state.before, state.version) == (1, 2)
+    own_team.check_books()
+    hits = reader.search([1], QUESTION).body["hits"]
+    assert {(hit["member"], hit["session"]) for hit in hits} == {("ana", "s1")}
+    assert "7741" not in str(find_all(reader))
+    assert "The proxy has port 7741." in ben.find_texts([1], "which port has the proxy")
+    assert ana.push(1, TALK).body["known"] == 2
+    assert ben.push(1, TALK).body["stored"] == 2
+    ids = [each.id for each in make_push(1, TALK).messages]
+    gone = ana.ask("POST", "/v1/retract", RetractRequest(1, 9000, "claude", "s1", ids))
+    assert gone.body["removed"] == 2
+    old = own_team.read("SELECT text, member, stamp FROM message WHERE at < '2011-01-01'")
+    assert old == [("long ago", 2, 6)]
+    assert own_team.read("SELECT relname FROM pg_class WHERE relname ~ '^old_'") == []
+    others = "has_function_privilege('public', oid, 'EXECUTE')"  # of logins of before
+    functions = "pg_proc WHERE pronamespace = 'memfs'::regnamespace"
+    assert own_team.read(f"SELECT proname FROM {functions} AND {others}") == []
 
 
-def test_an_upgrade_that_is_killed_leaves_all_as_it_was(postgres: Postgres) -> None:
-    team = Team.make(postgres)
-    try:
-        ana, _ = team.add("ana", shop="writer"), team.add("ben", shop="writer")
-        ana.push(1, TALK)
-        downgrade(team.address)
-        for table in ("message", "session", "change", "vector"):
-            killed = threading.Thread(target=upgrade_in_vain, args=(team.address,))
-            with administration.open_administration(team.address) as admin:
-                admin.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE".encode())
-                killed.start()
-                running.until(lambda: end_upgrade(team.address))
-                killed.join()
-            assert team.read("SELECT max(number) FROM schema_version") == [(1,)]
-            assert team.read("SELECT count(*) FROM message WHERE claims <> '{}'") == [(3,)]
-        assert administration.set_up(team.address).version == 2
-        team.check_books()
-        assert ana.push(1, TALK).body["known"] == 2
-    finally:
-        team.stop()
+def test_an_upgrade_that_is_killed_leaves_all_as_it_was(own_team: Team) -> None:
+    ana, _ = own_team.add("ana", shop="writer"), own_team.add("ben", shop="writer")
+    ana.push(1, TALK)
+    downgrade(own_team.address)
+    for table in ("message", "session", "change", "vector"):
+        killed = threading.Thread(target=upgrade_in_vain, args=(own_team.address,))
+        with administration.open_administration(own_team.address) as admin:
+            admin.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE".encode())
+            killed.start()
+            running.until(lambda: end_upgrade(own_team.address))
+            killed.join()
+        assert own_team.read("SELECT max(number) FROM schema_version") == [(1,)]
+        assert own_team.read("SELECT count(*) FROM message WHERE claims <> '{}'") == [(3,)]
+    assert administration.set_up(own_team.address).version == 2
+    own_team.check_books()
+    assert ana.push(1, TALK).body["known"] == 2
 
 
 def upgrade_in_vain(address: str) -> None:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC
-from typing import NamedTuple
 
 import msgspec
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -22,24 +21,8 @@ from starlette.routing import Route
 
 from memfs.core.errors import MemfsError, UsageError
 from memfs.ipc.client import VERSION
-from memfs.team.protocol import (
-    HEADER,
-    PREFIX,
-    PROTOCOL,
-    Membership,
-    PurgeReply,
-    PurgeRequest,
-    PushReply,
-    PushRequest,
-    RecallReply,
-    RecallRequest,
-    Refusal,
-    RetractReply,
-    RetractRequest,
-    SearchReply,
-    TeamProject,
-    TeamSearchRequest,
-)
+from memfs.team import protocol
+from memfs.team.protocol import ENDPOINTS, HEADER, PREFIX, PROTOCOL, ApiEndpoint, Refusal
 from memfs.team.server import push_rows, search
 from memfs.team.server.database import (
     DatabaseAwayError,
@@ -110,17 +93,17 @@ class TeamService:
         asked = _decode_body(body, endpoint.takes) if endpoint.takes else None
         ledger = Ledger(self._database, token)
         match asked:
-            case PushRequest():
+            case protocol.PushRequest():
                 self._messages.check(token, len(asked.messages))
                 return self._push(ledger, asked)
-            case RetractRequest():
+            case protocol.RetractRequest():
                 return push_rows.retract(ledger, asked)
-            case PurgeRequest():
-                return ledger.call(PurgeReply, "purge", asked.project)[0]
-            case TeamSearchRequest():
+            case protocol.PurgeRequest():
+                return ledger.call(protocol.PurgeReply, "purge", asked.project)[0]
+            case protocol.TeamSearchRequest():
                 with self._take_turn():
                     return search.search(ledger, asked)
-            case RecallRequest():
+            case protocol.RecallRequest():
                 with self._take_turn():
                     return search.recall(ledger, asked)
             case _:
@@ -139,7 +122,7 @@ class TeamService:
         Ledger(self._database, token).call(str, "check_scope", "metrics")
         return self.metrics.format()
 
-    def _push(self, ledger: Ledger, request: PushRequest) -> PushReply:
+    def _push(self, ledger: Ledger, request: protocol.PushRequest) -> protocol.PushReply:
         ledger.call(str, "check_scope", "push")  # before any work is done for it
         if self._vectors is None:
             self._vectors = self._database.describe()[1]
@@ -150,7 +133,6 @@ class TeamService:
 
     @contextmanager
     def _take_turn(self) -> Iterator[None]:
-        """Wait for a turn. Raises `BusyError` after a while."""
         if not self._turns.acquire(timeout=_WAIT):
             raise BusyError("the server is busy", "try again in a moment")
         try:
@@ -159,31 +141,11 @@ class TeamService:
             self._turns.release()
 
 
-def _get_membership(ledger: Ledger) -> Membership:
+def _get_membership(ledger: Ledger) -> protocol.Membership:
     ((team, member, scopes, expires, projects),) = ledger.call(lambda *row: row, "whoami")
     until = expires.astimezone(UTC).isoformat()[:19] + "Z"
-    found = msgspec.convert(projects, list[TeamProject])
-    return Membership(team, member, scopes, until, VERSION, found)
-
-
-class ApiEndpoint(NamedTuple):
-    """An address: the classes of its request (None: it takes no body) and of its answer."""
-
-    method: str
-    path: str
-    summary: str
-    takes: type | None
-    gives: type
-
-
-ENDPOINTS = (
-    ApiEndpoint("GET", "/v1/me", "Whose token this is, and what it may see", None, Membership),
-    ApiEndpoint("POST", "/v1/push", "Share messages for a project", PushRequest, PushReply),
-    ApiEndpoint("POST", "/v1/retract", "Take messages of yours back", RetractRequest, RetractReply),
-    ApiEndpoint("POST", "/v1/purge", "Remove everything of yours", PurgeRequest, PurgeReply),
-    ApiEndpoint("POST", "/v1/search", "Search projects", TeamSearchRequest, SearchReply),
-    ApiEndpoint("POST", "/v1/recall", "What others' sessions say", RecallRequest, RecallReply),
-)
+    found = msgspec.convert(projects, list[protocol.TeamProject])
+    return protocol.Membership(team, member, scopes, until, VERSION, found)
 
 
 def make_application(service: TeamService) -> Starlette:
@@ -244,7 +206,6 @@ def _make_route(service: TeamService, endpoint: ApiEndpoint) -> Route:
 
 
 def _check_protocol(headers: Mapping[str, str]) -> None:
-    """Raise `OtherProtocolError` for a client of another version."""
     spoken = headers.get(HEADER, "")
     if spoken != str(PROTOCOL):
         newer = spoken.isdecimal() and len(spoken) < 9 and int(spoken) > PROTOCOL
@@ -255,7 +216,6 @@ def _check_protocol(headers: Mapping[str, str]) -> None:
 
 
 def _read_token(headers: Mapping[str, str]) -> str:
-    """Return the token of a request. Raises `TokenError`."""
     kind, _, token = headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer" or not token.startswith(PREFIX) or len(token) > _LONGEST_TOKEN:
         raise TokenError("a token is needed", f"Authorization: Bearer {PREFIX}…")

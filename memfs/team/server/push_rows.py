@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import blake2b
 
+from msgspec.structs import replace
 from psycopg.types.json import Jsonb
 
 from memfs import secrets
