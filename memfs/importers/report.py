@@ -124,7 +124,8 @@ def _print_signs(done: Imported) -> None:
         where = ", ".join(map(str, lines[:_MAX_LINES])) + ("…" if len(lines) > _MAX_LINES else "")
         what = ", ".join(sorted({sign.what for sign in item.signs}))
         noun = "line" if len(lines) == 1 else "lines"
-        text = item.signs[0].text if len(item.signs) == 1 else ""
+        is_export = not (done.files or done.taken)  # other tools' words are not repeated
+        text = item.signs[0].text if is_export and len(item.signs) == 1 else ""
         quoted = f": {layout.shorten(text, 60)}" if text else ""
         console.talk(f"! {item.name}: {what} ({noun} {where}){quoted}")
     if len(items) > _MAX_SIGNS:

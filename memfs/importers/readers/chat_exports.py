@@ -208,26 +208,19 @@ def _note_context(message: Fields, at: str, context: _Context) -> None:
 def _make_texts(context: _Context) -> Iterator[ToolText]:
     at, instructions = context.instructions
     if instructions:
-        heading = "# Custom instructions of ChatGPT"
-        yield ToolText(
-            "custom instructions",
-            "custom instruction",
-            join_sections(heading, instructions),
-            at,
+        text, tags = (
+            join_sections("# Custom instructions of ChatGPT", instructions),
             ("custom-instructions",),
-            importance=7,
-            private=True,
         )
+        named = "custom instructions", "custom instruction"
+        yield ToolText(*named, text, at, tags, 7, private=True)
     at, memories = context.memories
     before, *found = _MEMORY.split(memories)
     days = [(before, "")] if not found else zip(found[1::2], found[::2], strict=True)
     for text, day in days:
         if text.strip():
-            known = " ".join(text.split())[:200]
-            tags = ("saved-memory",)
-            yield ToolText(
-                f"memory {known}", "memory", text.strip(), parse_time(day) or at, tags, private=True
-            )
+            ident, said = f"memory {' '.join(text.split())[:200]}", parse_time(day) or at
+            yield ToolText(ident, "memory", text.strip(), said, ("saved-memory",), private=True)
 
 
 CHATGPT = Importer("chatgpt", partial(_sniff, _CHATGPT, ("mapping",)), _read_chatgpt)
@@ -275,9 +268,8 @@ def _read_conversation(conversation: Fields, number: int) -> Iterator[AnyItem]:
         )
         for index, (file, text) in enumerate(attachments):
             if len(text) > _LONG:
-                heading = f"# {file}" if file else ""
                 source = f"attachment {file} of {name}.{index}"
-                whole = join_sections(heading, text)
+                whole = join_sections(f"# {file}" if file else "", text)
                 yield ToolText(source, "attachment", whole, at, ("attachment",), private=True)
     if messages:
         yield ToolSession(ident, "conversation", tuple(messages), private=True)
@@ -333,28 +325,17 @@ def _read_project(project: Fields) -> Iterator[AnyItem]:
     ident, name = get_text(project, "uuid"), get_text(project, "name")
     instructions = get_text(project, "prompt_template")
     if instructions:
-        description = get_text(project, "description")
-        yield ToolText(
-            f"instructions of {ident}",
-            "instruction",
-            join_sections(f"# {name}", description, instructions),
-            get_time(project, "updated_at", "created_at"),
-            ("project-instructions",),
-            project=name,
-            private=True,
-        )
+        text = join_sections(f"# {name}", get_text(project, "description"), instructions)
+        at, tags = get_time(project, "updated_at", "created_at"), ("project-instructions",)
+        about = f"instructions of {ident}", "instruction", text, at, tags
+        yield ToolText(*about, project=name, private=True)
     for document in list_objects(project, "docs"):
         file = get_text(document, "filename")
         if text := get_text(document, "content"):
-            yield ToolText(
-                f"document {get_text(document, 'uuid') or file}",
-                "document",
-                join_sections(f"# {file}", text),
-                parse_time(document.get("created_at"), project.get("created_at")),
-                ("document",),
-                project=name,
-                private=True,
-            )
+            at = parse_time(document.get("created_at"), project.get("created_at"))
+            named = f"document {get_text(document, 'uuid') or file}", "document"
+            whole = join_sections(f"# {file}", text)
+            yield ToolText(*named, whole, at, ("document",), project=name, private=True)
 
 
 def _read_memory(memory: Fields) -> Iterator[AnyItem]:

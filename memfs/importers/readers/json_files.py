@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -19,7 +20,8 @@ LARGEST = 256 << 20  # bytes of a document that is read whole
 LONGEST = 64 << 20  # characters of one element, or line
 SETTINGS = 16 << 20  # bytes of a file of settings, or of a list of tasks
 _PIECE = 1 << 20
-_SPACE = " \t\r\n"
+_BLANK = "\ufeff \t\r\n"
+_SPACE = re.compile(f"[{_BLANK}]*")
 _DECODER = json.JSONDecoder()
 
 
@@ -27,7 +29,7 @@ def read_head(path: str, size: int = 4096) -> str:
     """Return the beginning of a file as text, "" for a folder or what cannot be read."""
     try:
         with outside.open_stream(path) as handle:
-            return handle.read(size).decode("utf-8", "replace").lstrip("\ufeff" + _SPACE)
+            return handle.read(size).decode("utf-8", "replace").lstrip(_BLANK)
     except OSError:
         return ""
 
@@ -111,8 +113,8 @@ class _Buffer:
     def peek(self) -> str:
         """Return the next character that is no white space, "" at the end."""
         while True:
-            while self._at < len(self._text) and self._text[self._at] in _SPACE + "\ufeff":
-                self._at += 1
+            space = _SPACE.match(self._text, self._at)
+            self._at = space.end() if space else self._at
             if self._at < len(self._text) or not self._fill():
                 return self._text[self._at : self._at + 1]
 

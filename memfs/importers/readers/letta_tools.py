@@ -99,23 +99,13 @@ def _read_passages(path: str) -> Iterator[AnyItem]:
             if row.get("is_deleted") is True:
                 yield OmittedItem("passage", "which were deleted there")
             elif text.strip() and ident:
-                tags, at = parse_list(row.get("tags")), get_time(row, "created_at")
+                tags, at = tuple(parse_list(row.get("tags"))), get_time(row, "created_at")
                 about = get_object(row, "metadata")
-                named = {
-                    "source": text_of(about.get("source")) or None,
-                    **get_object(about, FRONT_MATTER),
-                }
-                importance = about.get("importance")
-                yield ToolText(
-                    ident,
-                    "passage",
-                    text,
-                    at,
-                    tuple(tags),
-                    importance if isinstance(importance, int) else 5,
-                    head=text_files.format_head(named),
-                    own="importance" in about,
-                )
+                named = {"source": text_of(about.get("source")) or None}
+                head = text_files.format_head({**named, **get_object(about, FRONT_MATTER)})
+                number, own = about.get("importance"), "importance" in about
+                importance = number if isinstance(number, int) else 5
+                yield ToolText(ident, "passage", text, at, tags, importance, head=head, own=own)
             else:
                 yield UnreadItem("an element of the list", "it has no text or no id")
 
@@ -270,20 +260,9 @@ def _make_whole_block(
     most = most if 0 < most < _LARGEST else 0
     if most or (pinned and len(value) > DEFAULT_LIMIT):
         most = max(most, len(value))
-    name = labels.normalise(label)
-    return ToolBlock(
-        label=label,
-        noun="block",
-        text=value,
-        description=description,
-        limit=most,
-        read_only=read_only is True,
-        pinned=pinned,
-        tags=tuple(tags),
-        head=head,
-        own=own,
-        private=name.partition("/")[0] == "human",
-    )
+    private = labels.normalise(label).partition("/")[0] == "human"
+    about = label, "block", value, description, most, read_only is True, pinned, tuple(tags)
+    return ToolBlock(*about, private=private, head=head, own=own)
 
 
 def _name_blocks(found: Iterable[tuple[str, ToolBlock]]) -> Iterator[ToolBlock]:

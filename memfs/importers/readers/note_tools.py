@@ -70,19 +70,10 @@ class _Note(NamedTuple):
         )
 
     def make_block(self, label: str, noun: str, **more: Any) -> ToolBlock:
-        block = ToolBlock(
-            label=label,
-            noun=noun,
-            text=self.body,
-            description=self.text("description"),
-            limit=self.limit,
-            read_only=self.meta.get("read_only") is True,
-            pinned=self.meta.get("pinned") is True,
-            tags=tuple(text_files.list_tags(self.meta)),
-            at=self.at,
-            head=self.head,
-        )
-        return replace(block, **more)
+        flags = self.meta.get("read_only") is True, self.meta.get("pinned") is True
+        about = label, noun, self.body, self.text("description"), self.limit, *flags
+        tags = tuple(text_files.list_tags(self.meta))
+        return replace(ToolBlock(*about, tags, at=self.at, head=self.head), **more)
 
 
 def _read_notes(

@@ -139,25 +139,16 @@ def _make_claude_mem(rows: _Rows) -> Iterator[AnyItem]:
 
 def _make_observation(row: Fields) -> AnyItem:
     ident, title = f"observation {row.get('id')}", get_text(row, "title")
-    body = join_sections(
-        get_text(row, "subtitle"),
-        get_text(row, "narrative", "text"),
-        format_items(parse_list(row.get("facts"))),
-    )
+    facts = format_items(parse_list(row.get("facts")))
+    body = join_sections(get_text(row, "subtitle"), get_text(row, "narrative", "text"), facts)
     if not body and not title:
         return UnreadItem(ident, "it says nothing")
-    files = dict.fromkeys(
-        [*parse_list(row.get("files_read")), *parse_list(row.get("files_modified"))]
-    )
-    about = f"Files: {', '.join(files)}" if files else ""
-    return ToolText(
-        ident=ident,
-        noun=get_text(row, "kind") or "observation",
-        text=join_sections(f"# {title}" if title else "", body, about),
-        at=get_time(row, *_DATES),
-        tags=tuple(filter(None, [get_text(row, "type"), *parse_list(row.get("concepts"))])),
-        project=get_text(row, *_OWNERS),
-    )
+    files = [*parse_list(row.get("files_read")), *parse_list(row.get("files_modified"))]
+    about = f"Files: {', '.join(dict.fromkeys(files))}" if files else ""
+    text = join_sections(f"# {title}" if title else "", body, about)
+    noun, at = get_text(row, "kind") or "observation", get_time(row, *_DATES)
+    tags = tuple(filter(None, [get_text(row, "type"), *parse_list(row.get("concepts"))]))
+    return ToolText(ident, noun, text, at, tags, project=get_text(row, *_OWNERS))
 
 
 def _make_summary(row: Fields) -> AnyItem:
@@ -181,13 +172,10 @@ def _list_prompts(
         owner = sessions.get(row.get("session_db_id"), row)
         name = get_text(row, *_NAMES) or get_text(owner, *_NAMES)
         if name and get_text(row, "prompt_text"):
-            yield Identity(name, "", get_text(owner, "project")).make_message(
-                "claude-mem",
-                f"{name}:{row.get('prompt_number') or row.get('id')}",
-                get_time(row, *_DATES),
-                "user",
-                get_text(row, "prompt_text"),
-            )
+            identity = Identity(name, "", get_text(owner, "project"))
+            ident = f"{name}:{row.get('prompt_number') or row.get('id')}"
+            at, text = get_time(row, *_DATES), get_text(row, "prompt_text")
+            yield identity.make_message("claude-mem", ident, at, "user", text)
 
 
 CLAUDE_MEM = RowTool(
@@ -225,15 +213,13 @@ def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
         elif not title and not content:
             yield UnreadItem(f"observation {row.get('id')}", "it says nothing")
         else:
-            yield ToolText(
-                ident=f"observation {row.get('id')}",
-                noun="observation",
-                text=join_sections(f"# {title}" if title else "", content),
-                at=get_time(row, "updated_at", "created_at"),
-                tags=(get_text(row, "type"), get_text(row, "topic_key")),
-                project=get_text(row, "project") or projects.get(get_text(row, "session_id"), ""),
-                private=get_text(row, "scope") == "personal",
-            )
+            text = join_sections(f"# {title}" if title else "", content)
+            at = get_time(row, "updated_at", "created_at")
+            tags = (get_text(row, "type"), get_text(row, "topic_key"))
+            project = get_text(row, "project") or projects.get(get_text(row, "session_id"), "")
+            private = get_text(row, "scope") == "personal"
+            about = f"observation {row.get('id')}", "observation", text, at, tags
+            yield ToolText(*about, project=project, private=private)
     for row in sessions:
         if summary := get_text(row, "summary"):
             ident, at = f"session {get_text(row, 'id')}", get_time(row, "ended_at", "started_at")
@@ -359,15 +345,10 @@ def _make_memory(row: Fields, relations: list[tuple[str, str]], project: str) ->
     if not text.strip():
         return UnreadItem(f"memory {ident}", "it says nothing")
     marks = ["contradicts"] if any(kind == "contradicts" for kind, _ in relations) else []
-    return ToolText(
-        ident=ident,
-        noun="memory",
-        text=join_sections(text, format_items([line for _, line in relations])),
-        at=get_time(row, "created_at"),
-        tags=(get_text(row, "domain"), *parse_list(row.get("tags")), *marks),
-        importance=importance if isinstance(importance, int) else 5,
-        project=project,
-    )
+    text = join_sections(text, format_items([line for _, line in relations]))
+    at, importance = get_time(row, "created_at"), importance if isinstance(importance, int) else 5
+    tags = (get_text(row, "domain"), *parse_list(row.get("tags")), *marks)
+    return ToolText(ident, "memory", text, at, tags, importance, project)
 
 
 def _make_blocks(rows: Iterable[Fields]) -> Iterator[ToolBlock]:
@@ -380,14 +361,10 @@ def _make_blocks(rows: Iterable[Fields]) -> Iterator[ToolBlock]:
             latest[label] = version, row
     for label, (_, row) in latest.items():
         most = row.get("max_tokens")
-        yield ToolBlock(
-            label=label,
-            noun="block",
-            text=text_of(row.get("content")),
-            description=get_text(row, "description"),
-            limit=most * _CHARACTERS if isinstance(most, int) and 0 < most < 1 << 30 else 0,
-            private=get_text(row, "block_type") == "human",
-        )
+        limit = most * _CHARACTERS if isinstance(most, int) and 0 < most < 1 << 30 else 0
+        text, about = text_of(row.get("content")), get_text(row, "description")
+        private = get_text(row, "block_type") == "human"
+        yield ToolBlock(label, "block", text, about, limit, private=private)
 
 
 def _list_said(rows: Iterable[Fields], conversations: Mapping[str, Fields]) -> Iterator[Message]:
