@@ -59,7 +59,7 @@ def list_files(path: str, names: re.Pattern[str]) -> Iterator[tuple[str, _Open]]
             if names.search(info.orig_filename) and not export_format.find_zip_problem(info):
                 found[info.orig_filename] = info
         for name, info in sorted(found.items()):
-            yield name, lambda info=info: MeteredStream(archive.open(info), meter)  # type: ignore[misc]
+            yield name, partial(lambda info: MeteredStream(archive.open(info), meter), info)
 
 
 def _sniff(names: re.Pattern[str], keys: tuple[str, ...], path: str) -> bool:
@@ -212,8 +212,8 @@ def _make_texts(context: _Context) -> Iterator[ToolText]:
             join_sections("# Custom instructions of ChatGPT", instructions),
             ("custom-instructions",),
         )
-        named = "custom instructions", "custom instruction"
-        yield ToolText(*named, text, at, tags, 7, private=True)
+        ident, noun = "custom instructions", "custom instruction"
+        yield ToolText(ident, noun, text, at, tags, importance=7, private=True)
     at, memories = context.memories
     before, *found = _MEMORY.split(memories)
     days = [(before, "")] if not found else zip(found[1::2], found[::2], strict=True)
@@ -327,15 +327,15 @@ def _read_project(project: Fields) -> Iterator[AnyItem]:
     if instructions:
         text = join_sections(f"# {name}", get_text(project, "description"), instructions)
         at, tags = get_time(project, "updated_at", "created_at"), ("project-instructions",)
-        about = f"instructions of {ident}", "instruction", text, at, tags
-        yield ToolText(*about, project=name, private=True)
+        source = f"instructions of {ident}"
+        yield ToolText(source, "instruction", text, at, tags, project=name, private=True)
     for document in list_objects(project, "docs"):
         file = get_text(document, "filename")
         if text := get_text(document, "content"):
             at = parse_time(document.get("created_at"), project.get("created_at"))
-            named = f"document {get_text(document, 'uuid') or file}", "document"
+            source, tags = f"document {get_text(document, 'uuid') or file}", ("document",)
             whole = join_sections(f"# {file}", text)
-            yield ToolText(*named, whole, at, ("document",), project=name, private=True)
+            yield ToolText(source, "document", whole, at, tags, project=name, private=True)
 
 
 def _read_memory(memory: Fields) -> Iterator[AnyItem]:

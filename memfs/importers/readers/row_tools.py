@@ -218,8 +218,8 @@ def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
             tags = (get_text(row, "type"), get_text(row, "topic_key"))
             project = get_text(row, "project") or projects.get(get_text(row, "session_id"), "")
             private = get_text(row, "scope") == "personal"
-            about = f"observation {row.get('id')}", "observation", text, at, tags
-            yield ToolText(*about, project=project, private=private)
+            ident, noun = f"observation {row.get('id')}", "observation"
+            yield ToolText(ident, noun, text, at, tags, project=project, private=private)
     for row in sessions:
         if summary := get_text(row, "summary"):
             ident, at = f"session {get_text(row, 'id')}", get_time(row, "ended_at", "started_at")
