@@ -161,6 +161,8 @@ MODULES = {
     **dict.fromkeys(("create", "delete", "rename"), "edit"),
     **dict.fromkeys(("log", "diff", "blame"), "history"),
     "restore": "undo",
+    "handoff": "last",
+    "recall": "search",
     **dict.fromkeys(("hook", "mcp", "merge-driver"), "programs"),
     "apply": "tools",
     "completion": "help",

@@ -16,7 +16,7 @@ from memfs.store import clock, facts, prompt_log, proposals, standing_rules, tru
 from memfs.store.blocks import Place
 from memfs.store.prompt_log import PromptRecord
 from memfs.store.standing_rules import StandingRule
-from memfs.web import overview
+from memfs.web.pages import home as home_page
 from tests.web.conftest import Answer, Client
 from tests.web.test_search import say
 
@@ -63,7 +63,7 @@ def test_what_is_new_is_so_until_the_next_visit(
 ) -> None:
     def visit(at: str) -> str:
         monkeypatch.setenv("MEMFS_NOW", at)
-        return overview.note_visit(place)
+        return home_page.note_visit(place)
 
     assert visit("2026-05-09T10:00:00Z") == "2026-05-02T10:00:00Z", "the first: the last week"
     assert visit("2026-05-09T10:20:00Z") == "2026-05-02T10:20:00Z"

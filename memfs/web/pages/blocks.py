@@ -46,25 +46,12 @@ def _edit_block(visit: Visit) -> Response:
 
 
 def _render_form(
-    visit: Visit,
-    shown: ShownBlock,
-    text: str,
-    *,
-    refusal: str = "",
-    diff: str = "",
-    reason: str = "",
-    status: int = 200,
+    visit: Visit, shown: ShownBlock, text: str, status: int = 200, **more: str
 ) -> Response:
+    values = {"refusal": "", "diff": "", "reason": "", **more}
+    title = f"Edit {shown.block.label}"
     return visit.render(
-        "block_edit.html",
-        "blocks",
-        f"Edit {shown.block.label}",
-        shown=shown,
-        text=text,
-        refusal=refusal,
-        diff=diff,
-        reason=reason,
-        status=status,
+        "block_edit.html", "blocks", title, shown=shown, text=text, status=status, **values
     )
 
 
