@@ -111,7 +111,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
         monkeypatch.setattr(sys, "argv", ["memfs", *shlex.split(line)])
         code = main.main()
         assert isinstance(stream.buffer, io.BytesIO)
-        text = stream.buffer.getvalue().decode()
+        text = re.sub("\r[^\n\r]*\x1b\\[K", "", stream.buffer.getvalue().decode())  # progress
         return text + (f"(exit code {code})\n" if code else "")
 
     return run

@@ -27,13 +27,13 @@ def test_passages_are_filtered_by_words_tag_and_owner(page: Client, place: Place
     keep(place, "Ana likes tea.", "home", user=True)
     assert "2 passages" in page.get("archive").words
     assert "tea" not in page.get("archive?q=gateway").words
-    assert "gateway" not in page.get("archive?tag=home").words.partition("Keep something")[0]
+    assert "gateway" not in page.get("archive?tag=home").words.partition("Add a passage")[0]
     assert "1 passage" in page.get("archive?tier=user").words
     archive_store.write_passage(place.home, "A gate.", importance=5, tags=(), source="mem0: 1")
     only = page.get("archive?source=MEM0")
     assert "1 passage" in only.words
     assert "from mem0: 1" in only.words
-    assert "passes this filter" in page.get("archive?q=nothing+of+it").words
+    assert "matches this filter" in page.get("archive?q=nothing+of+it").words
 
 
 def test_many_passages_come_in_pages(page: Client, place: Place) -> None:
@@ -71,7 +71,7 @@ def test_a_passage_is_changed_and_removed(page: Client, place: Place) -> None:
 
 def test_something_is_kept(page: Client, place: Place) -> None:
     form = {"text": "A new passage.", "tags": "ops"}
-    assert "it is kept" in page.do("archive", form).words
+    assert "the passage is stored" in page.do("archive", form).words
     assert "in the archive already" in page.do("archive", form).words
     assert len(archive.list_passages(place)) == 1
 
@@ -82,7 +82,7 @@ def test_an_import_is_taken_back(page: Client, place: Place, tmp_path: Path) -> 
     assert "from claude-mem: observation 1 of repo" in shown.words
     ident = shown.text.partition("/archive/imports/")[2].partition("/")[0]
     answer = page.do(f"archive/imports/{ident}/undo")
-    assert "is taken back: 2 passages, 1 message, 1 session removed" in answer.words
+    assert "is undone: 2 passages, 1 message, 1 session removed" in answer.words
     assert not archive.list_passages(place)
 
 
@@ -105,7 +105,7 @@ def test_what_was_changed_since_an_import_stays_and_is_named(
     ident = page.get("archive").text.partition("/archive/imports/")[2].partition("/")[0]
     words = page.do(f"archive/imports/{ident}/undo").words
     assert f"{first.passage.id}.md stays: it was changed since" in words
-    assert "is taken back: 1 passage, 1 message" in words
+    assert "is undone: 1 passage, 1 message" in words
     assert "/archive/imports/" not in page.get("archive").text
     assert page.do(f"archive/imports/{ident}/undo").status == 404
 
@@ -135,7 +135,7 @@ def test_secrets_are_masked_also_where_a_text_is_cut(page: Client, place: Place)
         assert SECRET[:12] not in page.get(path).words
     shown = page.get(f"archive/{found.id}").text.partition("<textarea")
     assert SECRET not in " ".join(re.sub("<[^>]*>", "", shown[0]).split())
-    assert "cannot be saved with it" in shown[0]
+    assert "contains a secret" in shown[0]
 
 
 def test_hostile_passages_are_text(page: Client, place: Place) -> None:

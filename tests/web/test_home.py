@@ -97,7 +97,7 @@ def test_selected_items_are_accepted_and_dismissed(page: Client, place: Place) -
     picked = [f"pick:{each.id}" for each in some[:2]]
     done = page.do("attention", {**dict.fromkeys([*picked, "pick:gone"], "1"), "to": "dismiss"})
     assert "dismissed: 2 facts" in done.words
-    assert "this does not wait any more" in done.words
+    assert "this is already decided" in done.words
     assert [each.status for each in facts.load_facts(place.home).values()] == [
         "rejected", "rejected", "active",
     ]  # fmt: skip
@@ -111,7 +111,7 @@ def test_what_is_dismissed_does_not_come_back(page: Client, place: Place) -> Non
     ident = find_id(place, "rule")
     assert "dismissed: never use" in decide(page, "dismiss", ident).words
     assert "Nothing waits for you." in page.get("attention").words
-    assert "does not wait any more" in decide(page, "accept", ident).words
+    assert "is already decided" in decide(page, "accept", ident).words
 
 
 def test_what_a_block_refuses_is_told_and_stays(page: Client, place: Place) -> None:

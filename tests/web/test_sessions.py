@@ -60,7 +60,7 @@ def test_an_outcome_is_said(page: Client, place: Place) -> None:
 def test_a_session_is_forgotten_after_a_yes(page: Client, place: Place) -> None:
     say(place, "Fix the gateway.", "Fixed.")
     asked = page.do("sessions", {"pick:claude/s-1": "1", "to": "forget"})
-    assert "Forget this session? They leave recall" in asked.words
+    assert "Forget this session? This removes them from recall" in asked.words
     assert "cannot be undone" in asked.words
     (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)
     assert sessions.list_sessions(place)
@@ -76,7 +76,7 @@ def test_many_are_forgotten_by_conditions_but_for_starred_ones(page: Client, pla
     say(place, "Draw it.", session="c-1", host="codex")
     answer = page.do("sessions?host=claude", {"pick:claude/s%2F0": "1", "to": "star"})
     assert "starred: Fix 0" in answer.words
-    assert "3 sessions of these conditions" in answer.words
+    assert "3 sessions that match" in answer.words
     asked = page.get("sessions/forget?host=claude&period=April+2026")
     assert "Forget 2 sessions? 1 starred session stays." in asked.words
     (names,) = re.findall(r'name="sessions" value="([^"]*)"', asked.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.pager import paged
+from memfs.cli.console import paged
 from memfs.core.escaping import flatten_text, make_plain
 from memfs.core.formats import format_time
 from memfs.ops import recent_prompts as op

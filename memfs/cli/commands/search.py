@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from memfs.cli import console, layout, options
+from memfs.cli.console import paged
 from memfs.cli.layout import print_messages
-from memfs.cli.pager import paged
 from memfs.cli.progress import stoppable_stages
 from memfs.core import parts
 from memfs.core.errors import UsageError
@@ -177,7 +177,6 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
 def _print_page(
     found: Sequence[Hit | SessionHit], query: str, first: int, total: int, page: int, *, full: bool
 ) -> None:
-    """Print hits from number `first` on, and at a terminal which of how many these are."""
     for number, each in enumerate(found, first):
         if isinstance(each, Hit):
             _show_hit(number, each, query, full=full)
@@ -215,7 +214,6 @@ def _open(place: Place, found: Hit | SessionHit, *, full: bool, as_json: bool) -
 
 
 def _open_file(place: Place, hit: Hit) -> None:
-    """Print the lines of a file around a hit, numbered; those of the hit are marked."""
     from memfs.ops import source  # with all that reads files
 
     lines = source.read_lines(place, hit, _AROUND)
@@ -253,7 +251,6 @@ def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:
 
 
 def _list_head(hit: Hit) -> list[str]:
-    """Return what is told of a hit before its text."""
     if hit.location:
         return [hit.location, f"source {hit.label}", str(hit.metadata.get("heading") or "")]
     if hit.kind == "commit":
@@ -272,7 +269,6 @@ def _print_head(number: int, head: str) -> None:
 
 
 def _print_aside(text: str) -> None:
-    """Print what stands beside a hit, wrapped and grey."""
     console.echo(console.style(layout.wrap(flatten_text(text), 5), "bright_black"))
 
 

@@ -7,9 +7,8 @@ import sys
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import LABEL
-from memfs.cli.options import split_version
-from memfs.cli.pager import paged
+from memfs.cli.console import paged
+from memfs.cli.options import LABEL, split_version
 from memfs.core.brief_layout import units
 from memfs.core.escaping import flatten_text
 from memfs.ops import show as op

@@ -100,7 +100,7 @@ def _decide_items(visit: Visit) -> Response:
     done: list[ReviewItem] = []
     for ident in picked if what in _DONE else ():
         if ident not in known:
-            visit.say("this does not wait any more: it was decided, or is so no more", "refused")
+            visit.say("this is already decided, or no longer true", "refused")
             continue
         try:
             named = _decide(visit, known[ident], accept=what == "accept")
