@@ -122,7 +122,6 @@ def _open(path: str, flags: int) -> int:
 
 
 def _walk_to(path: str, flags: int) -> int:
-    """Open a path part by part, each beside the one before it."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if os.pardir in parts or not path.startswith("/"):
         raise OSError(errno.EINVAL, "it is not an absolute path", path)
@@ -239,13 +238,13 @@ def entries(folder: str) -> list[tuple[str, bool]]:
     """
     return [
         (entry.name, is_folder)
-        for entry in scan(folder)
+        for entry in scan_folder(folder)
         if (is_folder := entry.is_dir(follow_symlinks=False))
         or entry.is_file(follow_symlinks=False)
     ]
 
 
-def scan(folder: str) -> "Iterator[os.DirEntry[str]]":
+def scan_folder(folder: str) -> "Iterator[os.DirEntry[str]]":
     """Yield all entries of a folder, which stays open meanwhile. Raises as `entries`."""
     handle = open_folder(folder)
     try:

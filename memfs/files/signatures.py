@@ -54,7 +54,7 @@ def sign_files(folder: str) -> dict[str, str] | None:
     """
     found = {}
     try:
-        for entry in files.scan(folder):
+        for entry in files.scan_folder(folder):
             if entry.is_file(follow_symlinks=False):
                 found[entry.name] = sign_exactly(entry.stat(follow_symlinks=False))
             elif not entry.is_dir(follow_symlinks=False):
@@ -76,7 +76,7 @@ def sign_tree(top: str, left_out: str, many: str) -> str:
     while waiting:
         folder, levels, alone = waiting.pop()
         try:
-            for entry in files.scan(folder):
+            for entry in files.scan_folder(folder):
                 is_folder = entry.is_dir(follow_symlinks=False)
                 skipped = folder == top and entry.name.startswith(left_out)
                 if skipped or (alone and not is_folder):

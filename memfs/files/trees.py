@@ -78,16 +78,15 @@ def list_times(folder: str) -> list[tuple[int, str]]:
     """
     return [
         (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name)
-        for entry in (files.scan(folder) if files.is_folder(folder) else ())
+        for entry in (files.scan_folder(folder) if files.is_folder(folder) else ())
         if entry.is_file(follow_symlinks=False)
     ]
 
 
 def _list_others(folder: str) -> list[tuple[str, str]]:
-    """List (name, kind) of the entries of a folder that are neither file nor folder, sorted."""
     return sorted(
         (entry.name, _KINDS.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "no file"))
-        for entry in files.scan(folder)
+        for entry in files.scan_folder(folder)
         if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
     )
 

@@ -1,9 +1,4 @@
-"""What memory says about the file or command of an assistant's own tool. Hot path.
-
-A block with `paths` is given once when a matching file is read or edited. One with `enforce` has
-the assistant refuse a command or a write, or ask the person: only where a person accepted exactly
-that (`memfs trust`). Most calls match nothing.
-"""
+"""What memory says about the file or command of an assistant's own tool. Hot path."""
 
 import os
 import time
