@@ -200,12 +200,3 @@ def test_what_others_changed_is_not_decided_in_a_browser(page: Client, place: Pl
     assert not place.project.trusted
     assert page.get("home").status == 200
     assert not Path(place.home.local, "visited").exists()
-
-
-def test_a_page_that_only_reads_decides_and_notes_nothing(read_only: Client, place: Place) -> None:
-    state_rules(place, RULES[0])
-    assert '<form method="post"' not in read_only.get("attention").text
-    assert read_only.get("home").status == 200
-    assert not Path(place.home.local, "visited").exists()
-    form = {"one": f"accept {find_id(place, 'rule')}"}
-    assert read_only.post("attention", form).status == 403

@@ -43,13 +43,6 @@ def test_a_long_session_comes_in_pages_with_find_and_jumps(page: Client, place: 
     assert "Turn 450" in page.get("sessions/claude/s-1?turn=226").words
 
 
-def test_tools_are_folded_and_secrets_masked(page: Client, place: Place) -> None:
-    say(place, f"<script>alert(1)</script> {SECRET}", "Fine.")
-    text = page.get("sessions/claude/s-1").text
-    assert SECRET not in text
-    assert "<script>alert" not in text
-
-
 def test_an_outcome_is_said(page: Client, place: Place) -> None:
     say(place, "Fix the gateway.", "Fixed.")
     answer = page.do("sessions/claude/s-1/outcome", {"how": "worked", "why": "tests pass"})
@@ -112,14 +105,6 @@ def test_a_title_and_a_star_are_given_and_taken(page: Client, place: Place) -> N
     page.do("sessions/claude/s-1", {"title": ""})
     (found,) = sessions.list_sessions(place)
     assert (found.starred, found.title) == (False, "Fix the gateway")
-
-
-def test_a_page_that_only_reads_offers_no_change(read_only: Client, place: Place) -> None:
-    say(place, "Fix the gateway.", "Fixed.")
-    for path in ("sessions", "sessions/claude/s-1"):
-        assert 'method="post"' not in read_only.get(path).text
-    assert read_only.post("sessions/forget", {"sessions": "claude/s-1"}).status == 403
-    assert sessions.list_sessions(place)
 
 
 def test_markdown_is_rendered_without_what_a_browser_would_fetch_or_run(

@@ -53,7 +53,7 @@ def test_a_week_is_clicked(visitor: Visitor, week: Place, scripts: bool) -> None
 
     visit.go("facts")
     page.get_by_role("link", name="decide it").click()
-    page.locator(":target").get_by_role("button", name="Take it into system_rules").click()
+    page.locator(":target").get_by_role("button", name="Add it to system_rules").click()
     expect(page.get_by_role("status").first).to_contain_text("accepted: The gateway times out")
 
     assert week.project
