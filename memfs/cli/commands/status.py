@@ -188,19 +188,9 @@ def _render_rows(found: Status) -> list[tuple[str, ...]]:
         ("TIER", "LABEL", "USED", "", "VERSION", "CONTENT", "FRESHNESS", "STATE")
     ]
     for state in found.blocks:
-        share = state.block.chars / state.block.limit
-        rows.append(
-            (
-                state.block.tier,
-                state.block.label,
-                layout.bar(share),
-                f"{share:.0%}",
-                str(state.version),
-                state.content,
-                state.freshness,
-                state.sync,
-            )
-        )
+        block, share = state.block, state.block.chars / state.block.limit
+        used = (layout.bar(share), f"{share:.0%}", str(state.version))
+        rows.append((block.tier, block.label, *used, state.content, state.freshness, state.sync))
     return rows
 
 
