@@ -11,10 +11,10 @@ import click
 import msgspec
 
 from memfs.cli import console, layout, options
-from memfs.cli.completion import CompletedType
+from memfs.cli.console import paged
 from memfs.cli.group import CommandGroup
 from memfs.cli.layout import format_age, format_size
-from memfs.cli.pager import paged
+from memfs.cli.options import CompletedType
 from memfs.core.errors import RejectedError, StoreError, UsageError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count, format_day

@@ -100,7 +100,6 @@ def command(
 def _sync_user(
     remote: str | None, sessions: bool | None, *, remove: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Sync the user's store with its remote, or forget that."""
     place = options.place(untrusted=True)
     if remove:
         done = sync_user.stop(place)
@@ -174,7 +173,6 @@ def _renew_merged() -> None:
 def _print_plans(
     found: list[op.Plan], names: tuple[str, ...], *, dry_run: bool, check: bool, as_json: bool
 ) -> None:
-    """Print the outcome for each file, done or planned."""
     if as_json:
         console.as_json(
             [

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import click
 
 from memfs.cli import console, layout, options
-from memfs.cli.pager import open_pager
+from memfs.cli.console import open_pager
 from memfs.core.errors import RejectedError
 from memfs.core.escaping import flatten_text
 from memfs.core.formats import format_count
@@ -99,7 +99,6 @@ def _decide(place: Place, *, yes: bool, as_json: bool) -> None:
 
 
 def _decide_rules(place: Place, rules: tuple[tuple[str, str], ...], *, yes: bool) -> None:
-    """Decide on what blocks of the user's own store enforce, where there is no project."""
     _require_person()
     _show_rules(rules)
     if not yes:
