@@ -1,7 +1,4 @@
-"""What of the sessions in recall is shared with a team, computed from the rules of its user.
-
-Nothing is queued: a message is shared as long as recall has it and the rules name it.
-"""
+"""What of the sessions in recall is shared with a team by the rules now: nothing is queued."""
 
 from __future__ import annotations
 
@@ -125,10 +122,6 @@ class SharedScope:
             ranges.append((0, 0, rules.tools))
         solved = self._solved.get(name[1], ())
         return SessionChoice(tuple(sorted(ranges)), solved) if ranges or solved else None
-
-    def select(self, path: str, choice: SessionChoice) -> Selection:
-        """Return what reads the shared messages of a recall file."""
-        return Selection(path, choice, self.patterns)
 
     def sign_choice(self, choice: SessionChoice) -> str:
         """Return a hash of all that decides on what is shared of a session."""

@@ -1,8 +1,4 @@
-"""Upload what is shared with a team, and take back what is not any more: one run.
-
-A run compares what the rules share with the ids that the server has, and sends the difference. It
-may be killed at any moment, and lose any answer: the next one ends with the same.
-"""
+"""One upload: the difference between what is shared with a team and what its server has."""
 
 from __future__ import annotations
 
@@ -20,22 +16,10 @@ from memfs.files import logs, signatures
 from memfs.ipc.client import VERSION
 from memfs.store import clock, lock, message_records, store_paths
 from memfs.store.store_paths import Store
-from memfs.team import membership
+from memfs.team import membership, protocol
 from memfs.team.client import TeamClient, TeamError
 from memfs.team.membership import JoinedProject, SessionName
 from memfs.team.outbox import SentSession, ServerContact, TeamOutbox
-from memfs.team.protocol import (
-    MOST_BYTES,
-    MOST_IDS,
-    MOST_MESSAGES,
-    Membership,
-    PushReply,
-    PushRequest,
-    RetractReply,
-    RetractRequest,
-    SharedMessage,
-    SharedSession,
-)
 from memfs.team.sharing import Selection, SessionChoice, SharedScope, make_storable
 from memfs.team.status import find_store
 
@@ -60,8 +44,9 @@ class _RulesChangedError(Exception):
 def upload(user: Store, store: Store, wait: float = lock.WAIT) -> UploadReport:
     """Send what is shared of a store's recall, and take back what is not any more.
 
-    `wait` is how long another process that does it is waited for. The contact is noted, whatever
-    comes of it. Raises `TeamError`, `LockedError` and `StoreError`; what was sent before stays.
+    It may be killed at any moment, and lose any answer: the next one ends with the same. `wait` is
+    how long another process that does it is waited for. The contact is noted, whatever comes of it.
+    Raises `TeamError`, `LockedError` and `StoreError`; what was sent before stays.
     """
     project = membership.load_project(user, store.local)
     if project is None:
@@ -115,7 +100,7 @@ class _Session:
     is_told: bool = False  # a message went, and branch and title with it
 
 
-_Outgoing = tuple[_Session, SharedMessage]
+_Outgoing = tuple[_Session, protocol.SharedMessage]
 
 
 class _Run:
@@ -177,7 +162,7 @@ class _Run:
         is_same = sent.rules == rules and not flight
         if is_same and sent.signature == str(sign):
             return
-        selection = self._scope.select(path, choice)
+        selection = Selection(path, choice, self._scope.patterns)
         # What was solved may be another message once there are more.
         is_longer = is_same and not choice.solved and _only_grew(path, sent, sign)
         if is_longer:
@@ -211,10 +196,9 @@ class _Run:
         )
         self._finish(session)
 
-    def _add(self, session: _Session, message: SharedMessage) -> None:
-        """Add a message to the next batch, and send that when it is full."""
+    def _add(self, session: _Session, message: protocol.SharedMessage) -> None:
         size = len(message.text.encode())
-        if len(self._batch) == MOST_MESSAGES or self._bytes + size > MOST_BYTES:
+        if len(self._batch) == protocol.MOST_MESSAGES or self._bytes + size > protocol.MOST_BYTES:
             self._push()
         self._batch.append((session, message))
         session.waiting.add(message.id)
@@ -222,7 +206,6 @@ class _Run:
         self._bytes += size
 
     def _push(self) -> None:
-        """Send the batch, if there is one."""
         batch, self._batch, self._bytes = self._batch, [], 0
         if batch:
             self._push_or_split(batch)
@@ -245,7 +228,6 @@ class _Run:
             self._note_answer([session], {session.name: {message.id}})
 
     def _push_batch(self, batch: list[_Outgoing]) -> None:
-        """Send a batch, and note what the server acknowledged."""
         client = self._open_client()
         sessions = list({session.name: session for session, _ in batch}.values())
         ids = {each.name: {m.id for s, m in batch if s is each} for each in sessions}
@@ -255,11 +237,13 @@ class _Run:
         shared = []
         for each in sessions:
             host, ident = map(make_storable, each.name)
-            shared.append(SharedSession(host, ident, each.selection.branch, each.selection.title))
+            shared.append(
+                protocol.SharedSession(host, ident, each.selection.branch, each.selection.title)
+            )
         messages = [replace(message, of=places[session.name]) for session, message in batch]
         stamp = self._outbox.take_stamp(ids)
-        request = PushRequest(self._project.id, stamp, VERSION, shared, messages)
-        reply = client.ask(PushReply, request)
+        request = protocol.PushRequest(self._project.id, stamp, VERSION, shared, messages)
+        reply = client.ask(protocol.PushReply, request)
         self._reached = clock.now()
         self._report.stored += reply.stored
         self._report.known += reply.known + reply.retracted
@@ -281,7 +265,6 @@ class _Run:
             self._finish(session)
 
     def _finish(self, session: _Session) -> None:
-        """Note that a session was compared, once all of it was read and acknowledged."""
         if session.after is not None and not session.waiting:
             self._outbox.save_session(session.after)
 
@@ -298,15 +281,15 @@ class _Run:
         """
         client = self._open_client()
         self._invalidate(name)
-        listed, step = sorted(ids), max(1, len(ids)) if whole else MOST_IDS
+        listed, step = sorted(ids), max(1, len(ids)) if whole else protocol.MOST_IDS
         for first in range(0, max(1, len(listed)), step):
             some = listed[first : first + step]
             stamp = self._outbox.take_stamp({name: {*some}})
             self._outbox.replace_ids(name, self._outbox.load_ids(name).difference(some))
             host, ident = map(make_storable, name)
             named = [] if whole else some
-            request = RetractRequest(self._project.id, stamp, host, ident, named)
-            self._report.removed += client.ask(RetractReply, request).removed
+            request = protocol.RetractRequest(self._project.id, stamp, host, ident, named)
+            self._report.removed += client.ask(protocol.RetractReply, request).removed
             self._reached = clock.now()
             self._outbox.land(name, some)
         if [each for each in ids if self._refusals.pop(each, "")]:
@@ -321,7 +304,9 @@ class _Run:
             raise _RulesChangedError
         if self._client is None:
             client = self._client = open_client(self._user, self._project.address)
-            if all(each.id != self._project.id for each in client.ask(Membership).projects):
+            if all(
+                each.id != self._project.id for each in client.ask(protocol.Membership).projects
+            ):
                 raise TeamError(
                     f"you have no access to {self._project.name} any more",
                     "ask whoever runs the team's server",

@@ -7,8 +7,6 @@ import time
 from pathlib import Path
 from typing import cast
 
-import pytest
-
 from memfs.agent import configured_model
 from memfs.agent.loop import LoopLimits
 from memfs.agent.session import AgentSession
@@ -46,32 +44,14 @@ def test_a_chain_of_three_calls_runs_and_ends_in_text(talk: Talk, place: Place) 
     assert "4 of 2,000 calls, 440 of 10,000,000 tokens; today 4 of 5,000 calls" in shown.err
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        (
-            Tool("core_memory_apend", {"label": "human", "content": "x"}),
-            "error: there is no tool 'core_memory_apend'; did you mean core_memory_append",
-        ),
-        (
-            Tool("core_memory_append", '{"label": "human", "content": '),
-            "error: the arguments of core_memory_append have to be an object",
-        ),
-        (Tool("core_memory_append", {"label": "human"}), "error: core_memory_append needs content"),
-        (
-            Tool("core_memory_append", {"label": "rules", "content": "x"}),
-            "error: cannot append 'rules': it is read-only",
-        ),
-    ],
-)
-def test_a_call_that_cannot_be_done_is_corrected(
-    wrong: Tool, told: str, talk: Talk, place: Place, memfs: Run
-) -> None:
+def test_a_block_that_is_read_only_is_not_written(talk: Talk, place: Place, memfs: Run) -> None:
     memfs("create", "rules", "--description", "What holds.")
     path = Path(blocks.get(place, "rules").path)
     path.write_text(path.read_text().replace("read_only: false", "read_only: true"))
-    shown = talk([Say("", (wrong,)), Say("Done.", (append("Name: Alice"),))], "I am Alice.")
+    answers = (Say("", (append("x", "rules"),)), Say("Done.", (append("Name: Alice"),)))
+    shown = talk(answers, "I am Alice.")
     assert (shown.code, shown.out) == (0, "Done.\n")
+    told = "error: cannot append 'rules': it is read-only"
     assert talk.asked[1].results[0].startswith(told)
     assert value(place, "human") == "Name: Alice"
 
@@ -175,19 +155,6 @@ def test_secrets_and_private_words_are_not_written_down(talk: Talk, place: Place
     assert "My key is [redacted" in kept
     assert key not in kept
     assert "I am ill" not in kept
-
-
-def test_another_task_pages_the_scratch_block_out(talk: Talk, place: Place, memfs: Run) -> None:
-    note = append("The retry test of the payment client needs a fake clock.", "working")
-    talk([Say("Noted.", (note,))], "Fix the retry test.", "--session", "one")
-    here = Place(place.project, place.user, "one")
-    assert blocks.get(here, "working").value
-    shown = talk([Say("Sure.")], "New task: paint the banner green.", "--session", "one")
-    assert shown.code == 0
-    found = blocks.get(here, "working")
-    assert (found.value, found.paged_out) == ("", True)
-    entry = json.loads(memfs("log", "working", "--session", "one", "--json").out)[0]
-    assert entry["op"] == "page-out"
 
 
 def test_notes_that_have_nothing_to_do_with_the_talk_any_more_are_paged_out(

@@ -29,10 +29,7 @@ SESSIONS = {
 SHARE, UNSHARE = "team share --project -y", "team unshare --project"
 NAMES = list(SESSIONS)
 FORGOTTEN, UNSHARED, OF_BOTH = "s03", "s05", ("s00", "s01")
-BATCH, REQUEST = (
-    0.08,
-    0.03,
-)  # seconds: somewhat more than a push, and than a retraction, takesCLIENT, SERVER = "client", "server"
+BATCH, REQUEST = 0.08, 0.03  # seconds: somewhat more than a push, and than a retraction, takes
 CLIENT, SERVER = "client", "server"
 PUSH = ("team", "push")
 _ID = 16  # bytes
