@@ -7,7 +7,7 @@ import importlib
 import re
 import tomllib
 
-from tests.test_house import ROOT, parse
+from tests.test_house import ROOT, nodes, parse
 
 PACKAGE = ROOT / "memfs"
 PATHS = sorted(PACKAGE.rglob("*.py"))
@@ -99,8 +99,8 @@ def test_the_contract_the_rooms_and_the_guide_tell_the_same_floors() -> None:
 
 def test_what_a_program_in_a_string_imports_is_there() -> None:
     """Processes of our own begin with one: no type checker sees what it names."""
-    nodes = (node for path in PATHS for node in ast.walk(parse(path)))
-    for text in (str(node.value) for node in nodes if isinstance(node, ast.Constant)):
+    inside = (node for path in PATHS for node in nodes(path))
+    for text in (str(node.value) for node in inside if isinstance(node, ast.Constant)):
         for module, name in re.findall(r"^from (memfs[\w.]*) import (\w+)$", text, re.MULTILINE):
             found = importlib.import_module(f"{module}.{name}")
             for function in re.findall(rf"^{name}\.(\w+)\(", text, re.MULTILINE):

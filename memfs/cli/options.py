@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 
@@ -69,31 +70,28 @@ def home() -> str:
     return os.path.expanduser("~")
 
 
-def session_option(function: Callable[..., object]) -> Callable[..., object]:
-    """Add `--session`."""
-    return click.option(
-        "--session",
-        default="",
-        metavar="ID",
-        help="The session that owns the scratch block `working`.",
-    )(function)
+Decorator = Callable[[Callable[..., object]], Callable[..., object]]
+
+session_option = click.option(
+    "--session", default="", metavar="ID", help="The session that owns the scratch block `working`."
+)
+reason_option = click.option(
+    "-m", "--reason", default="", metavar="TEXT", help="The reason, for the history."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+tag_option = click.option(
+    "-t", "--tag", multiple=True, metavar="TAG", help="A tag; may be given several times."
+)
 
 
-def reason_option(function: Callable[..., object]) -> Callable[..., object]:
-    """Add `--reason`."""
-    return click.option(
-        "-m", "--reason", default="", metavar="TEXT", help="The reason, for the history."
-    )(function)
-
-
-def json_option(function: Callable[..., object]) -> Callable[..., object]:
-    """Add `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+def add_options(*options: Decorator) -> Decorator:
+    """Return a decorator that adds several options, in their order."""
+    return lambda function: functools.reduce(lambda done, add: add(done), options[::-1], function)
 
 
 def number_option(
     *names: str, help: str, default: int | None = None, least: int = 1, most: int | None = None
-) -> Callable[[Callable[..., object]], Callable[..., object]]:
+) -> Decorator:
     """Add an option that takes a whole number from `least` to `most`."""
     return click.option(
         *names,
@@ -104,29 +102,21 @@ def number_option(
     )
 
 
-def tag_option(function: Callable[..., object]) -> Callable[..., object]:
-    """Add `--tag`."""
-    return click.option(
-        "-t", "--tag", multiple=True, metavar="TAG", help="A tag; may be given several times."
-    )(function)
-
-
-def yes_option(help: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
+def yes_option(help: str) -> Decorator:
     """Add `--yes`, which only leaves out a question."""
     return click.option("-y", "--yes", is_flag=True, help=help)
 
 
-def count_option(
-    default: int, help: str, least: int = 1, most: int | None = None
-) -> Callable[[Callable[..., object]], Callable[..., object]]:
+def count_option(default: int, help: str, least: int = 1, most: int | None = None) -> Decorator:
     """Add `-n`: how many are shown."""
     return number_option("-n", "count", help=help, default=default, least=least, most=most)
 
 
-def host_option(*, multiple: bool) -> Callable[[Callable[..., object]], Callable[..., object]]:
+def host_option(name: str = "host", *, multiple: bool = False) -> Decorator:
     """Add `--host`: the assistants whose sessions are meant."""
     return click.option(
         "--host",
+        name,
         multiple=multiple,
         type=click.Choice(hosts.RECORDED),
         metavar="NAME",
@@ -134,19 +124,24 @@ def host_option(*, multiple: bool) -> Callable[[Callable[..., object]], Callable
     )
 
 
-def confirm_own_store(place: Place) -> None:
-    """Where there is no project store, say that the user's own is meant; ask at a terminal."""
-    if place.project:
-        return
-    folder = shorten_path(place.home.root)
-    if not console.can_ask():
+def find_target(*, user: bool = False) -> Place:
+    """Return the place to write to: of the project, or with `user` the user's own store.
+
+    Where there is no project store, say that the user's own is meant; ask at a terminal.
+    """
+    found = place()
+    if user or found.project:
+        return found
+    folder = shorten_path(found.home.root)
+    if console.can_ask():
+        console.talk("there is no project store here (memfs init makes one)")
+        click.confirm(f"Write into your own store, {folder}?", default=True, abort=True, err=True)
+    else:
         console.talk(f"this goes into your own store, {folder}: there is no project store here")
-        return
-    console.talk("there is no project store here (memfs init makes one)")
-    click.confirm(f"Write into your own store, {folder}?", default=True, abort=True, err=True)
+    return found
 
 
-_OPTIONS = (
+block_options = add_options(
     click.option("--description", metavar="TEXT", help="The purpose of the block."),
     number_option("--limit", help="Characters at most."),
     click.option(
@@ -165,11 +160,11 @@ _OPTIONS = (
 )
 
 
-def block_options(function: Callable[..., object]) -> Callable[..., object]:
-    """Add `--description`, `--limit`, `--pin`, `--tag` and `--priority`."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+def confirm(question: str, refusal: str, hint: str) -> None:
+    """Ask before something goes. Raises `UsageError` where there is no terminal."""
+    if not console.can_ask():
+        raise UsageError(refusal, hint)
+    click.confirm(question, abort=True, err=True)
 
 
 def split_version(label: str) -> tuple[str, str]:

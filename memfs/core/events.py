@@ -26,24 +26,8 @@ class Event:
     """
 
     __slots__ = (
-        "again",
-        "agent",
-        "answer",
-        "call",
-        "command",
-        "cwd",
-        "files",
-        "host",
-        "kind",
-        "late",
-        "local",
-        "name",
-        "opened",
-        "prompt",
-        "session",
-        "source",
-        "tools",
-        "transcript",
+        *("again", "agent", "answer", "call", "command", "cwd", "files", "host", "kind", "late"),
+        *("local", "name", "opened", "prompt", "session", "source", "tools", "transcript"),
     )
 
     def __init__(

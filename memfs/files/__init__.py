@@ -1,10 +1,7 @@
 """Floor 2: the one way to open a file below a store. Hot path.
 
-Every path here is absolute and real: a link in any part of it is refused, also one that somebody
-puts there meanwhile, because what was opened is compared with what was asked for. Regular files
-alone are opened, no open blocks (a FIFO, a device), and reads have a limit. Files that are not
-below a store are opened by `outside`; `atomic` writes files whole, `logs` are files that grow,
-`trees` whole folders.
+Every path is absolute and real: a link in any part is refused, also one put there meanwhile. Only
+regular files are opened, no open blocks, and reads have a limit.
 """
 
 import errno
@@ -14,20 +11,17 @@ from memfs.core.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
 READ_CAP = 8 << 20  # bytes; no block, passage or config of a person is larger
 
 KIND, FILE, FOLDER, LINK = 0o170000, 0o100000, 0o040000, 0o120000  # of a mode
-BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 # macOS refuses a link in any part of a path by itself.
 _ANYWHERE = getattr(os, "O_NOFOLLOW_ANY", 0)
-UNFOLLOWED = BINARY | (_ANYWHERE or getattr(os, "O_NOFOLLOW", 0))
-_AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_PATH = getattr(os, "O_PATH", 0)  # opens a folder that can be traversed, but not listed
-_PASSING = _PATH | getattr(os, "O_DIRECTORY", 0)
-_LISTING = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-_BESIDE = os.open in os.supports_dir_fd  # the system opens files beside an open folder
+UNFOLLOWED = _ANYWHERE or os.O_NOFOLLOW
+AT_ONCE = os.O_NONBLOCK | os.O_NOCTTY
+_LISTING = os.O_RDONLY | os.O_DIRECTORY
+_PASSING = getattr(os, "O_PATH", 0) | _LISTING  # a folder that can be traversed, but not listed
 _HANDLES = "/proc/self/fd"
 ABSENT = (errno.ENOENT, errno.ENOTDIR)
 NO_READER = errno.ENXIO  # of a FIFO; of a socket, which is no file either
@@ -59,9 +53,9 @@ def open_file(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> tuple[i
     try:
         if flags & os.O_CREAT:
             with NamedBeside(path) as at:
-                handle = os.open(at.name, flags | UNFOLLOWED | _AT_ONCE, mode, dir_fd=at.folder)
+                handle = os.open(at.name, flags | UNFOLLOWED | AT_ONCE, mode, dir_fd=at.folder)
         else:
-            handle = _open(path, flags | _AT_ONCE)
+            handle = _open(path, flags | AT_ONCE)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise LinkError(path) from None
@@ -86,8 +80,7 @@ def open_folder(path: str) -> int:
 class NamedBeside:
     """A path as the functions of `os` take it: a `name` beside an open `folder` (their `dir_fd`).
 
-    Used in a `with` statement. Where the system has no such functions, `folder` is None, and `name`
-    the path, of which the folder was looked at.
+    Used in a `with` statement.
     """
 
     __slots__ = ("folder", "name", "path")
@@ -95,22 +88,16 @@ class NamedBeside:
     def __init__(self, path: str) -> None:
         self.path = path
         above, _, self.name = path.rpartition("/")
-        self.folder: int | None = None
-        if _BESIDE:
-            try:
-                self.folder = _open(above or "/", _PASSING)
-            except OSError as error:
-                raise _convert_error(error, above) from None
-        else:  # pragma: no cover - Windows
-            self.name = path
-            _check_real(os.path.dirname(path))
+        try:
+            self.folder = _open(above or "/", _PASSING)
+        except OSError as error:
+            raise _convert_error(error, above) from None
 
     def __enter__(self) -> "NamedBeside":  # noqa: PYI034 - `Self` is in `typing`
         return self
 
     def __exit__(self, _get_kind: object, error: BaseException | None, _trace: object) -> None:
-        if self.folder is not None:
-            os.close(self.folder)
+        os.close(self.folder)
         if isinstance(error, OSError):
             named = error.filename or self.name
             if named == self.name or str(named).startswith(f".{self.name}."):  # a temporary file
@@ -121,9 +108,6 @@ def _open(path: str, flags: int) -> int:
     """Open what is there, a file or a folder; raises `OSError`, `ELOOP` for a link."""
     flags |= UNFOLLOWED
     if _ANYWHERE:  # pragma: no cover - macOS
-        return os.open(path, flags)
-    if not _BESIDE:  # pragma: no cover - Windows
-        _check_real(path)
         return os.open(path, flags)
     handle = os.open(path, flags)
     try:
@@ -138,11 +122,10 @@ def _open(path: str, flags: int) -> int:
 
 
 def _walk_to(path: str, flags: int) -> int:
-    """Open a path part by part, each beside the one before it."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if os.pardir in parts or not path.startswith("/"):
         raise OSError(errno.EINVAL, "it is not an absolute path", path)
-    folder = os.open("/", _PASSING | BINARY)
+    folder = os.open("/", _PASSING)
     try:
         for part in parts[:-1]:
             try:
@@ -166,12 +149,6 @@ def _convert_error(error: OSError, path: str) -> OSError:
     if error.errno == errno.ELOOP or (error.errno == errno.ENOTDIR and os.path.islink(path)):
         return LinkError(path)
     return error
-
-
-def _check_real(path: str) -> None:  # pragma: no cover - Windows
-    """Raise `LinkError` for a path with a link in it, where the system opens none without."""
-    if os.path.normcase(os.path.realpath(path)) != os.path.normcase(os.path.abspath(path)):
-        raise LinkError(path)
 
 
 def read(path: str, cap: int = READ_CAP) -> str | None:
@@ -259,27 +236,24 @@ def entries(folder: str) -> list[tuple[str, bool]]:
 
     Links are left out, and what is neither. Raises `FileNotFoundError`, `LinkError`, `OSError`.
     """
-    if not _BESIDE:  # pragma: no cover - Windows
-        _check_real(folder)
-        with os.scandir(folder) as found:
-            return _list_entries(found)
+    return [
+        (entry.name, is_folder)
+        for entry in scan_folder(folder)
+        if (is_folder := entry.is_dir(follow_symlinks=False))
+        or entry.is_file(follow_symlinks=False)
+    ]
+
+
+def scan_folder(folder: str) -> "Iterator[os.DirEntry[str]]":
+    """Yield all entries of a folder, which stays open meanwhile. Raises as `entries`."""
     handle = open_folder(folder)
     try:
         with os.scandir(handle) as found:
-            return _list_entries(found)
+            yield from found
     except OSError as error:
         raise name_errors(error, folder) from None
     finally:
         os.close(handle)
-
-
-def _list_entries(found: "Iterable[os.DirEntry[str]]") -> list[tuple[str, bool]]:
-    return [
-        (entry.name, is_folder)
-        for entry in found
-        if (is_folder := entry.is_dir(follow_symlinks=False))
-        or entry.is_file(follow_symlinks=False)
-    ]
 
 
 def names(folder: str) -> list[str]:
@@ -329,7 +303,6 @@ def remove(path: str) -> bool:
 
 def is_below(path: str, folder: str) -> bool:
     """Tell whether a path is a folder, or in it, without looking at the disk."""
-    path, folder = path.replace(os.sep, "/"), folder.replace(os.sep, "/")
     return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 

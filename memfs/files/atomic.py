@@ -31,11 +31,9 @@ def write_private(path: str, data: bytes) -> None:
 def _replace(
     path: str, owner: str, data: bytes, *, private: bool, durable: bool, keep: bool
 ) -> None:
-    """Replace the file `path` by a new one; `keep` its mode."""
     with files.NamedBeside(path) as at:
         mode = _get_mode(at, path) if keep else None
-        folder, name = os.path.split(at.name)  # where there is no `at.folder`, the name is a path
-        temporary = os.path.join(folder, f".{name}{owner}.tmp")
+        temporary = f".{at.name}{owner}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.UNFOLLOWED
         access = 0o600 if private or mode is not None else 0o666
         try:
@@ -46,7 +44,7 @@ def _replace(
         try:
             try:
                 files.write_all(handle, data)
-                if mode is not None and hasattr(os, "fchmod"):
+                if mode is not None:
                     os.fchmod(handle, mode)
                 if durable:
                     os.fsync(handle)
@@ -64,7 +62,6 @@ def _replace(
 
 
 def _get_mode(at: files.NamedBeside, path: str) -> int | None:
-    """Return the mode of the file to be replaced, None if there is none."""
     try:
         found = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False).st_mode
     except FileNotFoundError:
@@ -84,6 +81,6 @@ def touch(path: str, seconds: float) -> None:
     """Make an empty private file if there is none, and set its time (seconds since 1970)."""
     handle, _ = files.open_file(path, os.O_WRONLY | os.O_CREAT)
     try:
-        os.utime(handle if os.utime in os.supports_fd else path, (seconds, seconds))
+        os.utime(handle, (seconds, seconds))
     finally:
         os.close(handle)

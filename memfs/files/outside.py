@@ -1,7 +1,4 @@
-"""Files that are not below a store: people's, assistants', a model's. Links in paths are followed.
-
-Regular files alone are opened, and no open blocks: a FIFO or a device reads as nothing.
-"""
+"""Files that are not below a store, in paths with links. A FIFO or a device reads as nothing."""
 
 import errno
 import os
@@ -13,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-_READING = os.O_RDONLY | files.BINARY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_READING = os.O_RDONLY | files.AT_ONCE
 
 
 def open_stream(path: str, buffer: int = -1) -> "BinaryIO":

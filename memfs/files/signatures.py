@@ -54,61 +54,38 @@ def sign_files(folder: str) -> dict[str, str] | None:
     """
     found = {}
     try:
-        handle = files.open_folder(folder)
+        for entry in files.scan_folder(folder):
+            if entry.is_file(follow_symlinks=False):
+                found[entry.name] = sign_exactly(entry.stat(follow_symlinks=False))
+            elif not entry.is_dir(follow_symlinks=False):
+                return None
+    except FileNotFoundError:  # a file went away meanwhile
+        return sign_files(folder) if files.is_folder(folder) else None
     except OSError:
         return None
-    try:
-        with os.scandir(handle if os.scandir in os.supports_fd else folder) as entries:
-            for entry in entries:
-                if entry.is_file(follow_symlinks=False):
-                    found[entry.name] = sign_exactly(entry.stat(follow_symlinks=False))
-                elif not entry.is_dir(follow_symlinks=False):
-                    return None
-    except FileNotFoundError:  # a file went away meanwhile
-        return sign_files(folder)
-    finally:
-        os.close(handle)
     return found
 
 
-def sign_tree(folder: str, left_out: tuple[str, ...], folders_alone: tuple[str, ...]) -> str:
-    """Return a number, as text, that changes whenever a file below `folder` is written.
+def sign_tree(top: str, left_out: str, many: str) -> str:
+    """Return a number, as text, that changes whenever a file below the folder `top` is written.
 
-    What begins with a name in `left_out` is skipped. In folders named in `folders_alone` only the
-    folders count, which change when a file in them is replaced: their files are many.
+    What begins with `left_out` in it is skipped. In its folder `many` only folders count, which
+    change when a file in them is replaced.
     """
-    parts: list[str] = []
-    _walk(folder, parts, left_out, folders_alone, _MOST)
-    return str(int.from_bytes("\n".join(sorted(parts)).encode("utf-8", "replace"), "big") % _PRIME)
-
-
-def _walk(
-    folder: str,
-    parts: list[str],
-    left_out: tuple[str, ...],
-    folders_alone: tuple[str, ...],
-    levels: int,
-    *,
-    alone: bool = False,
-) -> None:
-    try:
-        handle = files.open_folder(folder)
-    except OSError:
-        return
-    inner = []
-    try:
-        with os.scandir(handle if os.scandir in os.supports_fd else folder) as found:
-            for entry in found:
+    parts, waiting = [], [(top, _MOST, False)]
+    while waiting:
+        folder, levels, alone = waiting.pop()
+        try:
+            for entry in files.scan_folder(folder):
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if entry.name.startswith(left_out) or (alone and not is_folder):
+                skipped = folder == top and entry.name.startswith(left_out)
+                if skipped or (alone and not is_folder):
                     continue
                 status = entry.stat(follow_symlinks=False)
                 parts.append(f"{folder}/{entry.name} {Signature(status)} {status.st_mode}")
                 if is_folder and levels > 1:
-                    inner.append(entry.name)
-    except OSError:
-        return
-    finally:
-        os.close(handle)
-    for name in inner:
-        _walk(f"{folder}/{name}", parts, (), (), levels - 1, alone=alone or name in folders_alone)
+                    inner = alone or (folder == top and entry.name == many)
+                    waiting.append((f"{folder}/{entry.name}", levels - 1, inner))
+        except OSError:
+            continue
+    return str(int.from_bytes("\n".join(sorted(parts)).encode("utf-8", "replace"), "big") % _PRIME)

@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memfs import files
-from memfs.files import signatures
 
 DEEPEST = 32  # levels of folders that are walked; memory has fewer
 _KINDS = {
@@ -77,38 +76,19 @@ def list_times(folder: str) -> list[tuple[int, str]]:
 
     A tenth of the time that the status of each takes. Nothing where there is no such folder.
     """
-    try:
-        handle = files.open_folder(folder)
-    except (FileNotFoundError, files.LinkError):
-        return []
-    try:
-        with os.scandir(handle) as found:
-            listed = [
-                (entry.stat(follow_symlinks=False), entry.name)
-                for entry in found
-                if entry.is_file(follow_symlinks=False)
-            ]
-    except OSError as error:
-        raise files.name_errors(error, folder) from None
-    finally:
-        os.close(handle)
-    return [(status.st_mtime_ns, name) for status, name in listed]
+    return [
+        (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name)
+        for entry in (files.scan_folder(folder) if files.is_folder(folder) else ())
+        if entry.is_file(follow_symlinks=False)
+    ]
 
 
 def _list_others(folder: str) -> list[tuple[str, str]]:
-    """List (name, kind) of the entries of a folder that are neither file nor folder, sorted."""
-    if signatures.sign_files(folder) is not None:
-        return []
-    known = {name for name, _ in files.entries(folder)}
-    handle = files.open_folder(folder)
-    try:
-        return sorted(
-            (name, _KINDS.get(stat.S_IFMT(os.lstat(f"{folder}/{name}").st_mode), "no file"))
-            for name in os.listdir(handle)
-            if name not in known
-        )
-    finally:
-        os.close(handle)
+    return sorted(
+        (entry.name, _KINDS.get(stat.S_IFMT(entry.stat(follow_symlinks=False).st_mode), "no file"))
+        for entry in files.scan_folder(folder)
+        if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False))
+    )
 
 
 def clear_others(folder: str) -> None:
@@ -120,20 +100,13 @@ def clear_others(folder: str) -> None:
 def remove(folder: str) -> None:
     """Remove a folder and its contents as far as possible; links are removed, not followed."""
     with suppress(OSError, RecursionError):  # an attacker may have made thousands of levels
-        _remove(folder, ignore_errors=True)
+        remove_whole(folder, ignore_errors=True)
 
 
-def remove_whole(folder: str) -> None:
+def remove_whole(folder: str, *, ignore_errors: bool = False) -> None:
     """Remove a folder and its contents; links are removed, not followed. Raises `OSError`."""
-    _remove(folder, ignore_errors=False)
-
-
-def _remove(folder: str, *, ignore_errors: bool) -> None:
     with files.NamedBeside(folder) as at:
-        if at.folder is not None and shutil.rmtree.avoids_symlink_attacks:
-            shutil.rmtree(at.name, ignore_errors=ignore_errors, dir_fd=at.folder)
-        elif not os.path.islink(folder):  # pragma: no cover - Windows
-            shutil.rmtree(folder, ignore_errors=ignore_errors)
+        shutil.rmtree(at.name, ignore_errors=ignore_errors, dir_fd=at.folder)
 
 
 def measure_size(folder: str) -> int:
@@ -151,9 +124,6 @@ def set_mode(path: str, mode: int) -> None:
 
 
 def get_room(folder: str) -> int:
-    """Return the bytes that a user may still write to the disk of a folder.
-
-    Where the system does not tell, there is always room.
-    """
-    disk = os.statvfs(folder) if hasattr(os, "statvfs") else None
-    return disk.f_bavail * disk.f_frsize if disk and disk.f_blocks else sys.maxsize
+    """Return the bytes that a user may still write to the disk of a folder."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize if disk.f_blocks else sys.maxsize

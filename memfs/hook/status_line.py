@@ -1,7 +1,7 @@
 """The status line: the memory of a folder in one line. Hot path."""
 
 from memfs.core.block import WARN_AT
-from memfs.hosts.payload import get_text
+from memfs.hosts.base import get_text
 from memfs.store import blocks, store_paths
 
 

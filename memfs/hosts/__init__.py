@@ -1,4 +1,4 @@
-"""Floor 3: one module for each assistant; the module is the plugin (see `base`). Hot path."""
+"""Floor 3: one module for each assistant (see `base`). Hot path."""
 
 import os
 
@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from memfs.hosts.base import Collection, Host, Reader
+    from memfs.hosts.base import Host
+    from memfs.hosts.jsonl import Reader
+    from memfs.hosts.transcript_files import Collection
 
     NAMES: tuple[str, ...]  # of all hosts
     READERS: dict[str, str]  # the modules that read transcripts, by host
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
 BORROWERS = {"vscode": ("claude", "copilot")}
 OWN = "memfs"  # the host of the sessions of `memfs agent`
 PROGRAM = "python"  # the host of what programs edit and store
-_COLLECTIONS = {"aider": "aider", "cursor": "cursor_export", "specstory": "specstory"}
-_MARK = b"\nCOMMAND = "  # only host modules say which program they are of
+_COLLECTIONS = dict.fromkeys(("aider", "cursor", "specstory"), "markdown")
+_MARK = b'\n    COMMAND = "'  # only host modules say which program they are of
 _HEAD = 4096  # bytes of a module
 _STARTERS = " codex claude"  # they start others most often
 # Folders that are no single assistant's.
@@ -64,34 +66,37 @@ def _find(name: str) -> "Any":
     return globals().get(name) or __getattr__(name)
 
 
+def _import(name: str) -> "Any":
+    return __import__(f"memfs.hosts.{name}", fromlist=["HOST"])
+
+
 def list_hosts() -> "list[Host]":
-    """Return the modules of all hosts, those last whose variables others inherit most often."""
+    """Return all hosts, those last whose variables others inherit most often."""
     return [get(name) for name in sorted(_find("NAMES"), key=_STARTERS.find)]
 
 
 def get(name: str) -> "Host":
-    """Return a host's module by name; raises `UsageError` for an unknown one."""
+    """Return a host by name; raises `UsageError` for an unknown one."""
     try:
-        module: Host = __import__(f"memfs.hosts.{name}", fromlist=["NAME"])
-        if name == module.NAME:
-            return module
+        host: Host = _import(name).HOST
+        return host
     except (ModuleNotFoundError, AttributeError):
         pass
     known = ", ".join(sorted(each.NAME for each in list_hosts()))
     raise UsageError(f"unknown host '{name}'", f"known hosts: {known}")
 
 
-def reader(name: str) -> "Reader":
-    """Return the module that finds and reads a host's transcripts, of those in `READERS`."""
-    module: Reader = __import__(f"memfs.hosts.{_find('READERS')[name]}", fromlist=["identify"])
-    return module
+def reader(name: str) -> "Reader[Any]":
+    """Return what finds and reads a host's transcripts, of those in `READERS`."""
+    found: Reader[Any] = _import(_find("READERS")[name]).READER
+    return found
 
 
 def collection(name: str) -> "Collection":
-    """Return the module that reads files with several sessions, of those in `COLLECTIONS`."""
-    where = _find("COLLECTIONS")[name]
-    module: Collection = __import__(f"memfs.hosts.{where}", fromlist=["sessions"])
-    return module
+    """Return what reads files with several sessions, of those in `COLLECTIONS`."""
+    module = _import(_find("COLLECTIONS")[name])
+    found: Collection = getattr(module, "COLLECTIONS", {}).get(name) or module.READER
+    return found
 
 
 def trust_module(name: str) -> "ModuleType | None":

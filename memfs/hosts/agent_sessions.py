@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from memfs import hosts
-from memfs.core.records import Identity, Message, Transcript
-from memfs.hosts.jsonl import JsonLines, cap, text_of, time_of
+from memfs.core.records import Identity, Message
+from memfs.hosts.jsonl import Parse, Reader, cap, text_of, time_of
 
 _ROLES = ("user", "assistant", "tool")
 
@@ -34,25 +34,22 @@ class _Line(msgspec.Struct, gc=False):
     ours: object = None
 
 
-_LINES = JsonLines(_Line)
+class _AgentReader(Reader[_Line]):
+    """The agent notes each in the spool as it is written: none are listed.
 
+    A message's id is its number in the conversation.
+    """
 
-def identify(lines: Iterable[bytes], _path: str) -> Identity | None:
-    """Return the session of a transcript by its first line; None: not ours."""
-    for line in _LINES.first(lines):
-        session = text_of(line.session)
-        if line.memfs_queue == 1 and session:
-            return Identity(session, "", text_of(line.project))
-        return None
-    return None
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:  # noqa: ARG002 - as all
+        line = next(self.first(lines), None)
+        session = text_of(line.session) if line and line.memfs_queue == 1 else ""
+        return Identity(session, "", text_of(line.project)) if line and session else None
 
+    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
+        return _parse_line
 
-def read_transcript(
-    data: bytes, identity: Identity, *, start: int, before: bytes = b""
-) -> Transcript:
-    """Read the messages of whole lines. A message's id is its number in the conversation."""
-    del before
-    return _LINES.read(data, identity, start, _parse_line)
+    def list_roots(self, home: str) -> list[str]:  # noqa: ARG002 - as all
+        return []
 
 
 def _parse_line(line: _Line, identity: Identity, _offset: int) -> Iterator[Message]:
@@ -72,11 +69,4 @@ def _parse_line(line: _Line, identity: Identity, _offset: int) -> Iterator[Messa
             yield identity.make_message(hosts.OWN, ident, time_of(line.at), who, said, tool)
 
 
-def list_transcripts(home: str, project: str) -> list[str]:  # noqa: ARG001 - as every reader
-    """List none: the agent notes each in the spool as it is written."""
-    return []
-
-
-def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - as every reader
-    """List none: see `list_transcripts`."""
-    return []
+READER = _AgentReader(_Line)

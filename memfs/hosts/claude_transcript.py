@@ -16,11 +16,12 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from memfs.core.records import Identity, Message, Transcript
+from memfs.core.records import Identity, Message
 from memfs.files.account import find_named_folder
 from memfs.hosts import HOOK, HOOK_COMMAND, transcript_files
 from memfs.hosts.jsonl import (
-    JsonLines,
+    Parse,
+    Reader,
     call,
     cap,
     flatten_content,
@@ -95,59 +96,80 @@ class _Line(msgspec.Struct, gc=False, rename="camel"):
     origin: object = None
 
 
-_LINES = JsonLines(_Line)
+class _ClaudeReader(Reader[_Line]):
+    """A message's id is its line's uuid and the place of its content block, or the byte offset.
 
-
-def find_failed_hooks(lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
-    """Yield the event and the error of each hook of ours that a transcript records as failed."""
-    for line in _LINES.first(line for line in lines if _FAILED_HOOK in line):
-        found = line.attachment if isinstance(line.attachment, dict) else {}
-        command, error = text_of(found.get("command")), text_of(found.get("stderr"))
-        ours = HOOK in command or HOOK_COMMAND in command or (not command and _SERVER in error)
-        if ours and found.get("type") == "hook_non_blocking_error":
-            yield text_of(found.get("hookEvent")), error
-        elif ours and found.get("timedOut") is True:
-            yield text_of(found.get("hookEvent")), f"stopped after {found.get('durationMs')} ms"
-
-
-def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Return the session of a transcript by its first lines; None: not Claude Code's."""
-    stem = os.path.basename(path).removesuffix(".jsonl")
-    session = ""
-    for found in _LINES.first(line for line in lines if _SESSION in line):
-        name = text_of(found.session_id)
-        if not name:
-            continue
-        if found.type not in ("user", "assistant"):
-            session = session or (name if found.type in _BOOKKEEPING else "")
-            continue
-        message = found.message
-        if isinstance(message, dict) and "parts" in message:  # a fork of Gemini CLI writes them
-            return None
-        if not isinstance(message, dict) or "content" not in message:
-            continue
-        agent = text_of(found.agent_id) if found.is_sidechain else ""
-        if not agent and stem.startswith("agent-"):
-            agent = stem.removeprefix("agent-")
-        return Identity(name, agent, text_of(found.cwd))
-    return Identity(session, "") if session and session == stem else None
-
-
-def read_transcript(
-    data: bytes, identity: Identity, *, start: int, before: bytes = b""
-) -> Transcript:
-    """Read the messages of whole lines; `before` has the queue's earlier operations.
-
-    A message's id is its line's uuid and the place of its content block, or the line's byte
-    offset: the same however the file is cut into readings.
+    It is the same however the file is cut into readings.
     """
-    reading = _Reading(is_compaction=identity.agent.startswith(_COMPACTION))
-    if _QUEUE in before or _ATTACHMENT in before:
-        marks = _QUEUE, _ATTACHMENT, _USER
-        lines = [line for line in before.split(b"\n") if any(mark in line for mark in marks)]
-        for line in _LINES.first(lines):
-            reading.follow_queue(line)
-    return _LINES.read(data, identity, start, reading.messages)
+
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
+        stem = os.path.basename(path).removesuffix(".jsonl")
+        session = ""
+        for found in self.first(line for line in lines if _SESSION in line):
+            name = text_of(found.session_id)
+            if not name:
+                continue
+            if found.type not in ("user", "assistant"):
+                session = session or (name if found.type in _BOOKKEEPING else "")
+                continue
+            message = found.message
+            if isinstance(message, dict) and "parts" in message:  # a fork of Gemini CLI writes them
+                return None
+            if not isinstance(message, dict) or "content" not in message:
+                continue
+            agent = text_of(found.agent_id) if found.is_sidechain else ""
+            if not agent and stem.startswith("agent-"):
+                agent = stem.removeprefix("agent-")
+            return Identity(name, agent, text_of(found.cwd))
+        return Identity(session, "") if session and session == stem else None
+
+    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:
+        """Follow the queue's operations in `before`."""
+        reading = _Reading(is_compaction=identity.agent.startswith(_COMPACTION))
+        if _QUEUE in before or _ATTACHMENT in before:
+            marks = _QUEUE, _ATTACHMENT, _USER
+            lines = [line for line in before.split(b"\n") if any(mark in line for mark in marks)]
+            for line in self.first(lines):
+                reading.follow_queue(line)
+        return reading.messages
+
+    def list_roots(self, home: str) -> list[str]:
+        named = find_named_folder("CLAUDE_CONFIG_DIR")
+        return transcript_files.list_roots(named, f"{home}/.claude", f"{home}/.config/claude")
+
+    def list_folders(self, home: str, project: str) -> list[str]:
+        """List the folders of one project, the one in use first.
+
+        They hold its transcripts and Claude Code's own memory.
+        """
+        return [f"{root}/projects/{name_folder(project)}" for root in self.list_roots(home)]
+
+    def list_transcripts(self, home: str, project: str) -> list[str]:
+        """List the transcripts of a project, by their folders and what they begin with.
+
+        Claude Code names their folders with `-` for all but letters and digits: `shop-old` and
+        `shop/old` look the same, and only the transcript tells which it is.
+        """
+        own, start = name_folder(project), _spell(project)[0][:_LONGEST_SLUG]
+        found: list[str] = []
+        for root in self.list_roots(home):
+            for folder in transcript_files.list_folders(f"{root}/projects"):
+                name = os.path.basename(folder)
+                if not project or name == own or name.startswith(f"{start}-"):
+                    found.extend(transcript_files.list_files(folder, "", ".jsonl"))
+        return transcript_files.sort_by_age(
+            path for path in found if transcript_files.mentions_project(path, project)
+        )
+
+    def find_failed_hooks(self, lines: Iterable[bytes]) -> Iterator[tuple[str, str]]:
+        for line in self.first(line for line in lines if _FAILED_HOOK in line):
+            found = line.attachment if isinstance(line.attachment, dict) else {}
+            command, error = text_of(found.get("command")), text_of(found.get("stderr"))
+            ours = HOOK in command or HOOK_COMMAND in command or (not command and _SERVER in error)
+            if ours and found.get("type") == "hook_non_blocking_error":
+                yield text_of(found.get("hookEvent")), error
+            elif ours and found.get("timedOut") is True:
+                yield text_of(found.get("hookEvent")), f"stopped after {found.get('durationMs')} ms"
 
 
 class _Reading:
@@ -302,16 +324,6 @@ def _extract_element(text: str, tag: str) -> str:
     return inside.strip() if closed else ""
 
 
-def list_folders(home: str, project: str) -> list[str]:
-    """List Claude Code's folders of one project, the one in use first.
-
-    They hold its transcripts and its own memory.
-    """
-    named = find_named_folder("CLAUDE_CONFIG_DIR")
-    roots = transcript_files.list_roots(named, f"{home}/.claude", f"{home}/.config/claude")
-    return [f"{root}/projects/{name_folder(project)}" for root in roots]
-
-
 def name_folder(project: str) -> str:
     """Return Claude Code's name for the folder of a project, as that program computes it.
 
@@ -339,20 +351,4 @@ def _spell(project: str) -> tuple[str, list[int]]:
     return "".join(sign if sign.isalnum() else "-" for sign in signs), units
 
 
-def list_transcripts(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first.
-
-    Claude Code names their folders with `-` for all but letters and digits: `shop-old` and
-    `shop/old` look the same, and only the transcript tells which it is.
-    """
-    named = find_named_folder("CLAUDE_CONFIG_DIR")
-    own, start = name_folder(project), _spell(project)[0][:_LONGEST_SLUG]
-    found: list[str] = []
-    for root in transcript_files.list_roots(named, f"{home}/.claude", f"{home}/.config/claude"):
-        for folder in transcript_files.list_folders(f"{root}/projects"):
-            name = os.path.basename(folder)
-            if not project or name == own or name.startswith(f"{start}-"):
-                found.extend(transcript_files.list_files(folder, "", ".jsonl"))
-    return transcript_files.sort_by_age(
-        path for path in found if transcript_files.mentions_project(path, project)
-    )
+READER = _ClaudeReader(_Line)

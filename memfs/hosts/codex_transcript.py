@@ -14,10 +14,18 @@ from contextlib import suppress
 
 import msgspec
 
-from memfs.core.records import Identity, Message, Transcript
-from memfs.files.account import find_named_folder
+from memfs.core.records import Identity, Message
 from memfs.hosts import transcript_files
-from memfs.hosts.jsonl import JsonLines, arguments, cap, dumps, flatten_content, text_of, time_of
+from memfs.hosts.jsonl import (
+    Parse,
+    Reader,
+    arguments,
+    cap,
+    dumps,
+    flatten_content,
+    text_of,
+    time_of,
+)
 
 HOST = "codex"
 _OURS = ("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state")
@@ -64,33 +72,50 @@ class _Line(msgspec.Struct, gc=False):
     output: object = None
 
 
-_LINES = JsonLines(_Line)
+class _CodexReader(Reader[_Line]):
+    """A message's id is the byte offset of its line."""
 
+    VARIABLE, USUAL = "CODEX_HOME", ".codex"
+    INSIDE = ("sessions", "archived_sessions")
+    PREFIX = "rollout-"
 
-def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Return the session of a transcript by its first lines; None: not Codex's."""
-    named = _NAME.match(os.path.basename(path))
-    session = branch = ""
-    rollout = False
-    for line in _LINES.first(lines):
-        payload = line.payload
-        if line.type == "session_meta" and isinstance(payload, dict):
-            found = _parse_header(payload)
-            if found:
-                return found
-        if line.type in _OURS and isinstance(payload, dict):
-            rollout = True
-        elif not session and _is_old_header(line):
-            session, branch = text_of(line.id), _get_text(line.git, "branch")
-        elif (
-            session
-            and line.type == "message"
-            and (cwd := _CWD.search(flatten_content(line.content)))
-        ):
-            return Identity(session, "", cwd.group(1).strip(), branch)
-    if session:
-        return Identity(session, "", "", branch)
-    return Identity(named.group(1), "") if rollout and named else None
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
+        named = _NAME.match(os.path.basename(path))
+        session = branch = ""
+        rollout = False
+        for line in self.first(lines):
+            payload = line.payload
+            if line.type == "session_meta" and isinstance(payload, dict):
+                found = _parse_header(payload)
+                if found:
+                    return found
+            if line.type in _OURS and isinstance(payload, dict):
+                rollout = True
+            elif not session and _is_old_header(line):
+                session, branch = text_of(line.id), _get_text(line.git, "branch")
+            elif (
+                session
+                and line.type == "message"
+                and (cwd := _CWD.search(flatten_content(line.content)))
+            ):
+                return Identity(session, "", cwd.group(1).strip(), branch)
+        if session:
+            return Identity(session, "", "", branch)
+        return Identity(named.group(1), "") if rollout and named else None
+
+    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
+        return _parse_line
+
+    def list_transcripts(self, home: str, project: str) -> list[str]:
+        """List compressed ones, too, whosever they are: they are named, and not read."""
+        packed = [
+            path
+            for folder in self.list_folders(home, project)
+            for path in transcript_files.list_files(
+                folder, self.PREFIX, transcript_files.COMPRESSED
+            )
+        ]
+        return transcript_files.sort_by_age([*packed, *super().list_transcripts(home, project)])
 
 
 def _is_old_header(line: _Line) -> bool:
@@ -115,17 +140,6 @@ def _parse_header(payload: dict[str, object]) -> Identity | None:
         session = parent or session
     cwd, branch = text_of(payload.get("cwd")), _get_text(payload.get("git"), "branch")
     return Identity(session, agent, cwd, branch)
-
-
-def read_transcript(
-    data: bytes,
-    identity: Identity,
-    *,
-    start: int,
-    before: bytes = b"",  # noqa: ARG001 - each line is complete
-) -> Transcript:
-    """Read the messages of whole lines. A message's id is the byte offset of its line."""
-    return _LINES.read(data, identity, start, _parse_line)
 
 
 def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
@@ -202,33 +216,4 @@ def _get_text(value: object, key: str) -> str:
     return text_of(value.get(key)) if isinstance(value, dict) else ""
 
 
-def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
-    """List the folders below which transcripts may come to be."""
-    return [f"{root}/sessions" for root in _list_roots(home)]
-
-
-def _list_roots(home: str) -> list[str]:
-    return transcript_files.list_roots(find_named_folder("CODEX_HOME"), f"{home}/.codex")
-
-
-def list_transcripts(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first.
-
-    Compressed ones are listed whosever they are: they are named, and not read.
-    """
-    paths = [
-        path
-        for root in _list_roots(home)
-        for folder in ("sessions", "archived_sessions")
-        for path in transcript_files.list_files(f"{root}/{folder}", "rollout-", ".jsonl")
-    ]
-    packed = [
-        path
-        for root in _list_roots(home)
-        for path in transcript_files.list_files(
-            f"{root}/sessions", "rollout-", transcript_files.COMPRESSED
-        )
-    ]
-    return transcript_files.sort_by_age(
-        [*packed, *(path for path in paths if transcript_files.mentions_project(path, project))]
-    )
+READER = _CodexReader(_Line)

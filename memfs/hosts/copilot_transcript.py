@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from memfs.core.records import Identity, Message, Transcript
-from memfs.files.account import find_named_folder
-from memfs.hosts import transcript_files
-from memfs.hosts.jsonl import JsonLines, arguments, cap, flatten_content, text_of, time_of
+from memfs.core.records import Identity, Message
+from memfs.hosts.jsonl import Parse, Reader, arguments, cap, flatten_content, text_of, time_of
 
 HOST = "copilot"
 _STARTS = ("session.start", "session.resume")
@@ -33,44 +31,40 @@ class _Line(msgspec.Struct, gc=False, rename="camel"):
     agent_id: object = None
 
 
-_LINES = JsonLines(_Line)
+class _CopilotReader(Reader[_Line]):
+    """A message's id is its event's, the byte offset of its line, or that of a tool's call."""
 
+    VARIABLE, USUAL = "COPILOT_HOME", ".copilot"
+    INSIDE = ("session-state",)
 
-def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Return the session of a transcript by its first lines; None: not Copilot's."""
-    folder, name = os.path.split(path)
-    ours = False
-    for line in _LINES.first(lines):
-        data = line.data
-        if not isinstance(data, dict):
-            continue
-        session = text_of(data.get("sessionId"))
-        if line.type == _STARTS[0] and session:
-            return _make_identity(session, data)
-        ours = ours or line.type in _OURS
-        if line.type == _STARTS[1] and ours and name == _FILE:
-            return _make_identity(os.path.basename(folder), data)
-    return Identity(os.path.basename(folder), "") if ours and name == _FILE else None
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
+        folder, name = os.path.split(path)
+        ours = False
+        for line in self.first(lines):
+            data = line.data
+            if not isinstance(data, dict):
+                continue
+            session = text_of(data.get("sessionId"))
+            if line.type == _STARTS[0] and session:
+                return _make_identity(session, data)
+            ours = ours or line.type in _OURS
+            if line.type == _STARTS[1] and ours and name == _FILE:
+                return _make_identity(os.path.basename(folder), data)
+        return Identity(os.path.basename(folder), "") if ours and name == _FILE else None
+
+    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
+        """Note the reasons of Stop hooks in `before`."""
+        reading = _Reading()
+        if b'"agentStop"' in before:
+            for line in self.first(before.split(b"\n")):
+                reading.is_feedback(line)
+        return reading.messages
 
 
 def _make_identity(session: str, data: dict[str, object]) -> Identity:
     context = data.get("context")
     ran = context if isinstance(context, dict) else {}
     return Identity(session, "", text_of(ran.get("cwd")), text_of(ran.get("branch")))
-
-
-def read_transcript(
-    data: bytes, identity: Identity, *, start: int, before: bytes = b""
-) -> Transcript:
-    """Read the messages of whole lines; `before` has the reasons of earlier Stop hooks.
-
-    A message's id is its event's, the byte offset of its line, or that of a tool's call.
-    """
-    reading = _Reading()
-    if b'"agentStop"' in before:
-        for line in _LINES.first(before.split(b"\n")):
-            reading.is_feedback(line)
-    return _LINES.read(data, identity, start, reading.messages)
 
 
 class _Reading:
@@ -142,19 +136,4 @@ def _extract_output(data: dict[str, object]) -> str:
     )
 
 
-def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - all projects share them
-    """List the folders below which transcripts may come to be."""
-    roots = transcript_files.list_roots(find_named_folder("COPILOT_HOME"), f"{home}/.copilot")
-    return [f"{root}/session-state" for root in roots]
-
-
-def list_transcripts(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    paths = [
-        path
-        for root in list_folders(home, project)
-        for path in transcript_files.list_files(root, "", ".jsonl")
-    ]
-    return transcript_files.sort_by_age(
-        path for path in paths if transcript_files.mentions_project(path, project)
-    )
+READER = _CopilotReader(_Line)

@@ -15,9 +15,9 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 
-from memfs.core.records import Identity, Message, Transcript
+from memfs.core.records import Identity, Message
 from memfs.hosts import transcript_files as keeping
-from memfs.hosts.jsonl import JsonLines, call, flatten_content, text_of
+from memfs.hosts.jsonl import Parse, Reader, call, flatten_content, text_of
 
 HOST = "cursor"
 _QUERY = re.compile(r"<user_query>(.*)</user_query>", re.DOTALL)
@@ -43,31 +43,38 @@ class _Line(msgspec.Struct, gc=False):
     message: object = None
 
 
-_LINES = JsonLines(_Line)
+class _CursorReader(Reader[_Line]):
+    """A message's id is the byte offset of its line, and its place in it."""
 
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
+        if not any(_is_message(line) for line in self.first(lines)):
+            return None
+        folder, name = os.path.split(path)
+        stem = os.path.splitext(name)[0]
+        _, inside, behind = path.rpartition(_PROJECTS)
+        slug, within, _ = behind.partition(f"/{_TRANSCRIPTS}/")
+        project = _find_project(slug) if inside and within else ""
+        if os.path.basename(folder) == _AGENTS:
+            return Identity(os.path.basename(os.path.dirname(folder)), stem, project)
+        return Identity(stem, "", project)
 
-def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Return the session of a transcript by its first lines and name; None: not Cursor's."""
-    if not any(_is_message(line) for line in _LINES.first(lines)):
-        return None
-    folder, name = os.path.split(path)
-    stem = os.path.splitext(name)[0]
-    _, inside, behind = path.rpartition(_PROJECTS)
-    slug, within, _ = behind.partition(f"/{_TRANSCRIPTS}/")
-    project = _find_project(slug) if inside and within else ""
-    if os.path.basename(folder) == _AGENTS:
-        return Identity(os.path.basename(os.path.dirname(folder)), stem, project)
-    return Identity(stem, "", project)
+    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
+        """Note the time of the last prompt in `before`."""
+        reading = _Reading()
+        for line in self.first(before.split(b"\n")) if before else ():
+            reading.update_time(line)
+        return reading.messages
 
+    def list_transcripts(self, home: str, project: str) -> list[str]:
+        return keeping.sort_by_age(
+            path
+            for folder in keeping.list_folders(f"{home}{_PROJECTS}")
+            if _is_of(os.path.basename(folder), project)
+            for path in keeping.list_files(f"{folder}/{_TRANSCRIPTS}", "", ".jsonl")
+        )
 
-def read_transcript(
-    data: bytes, identity: Identity, *, start: int, before: bytes = b""
-) -> Transcript:
-    """Read the messages of whole lines; `before` has the time of the last prompt.
-
-    A message's id is the byte offset of its line, and its place in it.
-    """
-    return _LINES.read(data, identity, start, _Reading(before).messages)
+    def list_folders(self, home: str, project: str) -> list[str]:
+        return [folder_of(home, project)]
 
 
 def _is_message(line: _Line) -> bool:
@@ -83,12 +90,10 @@ def _is_message(line: _Line) -> bool:
 class _Reading:
     """One reading: the time of the last prompt."""
 
-    def __init__(self, before: bytes) -> None:
+    def __init__(self) -> None:
         self._at = ""
-        for line in _LINES.first(before.split(b"\n")) if before else ():
-            self._update_time(line)
 
-    def _update_time(self, line: _Line) -> None:
+    def update_time(self, line: _Line) -> None:
         if line.role == "user" and isinstance(line.message, dict):
             self._at = _parse_time(flatten_content(line.message.get("content"))) or self._at
 
@@ -97,7 +102,7 @@ class _Reading:
         message = line.message
         if not _is_message(line) or not isinstance(message, dict):
             return
-        self._update_time(line)
+        self.update_time(line)
         content = message.get("content")
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
         for place, block in enumerate(blocks):
@@ -134,17 +139,6 @@ def _parse_time(text: str) -> str:
         return ""
 
 
-def list_transcripts(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    paths = [
-        path
-        for folder in keeping.list_folders(f"{home}{_PROJECTS}")
-        if _is_of(os.path.basename(folder), project)
-        for path in keeping.list_files(f"{folder}/{_TRANSCRIPTS}", "", ".jsonl")
-    ]
-    return keeping.sort_by_age(paths)
-
-
 def folder_of(home: str, project: str) -> str:
     """Return the folder of the transcripts of one project."""
     return f"{home}{_PROJECTS}{_make_slug(project.lstrip('/'))}/{_TRANSCRIPTS}"
@@ -179,6 +173,4 @@ def _match_folders(slug: str, above: str) -> list[str]:
     return found
 
 
-def list_folders(home: str, project: str) -> list[str]:
-    """List the folders below which transcripts of a project may come to be."""
-    return [folder_of(home, project)]
+READER = _CursorReader(_Line)

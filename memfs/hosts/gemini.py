@@ -1,32 +1,10 @@
-"""Gemini CLI: hook events, replies, where its settings and transcripts are. Hot path."""
-
-import json
+"""Gemini CLI. Hot path."""
 
 from memfs.core import events
 from memfs.core.events import Event, Reply
-from memfs.hosts import payload as payloads
+from memfs.hosts.base import Entries, Host, ToolNames, dump_reply
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memfs.hosts.base import Entries
-
-NAME = "gemini"
-TITLE = "Gemini CLI"
-WINDOW = 1_048_576
-READS = (("gemini",),)
-ADDS = 640
-IS_SILENT = False
-COMMAND = "gemini"
-HOME = ".gemini"
-PLUGIN_VERB = ""  # it has extensions instead
-RESTARTS = False
-IGNORES = ("a byte order mark", "a trailing comma")  # it does not even start
-VARIABLES = ("GEMINI_CLI",)
-FOLDERS = ("GEMINI_CLI_HOME",)
-IS_IMITATED = True
-TELLS, ASKS = events.AFTER, True
-TESTED = ""
-
+_REPLACED = b'{"$set":{"messages":'  # a line of the transcript that replaces the context
 _KINDS = {
     "SessionStart": events.START,
     "BeforeAgent": events.PROMPT,
@@ -36,20 +14,48 @@ _KINDS = {
     "AfterTool": events.AFTER,
     "PreCompress": events.COMPACT,
 }
-_REPLACED = b'{"$set":{"messages":'  # a line of the transcript that replaces the context
-TOOLS = payloads.ToolNames(
-    ("write_file", "replace", "edit"), ("read_file", "read_many_files"), ("run_shell_command",)
-)
 
 
-def parse_event(payload: dict[str, object]) -> Event | None:
-    """Turn a hook's stdin into an event; None for one that is not for us or has no session."""
-    found = payloads.event(NAME, _KINDS, TOOLS, payload)
-    if found and "</hook_context>" in found.prompt:  # a session start's context is before it
-        found.prompt = found.prompt.rpartition("</hook_context>")[2].strip()
-    if found and found.kind == events.STOP and _is_compressed(found.transcript):
-        found.kind = events.COMPACT
-    return found
+class _Gemini(Host):
+    NAME = "gemini"
+    TITLE = "Gemini CLI"
+    WINDOW = 1_048_576
+    READS = (("gemini",),)
+    ADDS = 640
+    COMMAND = "gemini"
+    HOME = ".gemini"
+    IGNORES = ("a byte order mark", "a trailing comma")  # it does not even start
+    VARIABLES = ("GEMINI_CLI",)
+    FOLDERS = ("GEMINI_CLI_HOME",)
+    IS_IMITATED = True
+    KINDS = _KINDS
+    TOOLS = ToolNames(
+        ("write_file", "replace", "edit"), ("read_file", "read_many_files"), ("run_shell_command",)
+    )
+    ASKS = True
+
+    def parse_event(self, payload: dict[str, object]) -> Event | None:
+        found = super().parse_event(payload)
+        if found and "</hook_context>" in found.prompt:  # a session start's context is before it
+            found.prompt = found.prompt.rpartition("</hook_context>")[2].strip()
+        if found and found.kind == events.STOP and _is_compressed(found.transcript):
+            found.kind = events.COMPACT
+        return found
+
+    def format_reply(self, event: Event, reply: Reply) -> str:
+        """Return the JSON of a reply; plain text would be shown to the person."""
+        if reply.refusal and event.kind == events.BEFORE:
+            decision = "ask" if reply.asks else "deny"
+            return dump_reply({"decision": decision, "reason": reply.refusal})
+        return super().format_reply(event, reply)
+
+    def list_entries(self) -> list[tuple[Entries, ...]]:
+        return [("settings.json", "gemini/hooks.json", "gemini/tools.json")]
+
+    def find_folder(self, home: str) -> str:
+        from memfs.files.account import find_named_folder
+
+        return f"{find_named_folder('GEMINI_CLI_HOME') or home}/.gemini"
 
 
 def _is_compressed(transcript: str) -> bool:
@@ -68,26 +74,4 @@ def _is_compressed(transcript: str) -> bool:
     return -1 < data.rfind(TITLE.encode()) < data.rfind(_REPLACED)
 
 
-def format_reply(event: Event, reply: Reply) -> str:
-    """Return the JSON of a reply; plain text would be shown to the person."""
-    if reply.refusal and event.kind == events.BEFORE:
-        decision = "ask" if reply.asks else "deny"
-        return json.dumps({"decision": decision, "reason": reply.refusal}) + "\n"
-    return payloads.format_nested(event, reply)
-
-
-def wiring(scope: str, home: str, top: str) -> "list[tuple[str, tuple[Entries, ...]]]":
-    """List the files that wire us in a scope; Gemini has no settings that are not committed."""
-    from memfs.files.account import find_named_folder
-
-    if scope == "local":
-        return []
-    folder = f"{find_named_folder('GEMINI_CLI_HOME') or home}/.gemini"
-    if scope == "project":
-        folder = f"{top}/.gemini"
-    return [(f"{folder}/settings.json", ("gemini/hooks.json", "gemini/tools.json"))]
-
-
-def list_plugin_settings(home: str, top: str) -> "list[str]":  # noqa: ARG001 - as every host
-    """List the settings files that can enable our plugin; `top` is the project, or ""."""
-    return []  # it has extensions instead, and none of ours
+HOST = _Gemini()

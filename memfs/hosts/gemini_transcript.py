@@ -19,7 +19,7 @@ import msgspec
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files.account import find_named_folder
 from memfs.hosts import transcript_files
-from memfs.hosts.jsonl import JsonLines, arguments, cap, remove_elements, tags, text_of, time_of
+from memfs.hosts.jsonl import Reader, arguments, cap, remove_elements, tags, text_of, time_of
 
 HOST = "gemini"
 _ROLES = {"user": "user", "gemini": "assistant", "model": "assistant"}
@@ -67,67 +67,75 @@ class _Line(
     calls: object = None
 
 
-_LINES = JsonLines(_Line)
+class _GeminiReader(Reader[_Line]):
+    """Ids are the records' and those of their calls."""
 
+    VARIABLE = "GEMINI_CLI_HOME"
+    INSIDE = (".gemini/tmp",)
 
-def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Return the session of a transcript by its first lines; None: not Gemini's."""
-    head = list(lines)
-    for line in _parse_document(head) or _LINES.first(head):
-        session = text_of(line.session)
-        if session and line.type is None and (text_of(line.project) or time_of(line.started)):
-            return _make_identity(session, line, head, path)
-    joined = b"".join(head)
-    named = _SESSION.search(joined)
-    if named and b'"projectHash"' in joined and not any(_LINES.objects(head[0])):
-        return _make_identity(named.group(1).decode("utf-8", "replace"), _Line(), head, path)
-    return None
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
+        head = list(lines)
+        for line in self._parse_document(head) or self.first(head):
+            session = text_of(line.session)
+            if session and line.type is None and (text_of(line.project) or time_of(line.started)):
+                return self._make_identity(session, line, head, path)
+        joined = b"".join(head)
+        named = _SESSION.search(joined)
+        if named and b'"projectHash"' in joined and not any(self.objects(head[0])):
+            session = named.group(1).decode("utf-8", "replace")
+            return self._make_identity(session, _Line(), head, path)
+        return None
 
+    def _parse_document(self, lines: list[bytes]) -> list[_Line]:
+        """Return the single object of a file whose lines are no objects; [] for another file."""
+        if not lines or self.objects(lines[0])[0]:
+            return []
+        found, rest = self.objects(joined := b"".join(lines))
+        return list(found.values()) if rest == len(joined) and len(found) == 1 else []
 
-def _parse_document(lines: list[bytes]) -> list[_Line]:
-    """Return the single object of a file whose lines are no objects; [] for another file."""
-    if not lines or _LINES.objects(lines[0])[0]:
-        return []
-    found, rest = _LINES.objects(joined := b"".join(lines))
-    return list(found.values()) if rest == len(joined) and len(found) == 1 else []
+    def _make_identity(self, session: str, header: _Line, head: list[bytes], path: str) -> Identity:
+        chats, _, inside = path.replace("\\", "/").rpartition("/chats/")
+        parent, _, _ = inside.rpartition("/")
+        project = _find_project(chats)
+        if not project and isinstance(header.directories, list):
+            project = text_of(next(iter(header.directories), None))
+        for line in () if project else self.first(head):
+            found = [join_text(record.content) for record in _yield_records(line.patch)]
+            if workspace := _WORKSPACE.search("\n".join(found)):
+                project = workspace.group(1)
+                break
+        if header.kind == "subagent":
+            return Identity(parent or session, session, project, "", whole=True)
+        return Identity(session, "", project, "", whole=True)
 
+    def read_transcript(
+        self,
+        data: bytes,
+        identity: Identity,
+        *,
+        start: int,
+        before: bytes = b"",  # noqa: ARG002
+    ) -> Transcript:
+        """Read the messages of a whole transcript (`start` is 0)."""
+        records = _Records()
+        is_object = data[:1] in (b"{", b" ")
+        document = self._parse_document(data.splitlines(keepends=True)) if is_object else []
+        if document:
+            records.add(document[0], "0")
+            found = Transcript([], start + len(data), 0, 1)
+        else:
+            found = self.read_lines(data, identity, start, records.collect)
+        messages, used = records.messages(identity)
+        return found._replace(messages=messages, left_out=max(0, found.left_out - used))
 
-def _make_identity(session: str, header: _Line, head: list[bytes], path: str) -> Identity:
-    chats, _, inside = path.replace("\\", "/").rpartition("/chats/")
-    parent, _, _ = inside.rpartition("/")
-    project = _find_project(chats)
-    if not project and isinstance(header.directories, list):
-        project = text_of(next(iter(header.directories), None))
-    for line in () if project else _LINES.first(head):
-        found = [join_text(record.content) for record in _yield_records(line.patch)]
-        if workspace := _WORKSPACE.search("\n".join(found)):
-            project = workspace.group(1)
-            break
-    if header.kind == "subagent":
-        return Identity(parent or session, session, project, "", whole=True)
-    return Identity(session, "", project, "", whole=True)
+    def list_roots(self, home: str) -> list[str]:
+        return transcript_files.list_roots(find_named_folder(self.VARIABLE), home)
 
-
-def read_transcript(
-    data: bytes,
-    identity: Identity,
-    *,
-    start: int,
-    before: bytes = b"",  # noqa: ARG001 - each line is complete
-) -> Transcript:
-    """Read the messages of a whole transcript (`start` is 0).
-
-    Their ids are the records' and those of their calls.
-    """
-    records = _Records()
-    document = _parse_document(data.splitlines(keepends=True)) if data[:1] in (b"{", b" ") else []
-    if document:
-        records.add(document[0], "0")
-        found = Transcript([], start + len(data), 0, 1)
-    else:
-        found = _LINES.read(data, identity, start, records.collect)
-    messages, used = records.messages(identity)
-    return found._replace(messages=messages, left_out=max(0, found.left_out - used))
+    def list_transcripts(self, home: str, project: str) -> list[str]:
+        folders = list_project_folders(home, project)
+        return transcript_files.sort_by_age(
+            path for folder in folders for path in _list_chats(f"{folder}/chats")
+        )
 
 
 class _Records:
@@ -263,28 +271,14 @@ def _extract_output(call: dict[str, object]) -> str:
     return _WRAPPER.sub("", remove_elements(_INJECTED, text)).strip()
 
 
-def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - one of a project comes later
-    """List the folders below which transcripts may come to be."""
-    return [f"{root}/.gemini/tmp" for root in _list_roots(home)]
-
-
-def _list_roots(home: str) -> list[str]:
-    return transcript_files.list_roots(find_named_folder("GEMINI_CLI_HOME"), home)
-
-
-def list_transcripts(home: str, project: str) -> Iterable[str]:
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    folders = list_project_folders(home, project)
-    return transcript_files.sort_by_age(
-        path for folder in folders for path in _list_chats(f"{folder}/chats")
-    )
+READER = _GeminiReader(_Line)
 
 
 def list_project_folders(home: str, project: str) -> list[str]:
     """List Gemini's folders of a project ("": all), which hold its chats and its memory."""
     return [
         each
-        for folder in list_folders(home, project)
+        for folder in READER.list_folders(home, project)
         for each in transcript_files.list_folders(folder)
         if _is_of(each, project)
     ]

@@ -12,10 +12,9 @@ from urllib.parse import unquote
 
 import msgspec
 
-from memfs.core.records import Identity, Message, Transcript
-from memfs.files.account import find_named_folder
+from memfs.core.records import Identity, Message
 from memfs.hosts import transcript_files
-from memfs.hosts.jsonl import JsonLines, arguments, cap, dumps, text_of
+from memfs.hosts.jsonl import Parse, Reader, arguments, cap, dumps, text_of
 
 HOST = "grok"
 _FILE = "updates.jsonl"
@@ -29,27 +28,31 @@ class _Line(msgspec.Struct, gc=False):
     params: object = None
 
 
-_LINES = JsonLines(_Line)
+class _GrokReader(Reader[_Line]):
+    """Messages have the ids of updates."""
 
+    VARIABLE, USUAL = "GROK_HOME", ".grok"
+    INSIDE = ("sessions",)
 
-def identify(lines: Iterable[bytes], path: str) -> Identity | None:
-    """Return the session of a transcript by its first lines; None: not Grok's."""
-    for line in _LINES.first(lines):
-        session = text_of(_get(line.params, "sessionId"))
-        if session and text_of(line.method).endswith("session/update"):
-            folder = os.path.basename(os.path.dirname(os.path.dirname(path)))
-            project = unquote(folder)
-            return Identity(session, "", project if project.startswith("/") else "")
-        return None
-    return None
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
+        line = next(self.first(lines), None)
+        session = text_of(_get(line.params, "sessionId")) if line else ""
+        if not line or not session or not text_of(line.method).endswith("session/update"):
+            return None
+        project = unquote(os.path.basename(os.path.dirname(os.path.dirname(path))))
+        return Identity(session, "", project if project.startswith("/") else "")
 
+    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
+        return _parse_line
 
-def read_transcript(
-    data: bytes, identity: Identity, *, start: int, before: bytes = b""
-) -> Transcript:
-    """Read the messages of whole lines. Their ids are those of the updates."""
-    del before
-    return _LINES.read(data, identity, start, _parse_line)
+    def list_transcripts(self, home: str, project: str) -> list[str]:
+        return transcript_files.sort_by_age(
+            path
+            for folder in self.list_folders(home, project)
+            for each in transcript_files.list_folders(folder)
+            if transcript_files.is_inside(unquote(os.path.basename(each)), project)
+            for path in transcript_files.list_files(each, _FILE, _FILE)
+        )
 
 
 def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
@@ -86,21 +89,4 @@ def _format_time(value: object) -> str:
     return found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - one of a project comes later
-    """List the folders below which transcripts may come to be."""
-    return [f"{root}/sessions" for root in _list_roots(home)]
-
-
-def _list_roots(home: str) -> list[str]:
-    return transcript_files.list_roots(find_named_folder("GROK_HOME"), f"{home}/.grok")
-
-
-def list_transcripts(home: str, project: str) -> list[str]:
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    return transcript_files.sort_by_age(
-        path
-        for folder in list_folders(home, project)
-        for each in transcript_files.list_folders(folder)
-        if transcript_files.is_inside(unquote(os.path.basename(each)), project)
-        for path in transcript_files.list_files(each, _FILE, _FILE)
-    )
+READER = _GrokReader(_Line)

@@ -1,4 +1,4 @@
-"""Shared by transcripts: objects on lines, texts that are cleaned and capped, times."""
+"""The base of readers of transcripts: objects on lines, texts cleaned and capped, times."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import msgspec
 
 from memfs.core.privacy import storable
 from memfs.core.records import Identity, Message, Transcript
+from memfs.files.account import find_named_folder
+from memfs.hosts import transcript_files
 
 TOOL_CAP = 3072  # bytes of one tool call or result
 _VALUE_CAP = 1000  # characters of one value that a tool is given
@@ -24,10 +26,19 @@ _MOST_TRIES = 500  # places of a damaged line at which an object may begin
 _DECODER = json.JSONDecoder()
 
 Shape = TypeVar("Shape", bound=msgspec.Struct)
+Parse = Callable[[Shape, Identity, int], Iterable[Message]]
 
 
-class JsonLines(Generic[Shape]):
-    """Transcripts with a JSON object on each line, of which only the fields of `shape` are read."""
+class Reader(Generic[Shape]):
+    """Finds and reads the transcripts of a host, of one session each.
+
+    By default they have a JSON object on each line, of which only the fields of `shape` are read,
+    and are below one of the folders `INSIDE` the host's, which `VARIABLE` or `USUAL` name.
+    """
+
+    VARIABLE = USUAL = ""
+    INSIDE: tuple[str, ...] = ()
+    PREFIX = ""  # of the names of files
 
     def __init__(self, shape: type[Shape]) -> None:
         self._shape = shape
@@ -36,17 +47,29 @@ class JsonLines(Generic[Shape]):
             zip(shape.__struct_encode_fields__, shape.__struct_fields__, strict=True)
         )
 
-    def read(
-        self,
-        data: bytes,
-        identity: Identity,
-        start: int,
-        parse: Callable[[Shape, Identity, int], Iterable[Message]],
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:
+        """Return the session of a transcript by its first lines; None: not this host's."""
+        raise NotImplementedError
+
+    def begin(self, identity: Identity, before: bytes) -> Parse[Shape]:
+        """Return what yields the messages of an object that begins at a byte of the file."""
+        raise NotImplementedError
+
+    def read_transcript(
+        self, data: bytes, identity: Identity, *, start: int, before: bytes = b""
+    ) -> Transcript:
+        """Read the messages of `data`, which begins at byte `start` of the file.
+
+        `before` are the bytes before it, up to `transcript_files.BEFORE`.
+        """
+        return self.read_lines(data, identity, start, self.begin(identity, before))
+
+    def read_lines(
+        self, data: bytes, identity: Identity, start: int, parse: Parse[Shape]
     ) -> Transcript:
         """Read whole lines; of a last line without line end, the whole JSON objects.
 
-        `parse` returns the messages of an object that begins at a byte of the file. Of two with the
-        same id the first counts.
+        Of two messages with the same id the first counts.
         """
         messages: dict[str, Message] = {}
         objects = self.objects
@@ -66,6 +89,31 @@ class JsonLines(Generic[Shape]):
             malformed += rest < len(line)
             position += len(line) + 1
         return Transcript(list(messages.values()), end, malformed, left_out)
+
+    def list_roots(self, home: str) -> list[str]:
+        """List the host's own folders of a user."""
+        return transcript_files.list_roots(find_named_folder(self.VARIABLE), f"{home}/{self.USUAL}")
+
+    def list_folders(self, home: str, project: str) -> list[str]:  # noqa: ARG002 - of most
+        """List the folders below which transcripts of a project may come to be."""
+        return [f"{root}/{self.INSIDE[0]}" for root in self.list_roots(home)]
+
+    def list_transcripts(self, home: str, project: str) -> list[str]:
+        """List the transcripts kept for a project ("": all) and the folders below it, oldest first.
+
+        They are looked for in the host's usual folder, and in that of its variable.
+        """
+        return transcript_files.sort_by_age(
+            path
+            for root in self.list_roots(home)
+            for folder in self.INSIDE
+            for path in transcript_files.list_files(f"{root}/{folder}", self.PREFIX, ".jsonl")
+            if transcript_files.mentions_project(path, project)
+        )
+
+    def find_failed_hooks(self, lines: Iterable[bytes]) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+        """Yield the event and the error of each of our hooks that is recorded as failed."""
+        return ()
 
     def first(self, lines: Iterable[bytes]) -> Iterator[Shape]:
         """Yield the objects of lines."""

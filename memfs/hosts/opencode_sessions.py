@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
+from msgspec import Struct
+
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files import database
 from memfs.hosts import opencode, transcript_files
-from memfs.hosts.jsonl import arguments, cap, text_of
+from memfs.hosts.jsonl import Reader, arguments, cap, text_of
 
 HOST = "opencode"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,60 +32,96 @@ _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_cre
 _PARTS = "SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"
 
 
-def sessions(path: str, head: bytes, project: str, session: str = "") -> list[Identity]:
-    """List the sessions in a database, the oldest first, those of a project or all ("").
+class _OpenCodeReader(Reader[Struct]):
+    """Reads exports, and is the `Collection` of databases."""
 
-    With `session`, only it and its subagents.
-    """
-    if not head.startswith(database.MAGIC):
+    def sessions(self, path: str, head: bytes, project: str, session: str = "") -> list[Identity]:
+        """List the sessions in a database, the oldest first."""
+        if not head.startswith(database.MAGIC):
+            return []
+        with database.open_database(path) as base:
+            if not {"session", "message", "part"} <= {*base.list_tables()}:
+                return []  # somebody else's database
+            rows = list(base.run_query(_MARKED, (session,)))
+        found = []
+        for ident, parent, directory, *marks in rows:
+            folder = text_of(directory)
+            if not text_of(ident) or (project and not transcript_files.is_inside(folder, project)):
+                continue
+            mark = " ".join(str(mark) for mark in marks)
+            found.append(Identity(*_split_names(ident, parent), folder, "", whole=True, mark=mark))
+        return found
+
+    def read_session(self, path: str, identity: Identity) -> Transcript:
+        """Read one session of a database; rows that hold no JSON are counted."""
+        session = identity.agent or identity.session
+        with database.open_database(path) as base:
+            rows = list(base.run_query(_MESSAGES, (session,)))
+            parts = list(base.run_query(_PARTS, (session,)))
+        messages: dict[str, tuple[object, list[object]]] = {}
+        malformed = 0
+        for ident, data in rows:
+            info = _parse_object(data)
+            malformed += info is None
+            messages[str(ident)] = info, []
+        for message, ident, data in parts:
+            part = _parse_object(data)
+            malformed += part is None
+            if part is not None and message in messages:
+                messages[message][1].append({**part, "id": ident})
+        found, left_out = _collect(
+            ((ident, *message) for ident, message in messages.items()), identity
+        )
+        return Transcript(found, 0, malformed, left_out)
+
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:  # noqa: ARG002 - as all
+        head = b"".join(lines)
+        if not head.lstrip().startswith(b"{") or b'"info"' not in head[:1000]:
+            return None
+        made = _parse_object(head) or _parse_object(_close_head(head))
+        info = made.get("info") if made else None
+        if not isinstance(info, dict) or not text_of(info.get("projectID")):
+            return None
+        session = text_of(info.get("id"))
+        names = _split_names(session, info.get("parentID"))
+        return Identity(*names, text_of(info.get("directory")), "", whole=True) if session else None
+
+    def read_transcript(
+        self,
+        data: bytes,
+        identity: Identity,
+        *,
+        start: int,
+        before: bytes = b"",  # noqa: ARG002
+    ) -> Transcript:
+        """Read the messages of an export, which is whole (`start` is 0)."""
+        made = _parse_object(data)
+        messages = made.get("messages") if made else None
+        each = [
+            (_get_text(_get(message, "info"), "id"), message.get("info"), message.get("parts"))
+            for message in (messages if isinstance(messages, list) else [])
+            if isinstance(message, dict)
+        ]
+        found, left_out = _collect(each, identity)
+        return Transcript(found, start + len(data), int(made is None), left_out)
+
+    def list_roots(self, home: str) -> list[str]:  # noqa: ARG002 - our plugin reports changes
         return []
-    with database.open_database(path) as base:
-        if not {"session", "message", "part"} <= {*base.list_tables()}:
-            return []  # somebody else's database
-        rows = list(base.run_query(_MARKED, (session,)))
-    found = []
-    for ident, parent, directory, *marks in rows:
-        folder = text_of(directory)
-        if not text_of(ident) or (project and not transcript_files.is_inside(folder, project)):
-            continue
-        mark = " ".join(str(mark) for mark in marks)
-        found.append(Identity(*_split_names(ident, parent), folder, "", whole=True, mark=mark))
-    return found
 
-
-def read_session(path: str, identity: Identity) -> Transcript:
-    """Read one session of a database; rows that hold no JSON are counted."""
-    session = identity.agent or identity.session
-    with database.open_database(path) as base:
-        rows = list(base.run_query(_MESSAGES, (session,)))
-        parts = list(base.run_query(_PARTS, (session,)))
-    messages: dict[str, tuple[object, list[object]]] = {}
-    malformed = 0
-    for ident, data in rows:
-        info = _parse_object(data)
-        malformed += info is None
-        messages[str(ident)] = info, []
-    for message, ident, data in parts:
-        part = _parse_object(data)
-        malformed += part is None
-        if part is not None and message in messages:
-            messages[message][1].append({**part, "id": ident})
-    found, left_out = _collect(((ident, *message) for ident, message in messages.items()), identity)
-    return Transcript(found, 0, malformed, left_out)
-
-
-def identify(lines: Iterable[bytes], _path: str) -> Identity | None:
-    """Return the session of an export; None if it is none."""
-    head = b"".join(lines)
-    if not head.lstrip().startswith(b"{") or b'"info"' not in head[:1000]:
-        return None
-    made = _parse_object(head) or _parse_object(_close_head(head))
-    info = made.get("info") if made else None
-    if not isinstance(info, dict) or not text_of(info.get("projectID")):
-        return None
-    session = text_of(info.get("id"))
-    names = _split_names(session, info.get("parentID"))
-    return Identity(*names, text_of(info.get("directory")), "", whole=True) if session else None
+    def list_transcripts(self, home: str, project: str) -> list[str]:
+        """List the databases that have sessions of a project, or cannot be read."""
+        found = []
+        for path in opencode.HOST.list_databases(home):
+            try:
+                with open(path, "rb") as handle:
+                    head = handle.read(len(database.MAGIC))
+                if self.sessions(path, head, project):
+                    found.append(path)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                found.append(path)
+        return found
 
 
 def _split_names(session: object, parent: object) -> tuple[str, str]:
@@ -96,25 +134,6 @@ def _close_head(head: bytes) -> bytes:
     """Return the part before the messages, closed as a JSON object."""
     before, found, _ = head.partition(b'"messages"')
     return before.rstrip().removesuffix(b",") + b"}" if found else b""
-
-
-def read_transcript(
-    data: bytes,
-    identity: Identity,
-    *,
-    start: int,
-    before: bytes = b"",  # noqa: ARG001 - each line is complete
-) -> Transcript:
-    """Read the messages of an export, which is whole (`start` is 0)."""
-    made = _parse_object(data)
-    messages = made.get("messages") if made else None
-    each = [
-        (_get_text(_get(message, "info"), "id"), message.get("info"), message.get("parts"))
-        for message in (messages if isinstance(messages, list) else [])
-        if isinstance(message, dict)
-    ]
-    found, left_out = _collect(each, identity)
-    return Transcript(found, start + len(data), int(made is None), left_out)
 
 
 def _collect(
@@ -204,27 +223,4 @@ def _parse_object(data: object) -> dict[str, object] | None:
     return None
 
 
-def _filter_databases(paths: list[str], project: str) -> list[str]:
-    """List the databases that have sessions of a project, or cannot be read."""
-    found = []
-    for path in paths:
-        try:
-            with open(path, "rb") as handle:
-                head = handle.read(len(database.MAGIC))
-            if sessions(path, head, project):
-                found.append(path)
-        except FileNotFoundError:
-            continue
-        except OSError:
-            found.append(path)
-    return found
-
-
-def list_folders(home: str, project: str) -> list[str]:  # noqa: ARG001 - the plugin reports them
-    """List none: our plugin reports changes of the database."""
-    return []
-
-
-def list_transcripts(home: str, project: str) -> list[str]:
-    """List the databases that have sessions of a project ("": any) or the folders below it."""
-    return _filter_databases(opencode.list_databases(home), project)
+READER = _OpenCodeReader(Struct)

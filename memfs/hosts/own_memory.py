@@ -82,7 +82,7 @@ def find_claude(home: str, top: str, read: _Read) -> OwnMemory | None:
         from memfs.hosts import claude_transcript  # with msgspec
 
         key = settings.find_project_key(top)
-        path = f"{claude_transcript.list_folders(home, key)[0]}/memory"
+        path = f"{claude_transcript.READER.list_folders(home, key)[0]}/memory"
     variable = list_variables().get(_DISABLED, "")
     enabled = enabled and variable.lower() not in ("1", "true", "yes", "on")
     inside = os.path.realpath(path).startswith(f"{os.path.realpath(top)}/.agent-memory/")
@@ -115,6 +115,7 @@ def _find_gemini(home: str, read: _Read) -> OwnMemory | None:
 def _read_settings(path: str, read: _Read) -> dict[str, object]:
     """Read a settings file; {} for none, and for one that its program cannot read either."""
     try:
-        return settings.parse(read(path) or "", path)
+        text = read(path)
+        return settings.parse(text, path) if text else {}
     except (StoreError, OSError):
         return {}

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from memfs.core.records import Identity, Message, Transcript
-from memfs.files.account import find_named_folder
-from memfs.hosts import transcript_files
+from memfs.core.records import Identity, Message
 from memfs.hosts.claude_transcript import name_folder
 from memfs.hosts.gemini_transcript import join_text
-from memfs.hosts.jsonl import JsonLines, arguments, cap, remove_elements, tags, text_of, time_of
+from memfs.hosts.jsonl import Parse, Reader, arguments, cap, remove_elements, tags, text_of, time_of
 
 HOST = "qwen"
 _ROLES = {"user": "user", "assistant": "assistant", "tool_result": "tool"}
@@ -38,25 +36,25 @@ class _Line(msgspec.Struct, gc=False, rename="camel"):
     agent_id: object = None
 
 
-_LINES = JsonLines(_Line)
+class _QwenReader(Reader[_Line]):
+    """Ids are the records' and the places of their parts."""
 
+    VARIABLE, USUAL = "QWEN_HOME", ".qwen"
+    INSIDE = ("projects",)
 
-def identify(lines: Iterable[bytes], path: str) -> Identity | None:  # noqa: ARG001 - as every reader
-    """Return the session of a transcript by its first lines; None: not Qwen Code's."""
-    for line in _LINES.first(lines):
-        session = text_of(line.session_id)
-        if session and line.type in _ROLES and _list_parts(line):
-            agent = text_of(line.agent_id) if line.is_sidechain else ""
-            return Identity(session, agent, text_of(line.cwd), text_of(line.git_branch))
-    return None
+    def identify(self, lines: Iterable[bytes], path: str) -> Identity | None:  # noqa: ARG002 - as all
+        for line in self.first(lines):
+            session = text_of(line.session_id)
+            if session and line.type in _ROLES and _list_parts(line):
+                agent = text_of(line.agent_id) if line.is_sidechain else ""
+                return Identity(session, agent, text_of(line.cwd), text_of(line.git_branch))
+        return None
 
+    def begin(self, identity: Identity, before: bytes) -> Parse[_Line]:  # noqa: ARG002 - as all
+        return _parse_line
 
-def read_transcript(
-    data: bytes, identity: Identity, *, start: int, before: bytes = b""
-) -> Transcript:
-    """Read the messages of whole lines. Ids are the records' and the places of their parts."""
-    del before
-    return _LINES.read(data, identity, start, _parse_line)
+    def list_folders(self, home: str, project: str) -> list[str]:
+        return [f"{root}/projects/{name_folder(project)}" for root in self.list_roots(home)]
 
 
 def _parse_line(line: _Line, identity: Identity, offset: int) -> Iterator[Message]:
@@ -91,22 +89,4 @@ def _read_text(line: _Line, parts: list[dict[str, object]]) -> str:
     return text_of(typed).strip() or remove_elements(_INJECTED, join_text(parts))
 
 
-def list_folders(home: str, project: str) -> list[str]:
-    """List the folders below which transcripts of a project may come to be."""
-    return [f"{root}/projects/{name_folder(project)}" for root in _list_roots(home)]
-
-
-def _list_roots(home: str) -> list[str]:
-    return transcript_files.list_roots(find_named_folder("QWEN_HOME"), f"{home}/.qwen")
-
-
-def list_transcripts(home: str, project: str) -> list[str]:
-    """List the transcripts kept for a project ("": all) and the folders below it, oldest first."""
-    paths = [
-        path
-        for root in _list_roots(home)
-        for path in transcript_files.list_files(f"{root}/projects", "", ".jsonl")
-    ]
-    return transcript_files.sort_by_age(
-        path for path in paths if transcript_files.mentions_project(path, project)
-    )
+READER = _QwenReader(_Line)

@@ -56,6 +56,22 @@ def has_entries(settings: Json, entries: Json) -> bool:
     return without_entries(settings, entries) != settings
 
 
+def list_missing_hooks(settings: Json, entries: Json) -> list[str]:
+    """List what our hooks in `settings` lack of `entries`: events, and the tools of an event."""
+    missing = []
+    for event, wanted in _mapping(entries.get("hooks")).items():
+        groups = map(_mapping, _list(_mapping(settings.get("hooks")).get(event)))
+        ours = [each for each in groups if any(map(_is_ours, (each, *_list(each.get("hooks")))))]
+        tools = {tool for each in ours for tool in str(each.get("matcher") or "").split("|")}
+        matchers = [str(_mapping(each).get("matcher") or "") for each in _list(wanted)]
+        lacks = [tool for each in matchers for tool in each.split("|") if tool not in tools]
+        if not ours:
+            missing.append(event)
+        elif lacks and tools.isdisjoint(("", "*", ".*")):
+            missing.append(f"{event} ({', '.join(lacks)})")
+    return missing
+
+
 def may_have_hooks(text: str) -> bool:
     """Return whether a settings file may have hooks of ours; it is not parsed."""
     return HOOK in text or HOOK_COMMAND in text
@@ -255,6 +271,12 @@ def is_ours(text: str) -> bool:
 def fill_text(template: str, host: str, hook: list[str]) -> str:
     """Return a file of ours, with its host and the words of the hook's command in it."""
     return template.replace("{host}", host).replace('"{hook}"', json.dumps(hook))
+
+
+def is_same_version(text: str, other: str) -> bool:
+    """Return whether two files of ours differ in nothing but the words of the hook's command."""
+    lines = ([line for line in each.splitlines() if _HOOK not in line] for each in (text, other))
+    return next(lines) == next(lines)
 
 
 def list_words(text: str) -> list[str]:

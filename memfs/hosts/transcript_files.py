@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
+from memfs.core.records import Identity, Transcript
+
+BEFORE = 256 << 10
 _HEAD = 256 << 10  # bytes that are searched for the folder of a session
 _KEY = b'"cwd":"'  # as all of them write it
-
-
 COMPRESSED = ".jsonl.zst"  # the end of the names of Codex's compressed rollouts
+
+
+class Collection(Protocol):
+    """Reads files that hold several sessions, such as a database."""
+
+    def sessions(self, path: str, head: bytes, project: str, session: str = "") -> list[Identity]:
+        """List the sessions in a file, each with a `mark`, those of a project ("": all).
+
+        With `session`, only it and its subagents.
+
+        Returns none for a file of another program, by its first bytes. Raises `OSError`.
+        """
+
+    def read_session(self, path: str, identity: Identity) -> Transcript:
+        """Read the messages of one session, whole. Raises `OSError`."""
 
 
 def list_files(root: str, prefix: str, suffix: str) -> Iterator[str]:

@@ -10,8 +10,7 @@ from functools import partial
 
 import click
 
-from memfs.cli import console, layout, options
-from memfs.cli.edit_output import format_remainder
+from memfs.cli import console, options
 from memfs.cli.layout import format_size
 from memfs.cli.progress import stoppable_stages
 from memfs.core.errors import RejectedError, UsageError
@@ -136,7 +135,7 @@ def _import_paths(
     if export and pin:
         raise click.UsageError("--pin is for the files of other tools: an export says it itself")
     several = f"{len(paths)} files and folders"
-    name = tool[0][0].NAME if tool else several if len(paths) > 1 else "".join(paths)
+    name = tool[0][0].name if tool else several if len(paths) > 1 else "".join(paths)
     origin = options.get_origin(f"from {os.path.basename(name.rstrip('/')) or name}")
     if tool:
         done = importing.import_tool(place, tool, origin, project=project, **into)
@@ -150,7 +149,7 @@ def _import_paths(
     elif tool:
         report.print_tool(done, name, dry_run=into["dry_run"])
     elif export:
-        _print_report(done, dry_run=into["dry_run"])
+        report.print_export(done, dry_run=into["dry_run"])
     else:
         tools = [] if paths else importing.list_tools(options.home())
         report.print_tools(tools)
@@ -279,35 +278,13 @@ def _list_counts(counts: Mapping[tuple[str, str], int]) -> list[dict[str, object
     ]
 
 
-def _print_report(done: importing.Imported, *, dry_run: bool) -> None:
-    for item in done.items:
-        report.print_item(item)
-    for item in done.items:
-        if item.outcome == "refused":
-            console.talk(f"! {item.detail}")
-    for item in done.items:
-        for sign in item.signs:
-            quoted = f": {layout.shorten(sign.text, 60)}" if sign.text else ""
-            console.talk(f"! {item.name}:{sign.line} {sign.what}{quoted}")
-    for label in done.unpinned:
-        console.talk(f"! {label} is not pinned here: enough blocks are (max_blocks)")
-    if done.config:
-        console.talk("  its config.yaml is not imported: your settings stay")
-    if done.edits:
-        console.talk(f"  its history ({format_count(done.edits, 'edit')}) is not taken over")
-    if done.left_out:
-        console.talk(f"  {format_count(done.left_out, 'file')} in it are no memory")
-    added = report.summary(done, dry_run=dry_run)
-    format_remainder(done.note)
-    if added and not dry_run:
-        console.talk("  look at it: memfs show, memfs log; memfs undo LABEL takes a block back")
-        console.talk(f"  memfs import --undo {done.id} takes all of it back")
-
-
 @click.command("export")
 @click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
 @click.option(
-    "--to", "tool", type=click.Choice(list(writers.NAMES)), help="In the format of another tool."
+    "--to",
+    "tool",
+    type=click.Choice(list(writers.EXPORTERS)),
+    help="In the format of another tool.",
 )
 @click.option("--user", is_flag=True, help="Your own store, instead of the project's.")
 @click.option("--all", "everything", is_flag=True, help="Recall and the history of edits, too.")

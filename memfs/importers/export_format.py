@@ -156,10 +156,15 @@ def read(path: str) -> Bundle:
     except (*DAMAGE, OSError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        what = " ".join(str(error).split())[:120] or type(error).__name__
-        raise StoreError(f"{path} cannot be read: {_describe_file(path, what)}", _KNOWN) from None
+        what = _describe_file(path, describe_error(error))
+        raise StoreError(f"{path} cannot be read: {what}", _KNOWN) from None
     inside, left_out = _select_store_files(found, path)
     return Bundle(inside, _check_manifest(inside, path), left_out)
+
+
+def describe_error(error: Exception) -> str:
+    """Return what an error says, on one short line."""
+    return " ".join(str(error).split())[:120] or type(error).__name__
 
 
 def _describe_file(path: str, what: str) -> str:

@@ -15,7 +15,7 @@ from memfs.core.file_redaction import FileSecret
 from memfs.core.records import Passage
 from memfs.files import logs, trees
 from memfs.importers import export_format, writers
-from memfs.importers.writers.contents import MemoryContents
+from memfs.importers.writers import MemoryContents
 from memfs.store import (
     archive,
     blocks,
@@ -113,29 +113,29 @@ def convert(
     """
     exporter = writers.get(tool)
     tier, store = _choose_store(place, user=user)
-    (export_format.check_folder if exporter.FOLDER else export_format.check_target)(
+    (export_format.check_folder if exporter.folder else export_format.check_target)(
         path, force=force
     )
-    memory = _load_contents(place, store, tier, sessions=everything and exporter.SESSIONS)
+    memory = _load_contents(place, store, tier, sessions=everything and exporter.folder)
     made = exporter.make_files(memory)
     named = {name or os.path.basename(path): data for name, data in made.items()}
-    secrets = _find_secrets(named, stage, "text" if exporter.FOLDER else "json")
+    secrets = _find_secrets(named, stage, "text" if exporter.folder else "json")
     if secrets and not anyway:
         return SecretsFound(secrets)
     counts = {"blocks": len(memory.blocks), "passages": len(memory.passages)}
     counts["sessions"] = len(memory.sessions)
     heads = [*(block.head for block in memory.blocks), *memory.heads.values()]
     keys = (key for head in heads for key in blocks.front_matter(head))
-    unplaced = {"keys": sum(key in exporter.KEYS for key in keys)}
+    unplaced = {"keys": sum(key in exporter.keys for key in keys)}
     if everything:
-        unplaced["sessions"] = 0 if exporter.SESSIONS else len(recall.sources(store))
+        unplaced["sessions"] = 0 if exporter.folder else len(recall.sources(store))
         unplaced["edits"] = (logs.read_whole(store.journal) or b"").count(b"\n")
     stem = os.path.splitext(path)[0]
     paths = [
-        os.path.join(path, name) if exporter.FOLDER else stem + name if name else path
+        os.path.join(path, name) if exporter.folder else stem + name if name else path
         for name in made
     ]
-    for each in () if exporter.FOLDER else paths:
+    for each in () if exporter.folder else paths:
         export_format.check_target(each, force=force)
     export_format.save_files(dict(zip(paths, made.values(), strict=True)))
     size = sum(map(len, made.values()))

@@ -95,7 +95,9 @@ def find_assistants(
         return None if is_committed(path) else outside.read(path)
 
     own = {each.host: each for each in own_memory.find_memories(home, top, read)}
-    auto = [f"{claude_transcript.list_folders(home, each)[0]}/memory" for each in (top, main)]
+    auto = [
+        f"{claude_transcript.READER.list_folders(home, each)[0]}/memory" for each in (top, main)
+    ]
     claude = own.get("claude")
     if claude and claude.state != own_memory.HERE:
         auto.append(claude.path)

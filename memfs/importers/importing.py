@@ -307,7 +307,7 @@ def list_tools(home: str) -> list[FoundTool]:
                 problem = error.message
             except OSError as error:
                 problem = error.strerror or str(error)
-            found.append(FoundTool(tool.NAME, path, counts, problem))
+            found.append(FoundTool(tool.name, path, counts, problem))
     return found
 
 
@@ -322,14 +322,14 @@ def find_tool(paths: tuple[str, ...], home: str) -> list[tuple[Importer, str]]:
         found = tool.find(home, account.list_variables())
         if not found:
             raise NotFoundError(
-                f"{tool.NAME} has no memory at its usual place",
+                f"{tool.name} has no memory at its usual place",
                 "name its file or folder: memfs import PATH",
             )
         return [(tool, path) for path in found]
     known = [(each, path) for path in paths if (each := readers.recognise(path))]
     if known and len(paths) > 1:
         raise UsageError(
-            f"{known[0][1]} is the memory of {known[0][0].NAME}, and one is imported alone",
+            f"{known[0][1]} is the memory of {known[0][0].name}, and one is imported alone",
             f"memfs import {shlex.quote(known[0][1])}",
         )
     return known
@@ -354,7 +354,7 @@ def import_tool(
         user = tier == labels.USER
     tool = sources[0][0]
     items = (item for each, path in sources for item in each.read(path))
-    made = tool_members.collect_members(place, tool.NAME, items, user=user, project=project)
+    made = tool_members.collect_members(place, tool.name, items, user=user, project=project)
     done = Imported((), (), False, 0, 0, (), "")
     ident = undo.make_id()
     for tier, members in made.files.items():

@@ -50,30 +50,33 @@ def print_import(
         console.print_done("no memory of other tools is here; memfs import --help lists the places")
         return
     if dry_run and not list_only:
-        for item in done.items:
-            print_item(item)
+        _print_items(done)
     _print_table(done)
-    for item in done.items:
-        if item.outcome == "refused":
-            console.talk(f"! {item.detail}")
+    _print_refused(done)
     _warn_of_sharing(done, user=user)
     if list_only:
         _suggest_command(place, done, options=["--user"] * user + ["--pin"] * pin)
         return
-    print_signs([item for item in done.items if item.signs])
-    added = summary(done, dry_run=dry_run)
-    format_remainder(done.note)
-    for label in done.unpinned:
-        console.talk(f"! {label} is not pinned: enough blocks are (max_blocks)")
-    if added and not dry_run:
-        if not pin and any(item.kind == "block" for item in added):
-            console.talk(
-                "  not pinned: most tools read their files by themselves; memfs edit LABEL --pin"
-            )
-        console.talk(
-            "  look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back"
+    look = ["look at it: memfs show LABEL, memfs search; memfs undo LABEL takes one back"]
+    if not pin and any(item.kind == "block" for item in _list_added(done)):
+        look.insert(
+            0, "not pinned: most tools read their files by themselves; memfs edit LABEL --pin"
         )
-        console.talk(f"  memfs import --undo {done.id} takes all of it back")
+    _print_summary(done, look, dry_run=dry_run)
+
+
+def print_export(done: Imported, *, dry_run: bool) -> None:
+    """Print what was taken from an export, and what in it is never imported."""
+    _print_items(done)
+    _print_refused(done)
+    if done.config:
+        console.talk("  its config.yaml is not imported: your settings stay")
+    if done.edits:
+        console.talk(f"  its history ({format_count(done.edits, 'edit')}) is not taken over")
+    if done.left_out:
+        console.talk(f"  {format_count(done.left_out, 'file')} in it are no memory")
+    look = ["look at it: memfs show, memfs log; memfs undo LABEL takes a block back"]
+    _print_summary(done, look, dry_run=dry_run)
 
 
 def _warn_of_sharing(done: Imported, *, user: bool) -> None:
@@ -85,21 +88,37 @@ def _warn_of_sharing(done: Imported, *, user: bool) -> None:
         )
 
 
-def print_signs(items: list[ImportItem]) -> None:
+def _list_added(done: Imported) -> list[ImportItem]:
+    return [item for item in done.items if item.outcome in ("new", "merged")]
+
+
+def _print_refused(done: Imported, most: int | None = None) -> None:
+    refused = [item for item in done.items if item.outcome == "refused"]
+    for item in refused[:most]:
+        console.talk(f"! {item.detail}")
+    if most and len(refused) > most:
+        console.talk(f"! {len(refused) - most:,} more were refused: --json names them")
+
+
+def _print_signs(done: Imported) -> None:
     """Print the lines that may be written to steer an assistant."""
+    items = [item for item in done.items if item.signs]
     for item in items[:_MAX_SIGNS]:
         lines = sorted({sign.line for sign in item.signs})
         where = ", ".join(map(str, lines[:_MAX_LINES])) + ("…" if len(lines) > _MAX_LINES else "")
         what = ", ".join(sorted({sign.what for sign in item.signs}))
         noun = "line" if len(lines) == 1 else "lines"
-        console.talk(f"! {item.name}: {what} ({noun} {where})")
+        text = item.signs[0].text if len(item.signs) == 1 else ""
+        quoted = f": {layout.shorten(text, 60)}" if text else ""
+        console.talk(f"! {item.name}: {what} ({noun} {where}){quoted}")
     if len(items) > _MAX_SIGNS:
         console.talk(f"! {len(items) - _MAX_SIGNS:,} more are worth a look: --json names them")
 
 
-def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
-    """Print how much was added; return the added items."""
-    added = [item for item in done.items if item.outcome in ("new", "merged")]
+def _print_summary(done: Imported, look: Sequence[str], *, dry_run: bool) -> None:
+    """Print how much was added, and how to look at it and to take it back."""
+    _print_signs(done)
+    added = _list_added(done)
     same = sum(item.outcome == "same" for item in done.items)
     numbers: Counter[str] = Counter()
     for item in added:
@@ -111,22 +130,32 @@ def summary(done: Imported, *, dry_run: bool) -> list[ImportItem]:
         console.talk(f"! {what}, {refused:,} refused")
     else:
         console.print_done(what)
-    return added
+    format_remainder(done.note)
+    if done.own:
+        owned = format_count(done.own, "session")
+        console.talk(f"  {owned} in your own store: searches in every project find them")
+    if done.unpinned:
+        named = ", ".join(done.unpinned[:_MAX_LABELS])
+        more = len(done.unpinned) - _MAX_LABELS
+        named += f" and {more:,} more" if more > 0 else ""
+        console.talk(f"! not pinned, for enough blocks are (max_blocks): {named}")
+    if added and not dry_run:
+        for line in (*look, f"memfs import --undo {done.id} takes all of it back"):
+            console.talk(f"  {line}")
 
 
-def print_item(item: ImportItem) -> None:
-    """Print the text that an item adds."""
-    if item.outcome not in ("new", "merged"):
-        return
-    if item.kind == "block":
-        console.data(item.detail.rstrip("\n"))
-    elif item.kind in ("facts", "windows", "outcomes"):
-        for line in item.detail.splitlines():
-            about = layout.shorten(line, _PASSAGE_CELLS)
-            console.data(f"+ {_NOUNS[item.kind]} {about}")
-    else:
-        about = layout.shorten(item.detail, _PASSAGE_CELLS)
-        console.data(f"+ {item.kind} {flatten_text(item.name)}: {about}")
+def _print_items(done: Imported) -> None:
+    """Print the text that each item adds."""
+    for item in _list_added(done):
+        if item.kind == "block":
+            console.data(item.detail.rstrip("\n"))
+        elif item.kind in ("facts", "windows", "outcomes"):
+            for line in item.detail.splitlines():
+                about = layout.shorten(line, _PASSAGE_CELLS)
+                console.data(f"+ {_NOUNS[item.kind]} {about}")
+        else:
+            about = layout.shorten(item.detail, _PASSAGE_CELLS)
+            console.data(f"+ {item.kind} {flatten_text(item.name)}: {about}")
 
 
 def _print_table(done: Imported) -> None:
@@ -200,14 +229,12 @@ def _suggest_command(place: Place, done: Imported, *, options: list[str]) -> Non
 
 def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
     """Print what is new of the assistants' own memories, as diffs, and what is refused."""
-    for item in found.items:
-        print_item(item)
-        if item.outcome == "refused":
-            console.talk(f"! {flatten_text(item.detail)}")
-    print_signs([item for item in found.items if item.signs])
+    _print_items(found)
+    _print_refused(found)
+    _print_signs(found)
     for each in new:
         where = "your own store" if each.label.startswith("user:") else "the project's store"
-        console.talk(f"new: {flatten_text(f'{each.label} ({each.path}), for {where}')}")
+        console.talk(f"new: {each.label} ({each.path}), for {where}")
     if not new:
         known = any(item.outcome == "same" for item in found.items)
         console.print_done(
@@ -217,10 +244,7 @@ def print_assistants(found: Imported, new: Sequence[ImportedFile]) -> None:
 
 def print_taken(done: Imported) -> None:
     """Print what was taken of the assistants' own memories, and how to take it back."""
-    added = summary(done, dry_run=False)
-    format_remainder(done.note)
-    if added:
-        console.talk(f"  memfs import --undo {done.id} takes all of it back")
+    _print_summary(done, (), dry_run=False)
 
 
 def print_tools(found: Sequence[FoundTool]) -> None:
@@ -235,42 +259,24 @@ def print_tools(found: Sequence[FoundTool]) -> None:
 def print_tool(done: Imported, name: str, *, dry_run: bool) -> None:
     """Print what was taken from a tool, what was left, and how to take it back."""
     if dry_run:
-        for item in done.items:
-            print_item(item)
-    refused = [item for item in done.items if item.outcome == "refused"]
-    for item in refused[:_MAX_REFUSED]:
-        console.talk(f"! {flatten_text(item.detail)}")
-    if len(refused) > _MAX_REFUSED:
-        console.talk(f"! {len(refused) - _MAX_REFUSED:,} more were refused: --json names them")
+        _print_items(done)
+    _print_refused(done, _MAX_REFUSED)
     console.talk(f"{name}: {format_counts(done.taken) or 'nothing for this store'}")
     if done.left:
         console.talk(f"  left: {format_counts(done.left)}; --project NAME takes those of one")
     for (noun, why), number in done.omitted.items():
         console.talk(f"  not taken: {format_count(number, noun)}, {why}")
-    print_signs([item for item in done.items if item.signs])
-    added = summary(done, dry_run=dry_run)
-    format_remainder(done.note)
-    if done.own:
-        what = format_count(done.own, "session")
-        console.talk(f"  {what} in your own store: searches in every project find them")
-    if done.unpinned:
-        named = ", ".join(done.unpinned[:_MAX_LABELS])
-        more = len(done.unpinned) - _MAX_LABELS
-        named += f" and {more:,} more" if more > 0 else ""
-        console.talk(f"! not pinned, for enough blocks are (max_blocks): {named}")
-    if added and not dry_run:
-        console.talk("  look at it: memfs show --list, memfs archive list, memfs session list")
-        console.talk(f"  memfs import --undo {done.id} takes all of it back")
+    look = ["look at it: memfs show --list, memfs archive list, memfs session list"]
+    _print_summary(done, look, dry_run=dry_run)
 
 
 def print_undo(done: Unimported) -> None:
     """Print what an undo removed and what it kept."""
     for name, why in done.kept:
-        console.talk(f"! {flatten_text(name)} stays: {why}")
+        console.talk(f"! {name} stays: {why}")
     counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
-    console.print_done(
-        f"the import from {flatten_text(done.source)} is taken back: {counts or 'nothing'} removed"
-    )
+    told = f"the import from {done.source} is taken back: {counts or 'nothing'} removed"
+    console.print_done(told)
     format_remainder(done.note)
 
 
@@ -292,7 +298,7 @@ def format_counts(counts: Mapping[tuple[str, str], int]) -> str:
     for (noun, project), number in counts.items():
         projects.setdefault(project, []).append(format_count(number, noun))
     parts = [
-        ", ".join(words) + (f" of {flatten_text(project)}" if project else "")
+        ", ".join(words) + (f" of {project}" if project else "")
         for project, words in projects.items()
     ]
     more = len(parts) - _MAX_PROJECTS

@@ -92,20 +92,25 @@ def collect_members(
 
 def _read_all(items: Iterable[AnyItem], made: ToolMembers) -> Iterator[ToolItem]:
     """Yield the items, and note what could not be read: what was read before counts."""
+    unread: Counter[UnreadItem] = Counter()
+    failed = ""
     try:
         for item in items:
             if isinstance(item, UnreadItem):
-                why = f"cannot read {item.ident}: {item.why}"
-                made.damage.append(ImportItem("file", item.ident, "refused", why, count=item.count))
+                unread[item] += 1
             elif isinstance(item, OmittedItem):
-                made.omitted[item.noun, item.why] += item.count
+                made.omitted[item] += 1
             else:
                 yield item
     except StoreError as error:
-        made.damage.append(ImportItem("file", made.tool, "refused", error.message))
+        failed = error.message
     except OSError as error:
-        why = f"cannot read all of it: {error.strerror}"
-        made.damage.append(ImportItem("file", made.tool, "refused", why))
+        failed = f"cannot read all of it: {error.strerror}"
+    for each, count in unread.items():
+        why = f"cannot read {each.ident}: {each.why}"
+        made.damage.append(ImportItem("file", each.ident, "refused", why, count=count))
+    if failed:
+        made.damage.append(ImportItem("file", made.tool, "refused", failed))
 
 
 def _is_here(place: Place, item: ToolItem) -> bool:

@@ -21,7 +21,7 @@ from memfs.core.events import REVIEW
 from memfs.core.privacy import redact_names, storable
 from memfs.core.records import Identity, Message, Transcript
 from memfs.files import child_process, outside
-from memfs.hosts.base import BEFORE
+from memfs.hosts.transcript_files import BEFORE
 from memfs.search import doc_json
 from memfs.store import message_records, recall, store_paths
 

@@ -78,14 +78,12 @@ class Connection:
         return self._receive_exactly(size)
 
     def confirm(self) -> None:
-        """Confirm the answer to the service. Errors are ignored."""
         try:
             self._get_socket().sendall(TAKEN)
         except OSError:
             return
 
     def await_confirmation(self) -> bool:
-        """Tell whether the client confirms the answer."""
         return self._get_socket().recv(1) == TAKEN
 
     def close(self) -> None:
@@ -134,11 +132,9 @@ class HookCall:
         return [f"{self.get_elapsed_ms():.1f}", *self.words]
 
     def get_elapsed_ms(self) -> float:
-        """Return the milliseconds since the process started."""
         return (time.perf_counter() - self.began) * 1000
 
     def read(self) -> bytes:
-        """Return the stdin. Raises `ValueError` for one that is too large, `OSError`."""
         if self.wrong:
             raise self.wrong
         if self.data is None:
@@ -151,10 +147,7 @@ class HookCall:
 
 
 def ask_hook(call: HookCall) -> bool:
-    """Have the service answer a hook call; False if this process has to.
-
-    Only the clock raises: other errors occur again in this process, which reports them.
-    """
+    """Have the service answer a hook call; False if this process has to. Only the clock raises."""
     if is_inside():
         return True
     path = _find_usual_path()
@@ -189,10 +182,7 @@ def is_inside() -> bool:
 def exchange_frames(
     connection: Connection, question: bytes, deliver: "Callable[[bytes], object] | None" = None
 ) -> bytes | None:
-    """Return the answer; None if the client is to do the work. Raises `OSError` if none comes.
-
-    `deliver` is called with the answer before it is confirmed; its errors are passed on.
-    """
+    """Return the answer, delivered before it is confirmed; None: the client's work."""
     connection.send(question)
     answer = connection.receive()
     if answer[:1] != MINE:
@@ -268,10 +258,7 @@ def is_listening() -> bool:
 
 
 def connect(wait: float) -> Connection | None:
-    """Connect to the service; None if there is none.
-
-    Raises `OSError` if it does not listen just now, `GoneError` if it died.
-    """
+    """Connect to the service; None if there is none. Raises `OSError`, `GoneError` if it died."""
     return _connect(_encode_address(), wait)
 
 
@@ -325,10 +312,7 @@ def start_service(folder: str = "", *, wait: bool = False) -> bool:
 
 
 def wake_service(folder: str) -> None:
-    """Have the service hold the store of a folder, and start it if there is none.
-
-    For a process that does not end soon, and will ask it.
-    """
+    """Have the service hold the store of a folder: for a process that asks it later."""
     if ask("hold", [folder]) is None and not is_listening():
         start_service(folder, wait=True)
 
@@ -398,7 +382,6 @@ def _encode_address() -> bytes:
 
 
 def _connect(path: bytes, wait: float) -> Connection | None:
-    """Connect to the socket at a path; None if there is none. Raises as `connect`."""
     if not _is_private_socket(path):
         return None
     import _socket  # where there is a service
@@ -419,10 +402,7 @@ def _connect(path: bytes, wait: float) -> Connection | None:
 
 
 def _revive(folder: str, *, long_lived: bool) -> None:
-    """Restart the service if it died: not if it was stopped, or closed only this connection.
-
-    It begins with the store of `folder`; "": of the current directory, as hooks do.
-    """
+    """Restart the service if it died, with the store of `folder` ("": of this directory)."""
     try:
         connection = connect(QUICK)
     except GoneError:

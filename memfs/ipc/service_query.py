@@ -1,9 +1,4 @@
-"""Queries that need an engine: the user's service answers, if one of this version runs.
-
-A query is of one of `KINDS`, answered by the module of that name in `ops`; its arguments and its
-answer are JSON. The process that asks loads no engine. Where the service does not answer, it does
-the work itself.
-"""
+"""Queries that need an engine: the user's service answers, if one of this version runs."""
 
 from __future__ import annotations
 

@@ -162,7 +162,6 @@ class Orchestrator:
         return [kind for kind in self.kinds.values() if name in (kind.id, kind.type)]
 
     def _build_queries(self, conditions: Mapping[str, object]) -> dict[str, Query]:
-        """Return the query for each kind, by its id. Raises `UsageError`."""
         for name in conditions:
             if not self._find_kinds(name):
                 there = ", ".join(dict.fromkeys(kind.type for kind in self.kinds.values()))
@@ -177,7 +176,6 @@ class Orchestrator:
     def _query_all(
         self, state: State, queries: Mapping[str, Query]
     ) -> tuple[dict[str, Relevant], list[str]]:
-        """Query all kinds in parallel; return their answers and the errors, by id."""
         answers, problems = {}, []
         with ThreadPoolExecutor(max_workers=max(1, len(queries))) as pool:
             futures = {
@@ -213,10 +211,7 @@ def for_session(index: OpenStore) -> Orchestrator:
 
 
 def _drop_echoes(answer: Relevant, state: State) -> Relevant:
-    """Return an answer without what the model has before it: the task and the recent messages.
-
-    A prompt that was stored right before is no context for itself, nor are windows of a long one.
-    """
+    """Return an answer without what the model has before it: the task, recent messages."""
     texts = [state.task, *(message.text for message in state.recent)]
     known = [archive.merge_passages(storable(text)) for text in texts]
 
@@ -234,7 +229,6 @@ def _to_piece(kind: str, found: Found) -> Piece:
 
 
 def _parse_query(name: str, given: object) -> Query:
-    """Convert a requirement to a query. Raises `MemfsError`."""
     if not isinstance(given, Mapping):
         raise UsageError(f"the requirement of '{name}' is no mapping")
     known = [field.name for field in fields(Query)]
@@ -260,7 +254,6 @@ def _parse_query(name: str, given: object) -> Query:
 
 
 def _parse_priorities(given: object) -> tuple[float, ...]:
-    """Convert priorities to numbers, () for None. Raises `MemfsError` for anything else."""
     if given is None:
         return ()
     numbers = list(given) if isinstance(given, list | tuple) else []

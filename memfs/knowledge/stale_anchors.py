@@ -1,9 +1,4 @@
-"""Which anchors of a text are no longer true of the project: gone, moved, or contradicted.
-
-What cannot be verified is never reported: a file counts as gone only where the history had it, a
-script only where an earlier manifest had it, and a version only where every manifest that speaks of
-it asks for a newer one.
-"""
+"""Which anchors of a text are no longer true of the project: only what the history proves."""
 
 from __future__ import annotations
 
@@ -66,8 +61,6 @@ def find_stale(
 
 
 class _AnchorCheck:
-    """Reads the project once for all texts."""
-
     def __init__(
         self, project: ProjectFiles, texts: Sequence[tuple[str, Sequence[Anchor]]]
     ) -> None:
@@ -96,7 +89,7 @@ class _AnchorCheck:
             return None
         to = gone.moved_to
         state: State = "moved" if to else "gone"
-        return StaleAnchor(anchor, state, to, gone.path, gone.commit, gone.at, gone.subject)
+        return StaleAnchor(anchor, state, to, gone.path, gone.id, gone.at, gone.subject)
 
     def _check_script(self, anchor: Anchor) -> StaleAnchor | None:
         names = _MANIFESTS.get(anchor.of, (_PACKAGE,))
@@ -172,7 +165,6 @@ class _AnchorCheck:
 
     @cached_property
     def _present_words(self) -> set[str]:
-        """Those names of functions and variables that are in the project."""
         searched = ("function", "variable")
         return self._project.find_words(
             each.name for _, anchors in self._texts for each in anchors if each.kind in searched
@@ -180,7 +172,6 @@ class _AnchorCheck:
 
     @cached_property
     def _ignored(self) -> set[str]:
-        """Those places of files that are not there which git ignores."""
         places = {
             place
             for near, anchors in self._texts
@@ -193,10 +184,9 @@ class _AnchorCheck:
     def _find_last(
         self, anchor: Anchor, paths: list[str], pattern: re.Pattern[str]
     ) -> StaleAnchor | None:
-        """Return that the first of some files which once had a pattern has it no more."""
         for path in paths[:_MOST_FILES]:
             gone = self._project.removals.get(path)
-            commit, at = (gone.commit, gone.at) if gone else ("", "")
+            commit, at = (gone.id, gone.at) if gone else ("", "")
             for text, which, when in self._project.list_earlier_texts(path):
                 if pattern.search(text):
                     return StaleAnchor(anchor, "gone", "", path, commit, at)

@@ -95,25 +95,25 @@ def list_passages(
         for each in _read_all(name, store, cache)
         if wanted <= set(each.passage.tags)
         and source in each.passage.source.casefold()
-        and (not words or _has_words(each.passage, words))
+        and all(word in each.passage.text.casefold() for word in words)
     ]
     return sorted(found, key=lambda each: (each.passage.created_at, each.passage.id), reverse=True)
 
 
 def find_passage(place: Place, ident: str) -> StoredPassage:
     """Return the passage whose id begins or ends with `ident`. Raises `NotFoundError`."""
-    paths = {
-        path: (tier, os.path.basename(path).removesuffix(archive.SUFFIX))
+    named = [
+        (os.path.basename(path).removesuffix(archive.SUFFIX), tier, path)
         for tier, store in place.list_lasting_tiers()
         for path in archive.sources(store)
-    }
-    exact = [path for path, (_, name) in paths.items() if name == ident]
-    named = exact or [
-        path for path, (_, name) in paths.items() if ident and _is_part_of_id(ident, name)
+    ]
+    exact = [each for each in named if each[0] == ident]
+    part = [
+        each for each in named if ident and (each[0].startswith(ident) or each[0].endswith(ident))
     ]
     found = [
-        StoredPassage(paths[path][0], path, passage)
-        for path in named
+        StoredPassage(tier, path, passage)
+        for _, tier, path in exact or part  # the ids of one hour begin alike
         if (passage := archive.read(path))
     ]
     if len(found) != 1:
@@ -171,11 +171,6 @@ def remove_passage(place: Place, ident: str, origin: Origin) -> ArchivedPassage:
     return ArchivedPassage(found.passage.id, found.path, False, note)
 
 
-def _has_words(passage: Passage, words: list[str]) -> bool:
-    text = passage.text.casefold()
-    return all(word in text for word in words)
-
-
 def _read_all(tier: str, store: Store, cache: PassageCache | None = None) -> list[StoredPassage]:
     cache = cache or make_cache()
     read = ((path, cache.read(path, sign)) for path, sign in archive.sign_sources(store))
@@ -183,21 +178,15 @@ def _read_all(tier: str, store: Store, cache: PassageCache | None = None) -> lis
 
 
 def _find_duplicate(store: Store, text: str) -> StoredPassage | None:
-    """Return the passage of a store with the same words as `text`."""
     merged = archive.merge_passages(text)
-    for each in _read_all("", store):
-        if archive.merge_passages(each.passage.text) == merged:
-            return each
-    return None
+    known = (
+        each for each in _read_all("", store) if archive.merge_passages(each.passage.text) == merged
+    )
+    return next(known, None)
 
 
 def _clean_tags(tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(tag.lower().split()) for tag in tags if tag.strip()))
-
-
-def _is_part_of_id(ident: str, whole: str) -> bool:
-    """Tell whether `ident` begins or ends an id: the ids of one hour begin alike."""
-    return whole.startswith(ident) or whole.endswith(ident)
 
 
 def refusal(

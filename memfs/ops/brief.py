@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memfs.recall.answers import PromptRecall
     from memfs.recall.gone_files import GoneFiles
     from memfs.search.engine import Engine
-    from memfs.search.prompt_bm25 import PromptHit
+    from memfs.search.prompt_relevance import PromptHit
     from memfs.store.standing_rules import StandingRule
 
     class TeamAsker(Protocol):
@@ -250,7 +250,6 @@ def updates_since(
 
 
 def _list_rules(place: Place, texts: "dict[str, str]") -> "Sequence[StandingRule]":
-    """Return the rules that a beginning session is told."""
     from memfs.context import brief_contents  # once in a session
 
     return brief_contents.unwritten_rules(place, texts.values())

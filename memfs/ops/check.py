@@ -60,7 +60,7 @@ class CheckFinding:
         elif self.state == "contradicted":
             words.append(f"{self.source} says {self.now}")
         elif self.state == "unreadable":
-            words.append("it is no date; write it as 2026-12-31")
+            words.append("not a date; write it as 2026-12-31")
         elif self.state == "gone" and self.source not in (self.said, f"{self.said}/"):
             words.append(f"it was in {self.source}")
         if self.commit:
@@ -90,8 +90,6 @@ class CheckReport:
 
 
 class _MemoryText(NamedTuple):
-    """A text, where it stands, and the front matter before it."""
-
     path: str
     text: str
     head: str = ""
@@ -133,7 +131,7 @@ def run(place: Place, paths: Sequence[str] = (), base: str = "") -> CheckReport:
     into the memory, or changed in the project. Raises `MemfsError`; `TimeoutError` where git takes
     too long.
     """
-    folder = place.project.top if place.project else os.getcwd()
+    folder = place.top or os.getcwd()
     if git.top_level(folder) is None:
         raise UsageError(
             "memfs check compares the memory with the project's history, and there is none here",
@@ -242,9 +240,7 @@ def _filter_caused(
     if listed is None:
         raise UsageError(f"git knows no commit '{base}'", "name one, or a branch: origin/main")
     since = set(listed.split())
-    came_from = {
-        each.moved_to: each.path for each in project.removals.values() if each.commit in since
-    }
+    came_from = {each.moved_to: each.path for each in project.removals.values() if each.id in since}
     before: dict[str, set[str]] = {}
     for each in found:
         if each.path not in before:
@@ -268,7 +264,6 @@ def _filter_caused(
 
 
 def _contradicted_at(project: ProjectFiles, base: str, finding: CheckFinding) -> bool:
-    """Tell whether the file that contradicts a text said so in an earlier commit, too."""
     old = commits.read_file(project.top, base, finding.source)
     if old is None or finding.kind == "tool":
         return old is not None

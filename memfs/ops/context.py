@@ -11,8 +11,6 @@ from memfs.ipc import service_query
 from memfs.store.blocks import Place
 
 if TYPE_CHECKING:
-    from memfs.knowledge.kinds.protocol import Query
-    from memfs.knowledge.orchestrator import Orchestrator
     from memfs.recall.open_store import OpenStore
 
 # Most items to consider of each kind of memory.
@@ -53,20 +51,13 @@ def for_task(
     if not task.strip():
         raise UsageError("which task?", 'memfs recall "fix the flaky test"')
     from memfs.knowledge import orchestrator  # with all kinds of memory
-    from memfs.knowledge.kinds.protocol import State  # likewise
+    from memfs.knowledge.kinds.protocol import Query, State  # likewise
 
     memory = orchestrator.for_session(index)
+    kinds = [kind for kind in memory.kinds.values() if kind.type in _MOST]
     return memory.context(
         State(task=task, session=session or index.place.session),
-        _build_queries(memory),
+        {kind.id: Query(limit=_MOST[kind.type]) for kind in kinds},
         limit=limit,
         compression=compression,
     )
-
-
-def _build_queries(memory: Orchestrator) -> dict[str, Query]:
-    """Return the query for each kind of memory, with its limit of items."""
-    from memfs.knowledge.kinds.protocol import Query  # as above
-
-    kinds = memory.kinds.values()
-    return {kind.id: Query(limit=_MOST[kind.type]) for kind in kinds if kind.type in _MOST}

@@ -102,8 +102,6 @@ def make_edit(lines: Iterable[DraftLine]) -> Create:
 
 
 class _Drafter:
-    """Reads the files at the folder of a project; names are from the top of the tree on."""
-
     def __init__(self, project: ProjectFiles) -> None:
         self._project = project
         self._names = frozenset(project.names)
@@ -156,7 +154,6 @@ class _Drafter:
         return list(found.items())
 
     def _list_versions(self) -> Iterator[DraftLine]:
-        """Yield which version of a language is used, and which are supported, if that differs."""
         said = {
             language
             for language, title in _LANGUAGES.items()
@@ -192,7 +189,6 @@ class _Drafter:
     def _make_commands(
         self, runner: str, verb: str, names: Collection[str], source: str
     ) -> Iterator[DraftLine]:
-        """Yield a line with the commands for tests, checks, builds and the like."""
         told = [
             f"`{runner} {verb}{name}`"
             for name in _SCRIPTS
@@ -217,7 +213,6 @@ class _Drafter:
             yield self._make(f"Python: {'; '.join(told)}", "pyproject.toml")
 
     def _list_owners(self) -> Iterator[DraftLine]:
-        """Yield who owns which files; of people only handles are named, no addresses."""
         source = next((name for name in _CODEOWNERS if self._has(name)), "")
         listed, owned = self._read(source).splitlines() if source else [], []
         left, room = False, _OWNERS_ROOM

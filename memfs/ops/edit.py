@@ -84,11 +84,9 @@ def run(
         session = _Session(place, stack)
         session.open_stores(requested)
         for edit, version in zip(requested, chain(expected, repeat(None)), strict=False):
-            rejected = session.apply(edit, version)
-            if rejected:
+            if rejected := session.apply(edit, version):
                 return rejected
-        too_large = session.check_size()
-        if too_large:
+        if too_large := session.check_size():
             return too_large
         changes = session.build_changes()
         entries = session.commit(changes, origin)
@@ -114,11 +112,10 @@ def _list_contradicted(change: Change) -> list[ContradictedLine]:
 
 
 class _Session:
-    """The drafts and locked stores of one call."""
-
     def __init__(self, place: Place, stack: ExitStack) -> None:
         self.place = place
         self.settings = config.load(place)
+        self._usual_tier = labels.PROJECT if place.project else labels.USER
         self._stack = stack
         self._drafts: dict[tuple[str, str], _Draft] = {}
         self._writers: dict[str, Writer] = {}
@@ -179,33 +176,29 @@ class _Session:
         return None
 
     def build_changes(self) -> list[Change]:
-        """Return the changes to write: one for each draft that differs."""
-        drafts = [draft for draft in self._drafts.values() if draft.text != draft.before]
-        return [self._make_change(draft) for draft in drafts]
+        """Return the changes to write, without the keys that earlier versions of memfs wrote."""
+        return [
+            Change(
+                draft.tier,
+                draft.label,
+                draft.path,
+                draft.before,
+                None if draft.text is None else yaml_edit.drop_outdated(draft.text),
+                draft.op,
+                draft.version + 1,
+                draft.reason,
+            )
+            for draft in self._drafts.values()
+            if draft.text != draft.before
+        ]
 
     def commit(self, changes: list[Change], origin: Origin) -> list[JournalEntry]:
         """Write the changes, to all stores or to none."""
-        parts = []
-        for root, store_writer in self._writers.items():
-            own = [change for change in changes if self.place.store(change.tier).root == root]
-            if own:
-                parts.append((store_writer, own))
-        return writer.commit(parts, origin) if parts else []
-
-    @staticmethod
-    def _make_change(draft: _Draft) -> Change:
-        """Count the version, and drop the keys that earlier versions of memfs wrote."""
-        text = None if draft.text is None else yaml_edit.drop_outdated(draft.text)
-        return Change(
-            draft.tier,
-            draft.label,
-            draft.path,
-            draft.before,
-            text,
-            draft.op,
-            draft.version + 1,
-            draft.reason,
-        )
+        parts: dict[str, list[Change]] = {}
+        for change in changes:
+            parts.setdefault(self.place.store(change.tier).root, []).append(change)
+        written = [(self._writers[root], parts[root]) for root in self._writers if root in parts]
+        return writer.commit(written, origin) if written else []
 
     def _find_draft(self, text: str) -> _Draft | Rejected:
         tier, label = labels.parse(text)
@@ -216,25 +209,19 @@ class _Session:
         if found is None or (found[0], found[1]) in self._drafts:
             error = blocks.missing(self.place, text)
             return Rejected(error.message, error.hint)
+        tier, label, path = found
         try:
-            return self._add_draft(*found)
+            raw, version = self._get_writer(tier).adopt_current(tier, label, path)
         except StoreError as error:  # too large to read
             return Rejected(error.message, error.hint)
-
-    def _add_draft(self, tier: str, label: str, path: str) -> _Draft:
-        text, version = self._get_writer(tier).adopt_current(tier, label, path)
-        draft = _Draft(tier, label, path, text, text, version)
-        self._drafts[tier, label] = draft
+        draft = self._drafts[tier, label] = _Draft(tier, label, path, raw, raw, version)
         return draft
 
     def _find_tier(self, edit: Edit) -> str:
         """Return the tier of an edit's block, which an earlier edit of the call may create."""
         tier, _ = labels.parse(edit.label)
         found = None if isinstance(edit, Create) else blocks.resolve_label(self.place, edit.label)
-        return found[0] if found else tier or self._default_tier()
-
-    def _default_tier(self) -> str:
-        return labels.PROJECT if self.place.project else labels.USER
+        return found[0] if found else tier or self._usual_tier
 
     def _get_writer(self, tier: str) -> Writer:
         root = self.place.store(tier).root
@@ -243,21 +230,15 @@ class _Session:
         return self._writers[root]
 
     def _is_taken(self, tier: str, label: str) -> bool:
-        """Return whether a label names a block, after the edits so far."""
         drafted = self._drafts.get((tier, label))
         if drafted is not None:
             return drafted.text is not None
         return blocks.resolve_label(self.place, labels.qualify(tier, label)) is not None
 
-    def _count_pins(self) -> int:
-        """Count the pinned blocks, after the edits so far."""
-        drafted = set(self._drafts)
-        others = [b for b in blocks.load(self.place) if (b.tier, b.label) not in drafted]
-        drafts = [draft.block() for draft in self._drafts.values() if draft.text is not None]
-        return sum(block.pinned for block in [*others, *drafts])
-
     def _check_pinned_limit(self, verb: str, label: str) -> Rejected | None:
-        most, count = self.settings.number("max_blocks"), self._count_pins()
+        drafted = [draft.block() for draft in self._drafts.values() if draft.text is not None]
+        others = (b for b in blocks.load(self.place) if (b.tier, b.label) not in self._drafts)
+        most, count = self.settings.number("max_blocks"), sum(b.pinned for b in (*others, *drafted))
         if count < most:
             return None
         return Rejected(
@@ -298,9 +279,8 @@ class _Session:
 
     def _create(self, edit: Create) -> Rejected | None:
         tier, label = labels.parse(edit.label)
-        tier = tier or self._default_tier()
-        wrong = self._check_create(tier, label, edit)
-        if wrong:
+        tier = tier or self._usual_tier
+        if wrong := self._check_create(tier, label, edit):
             return wrong
         limit = edit.limit or self.settings.get_limit(label)
         cap = self.settings.get_token_cap(label) or None
@@ -326,8 +306,7 @@ class _Session:
         before, version = (
             store_writer.adopt_current(tier, label, path) if head_before else (None, 0)
         )
-        draft = _Draft(tier, label, path, before, text, version, "create")
-        self._drafts[tier, label] = draft
+        self._drafts[tier, label] = _Draft(tier, label, path, before, text, version, "create")
         return None
 
     def _check_create(self, tier: str, label: str, edit: Create) -> Rejected | None:
@@ -355,8 +334,7 @@ class _Session:
                 f"cannot rename '{draft.label}' into the {tier} tier",
                 "create it there, delete it here",
             )
-        secret = body_edits.check_secret("rename", draft.label, label)
-        if secret:
+        if secret := body_edits.check_secret("rename", draft.label, label):
             return secret
         if self._is_taken(draft.tier, label):
             return Rejected(f"cannot rename '{draft.label}' to '{label}': that label exists")
@@ -391,16 +369,14 @@ class _Session:
                 "characters",
                 f"shorten it first: memfs edit {draft.label}",
             )
-        if changes.get("pinned") is True and not block.pinned:
-            many = self._check_pinned_limit("pin", draft.label)
-            if many:
-                return many
-        odd = body_edits.check_text("describe", draft.label, str(changes.get("description") or ""))
+        unpinned = changes.get("pinned") is True and not block.pinned
+        odd = (
+            self._check_pinned_limit("pin", draft.label) if unpinned else None
+        ) or body_edits.check_text("describe", draft.label, str(changes.get("description") or ""))
         if odd:
             return odd
         head = yaml_edit.write(block.head, changes, frontmatter.line_end(block.raw))
-        secret = body_edits.check_secret("describe", draft.label, head, block.head)
-        if secret:
+        if secret := body_edits.check_secret("describe", draft.label, head, block.head):
             return secret
         if block.problem and (head == block.head or not frontmatter.has_fences(block.head)):
             return Rejected(

@@ -92,7 +92,11 @@ def extract(
         raise UsageError("the kind of facts is another's", "memfs doctor names the kinds")
     transcripts.drain(place.home, transcripts.Tally())
     path = f"{place.home.local}/{_STATE}"
-    seen = _load_state(path)
+    try:
+        found = json.loads(files.read(path) or "{}")
+        seen = {str(name): int(size) for name, size in found.items()}
+    except UNREADABLE:
+        seen = {}
     messages: list[Message] = []
     now: dict[str, int] = {}
     logs = recall.sources(place.home)
@@ -253,11 +257,3 @@ def _read_sources(place: Place, facts: Sequence[Fact]) -> dict[tuple[str, str, s
         if files.is_file(path)
         for message in recall.find_messages(path, wanted[key])
     }
-
-
-def _load_state(path: str) -> dict[str, int]:
-    try:
-        found = json.loads(files.read(path) or "{}")
-        return {str(name): int(size) for name, size in found.items()}
-    except UNREADABLE:
-        return {}

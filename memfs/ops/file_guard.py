@@ -1,8 +1,4 @@
-"""Check the files of a store that a host's own tools write.
-
-A block edited as a file has the same rules as `edit`: a write that is not allowed is refused
-before, a text that breaks a rule is reported after. Hot path: most files are not in a store.
-"""
+"""Check the files of a store that a host's own tools write, by the rules of edits. Hot path."""
 
 import os
 
@@ -13,7 +9,6 @@ from memfs.store import blocks, store_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memfs.core.block import Block
     from memfs.store.blocks import Place
     from memfs.store.store_paths import Store
 
@@ -45,19 +40,13 @@ def _find(place: "Place", folder: str, file: str) -> GuardedFile | None:
         root = os.path.realpath(store.root)
         if path.startswith(root + os.sep):
             guarded = GuardedFile(place, store, path, path[len(root) + 1 :].replace(os.sep, "/"))
-            _set_label(guarded, tier, place.session)
+            folder = os.path.realpath(store_paths.block_folder(store, tier, place.session))
+            if path.startswith(folder + os.sep) and path.endswith(blocks.SUFFIX):
+                label = path[len(folder) + 1 :].removesuffix(blocks.SUFFIX)
+                guarded.tier, guarded.label = tier, label.replace(os.sep, "/")
             if guarded.tier or tier != labels.SESSION:
                 return guarded
     return None
-
-
-def _set_label(file: GuardedFile, tier: str, session: str) -> None:
-    """Set tier and label of a file in the block folder of a tier."""
-    folder = os.path.realpath(store_paths.block_folder(file.store, tier, session))
-    if file.path.startswith(folder + os.sep) and file.path.endswith(blocks.SUFFIX):
-        file.tier = tier
-        inside = file.path[len(folder) + 1 :].removesuffix(blocks.SUFFIX)
-        file.label = inside.replace(os.sep, "/")
 
 
 def check_write(file: GuardedFile) -> Reply:
@@ -88,7 +77,6 @@ def _refuse(why: str) -> Reply:
 
 
 def _flatten(text: str) -> str:
-    """Flatten a message into one line: file names may hold any character."""
     from memfs.core.escaping import flatten_text  # not needed for files outside stores
 
     return flatten_text(text)
@@ -115,13 +103,11 @@ def _check_block(file: GuardedFile, event: Event) -> list[str]:
     block = blocks.read(file.tier, file.label, file.path)
     problems = _find_secrets(file, block.raw)
     if not problems:  # the journal would keep them
+        from memfs.sync import instruction_sections
+
         _adopt(file, event)
-        problems = _renew_sections(file)
-    return problems + _describe_problems(block)
-
-
-def _describe_problems(block: "Block") -> list[str]:
-    problems = []
+        note = instruction_sections.renew_after_edit(file.place, (file.tier,))
+        problems = [note] if note else []
     if block.problem:
         problems.append(f"{block.problem}: mend the front matter between the --- lines")
     if block.limit and block.chars > block.limit:
@@ -155,11 +141,3 @@ def _adopt(file: GuardedFile, event: "Event | None") -> None:
     if event and head and (before is None or head.offset != before.offset):
         entry = journal.entry_at(file.store, head.offset)
         person_notices.queue_edits(file.place, event.session, [entry] if entry else [])
-
-
-def _renew_sections(file: GuardedFile) -> list[str]:
-    """Update our section of instruction files, if configured; return the problems."""
-    from memfs.sync import instruction_sections
-
-    note = instruction_sections.renew_after_edit(file.place, (file.tier,))
-    return [note] if note else []

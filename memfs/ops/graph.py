@@ -88,12 +88,9 @@ def answer(store: OpenStore, _session: str, name: str, *words: Any) -> object:
 
 
 def _query(place: Place, form: type[Answer], name: str, *words: object) -> Answer:
-    """Return the answer of the user's service; without one, this process opens the graph."""
     told = service_query.ask("graph", place, [name, *words], form)
-    if told is None:
-        found: Answer = _QUERIES[name](_load_graph(place), *words)
-        return found
-    return told
+    found: Answer = _QUERIES[name](_load_graph(place), *words) if told is None else told
+    return found
 
 
 def _load_overview(graph: Graph) -> Overview:
@@ -151,7 +148,6 @@ def set_outcome(place: Place, session: str, *, worked: bool, why: str = "", turn
 
 
 def _load_graph(place: Place) -> Graph:
-    """Return the configured graph. Raises `UsageError` if its configuration is invalid."""
     from memfs.knowledge.kinds import registry  # with the engine
     from memfs.knowledge.kinds.graph import Graph  # likewise
 
@@ -180,14 +176,12 @@ def draw_svg(found: GraphDrawing) -> str:
     for place, flow in enumerate(found.flows):
         y = _TOP + place * _ROW
         if place:
-            parts.append(_render_line(y - _ROW + 64, y))
+            parts.append(
+                f'<line x1="{_LEFT + 24}" y1="{y - _ROW + 64}" x2="{_LEFT + 24}" y2="{y}" '
+                'stroke="#90a4ae" stroke-width="2"/>'
+            )
         parts += _render_box(flow, y, found.topics.get(flow.id, ()))
     return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def _render_line(start: int, end: int) -> str:
-    x = _LEFT + 24
-    return f'<line x1="{x}" y1="{start}" x2="{x}" y2="{end}" stroke="#90a4ae" stroke-width="2"/>'
 
 
 def _render_box(flow: Flow, y: int, topics: Sequence[str]) -> list[str]:

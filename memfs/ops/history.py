@@ -69,7 +69,12 @@ def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
     if not old:
         earlier = "before" if last.op == block_history.COMMIT else str(last.version - 1)
         return _diff(label, earlier, block_history.name_state(last), last.before, last.after)
-    before = None if _is_start(old, found) else block_history.read_version(place, label, old)
+    journalled = [entry for entry in found if entry.op != block_history.COMMIT]
+    first = min(journalled, key=lambda entry: entry.version, default=None)
+    is_start = (
+        old == "0" if first is None else first.before is None and old == str(first.version - 1)
+    )  # the state before the block existed
+    before = None if is_start else block_history.read_version(place, label, old)
     after = block_history.read_version(place, label, new) if new else last.after
     return _diff(label, old, new or block_history.name_state(last), before, after)
 
@@ -77,15 +82,6 @@ def diff(place: Place, label: str, old: str = "", new: str = "") -> Diff:
 def _diff(label: str, old: str, new: str, before: str | None, after: str | None) -> Diff:
     text = changes.of_blocks(before, after, f"{label}@{old}", f"{label}@{new}")
     return Diff(label, old, new, text)
-
-
-def _is_start(state: str, found: list[JournalEntry]) -> bool:
-    """Return whether a state is the one before the block existed."""
-    journalled = [entry for entry in found if entry.op != block_history.COMMIT]
-    if not journalled:
-        return state == "0"
-    first = min(journalled, key=lambda entry: entry.version)
-    return first.before is None and state == str(first.version - 1)
 
 
 def _parse_value(block: Block, text: str | None) -> str:

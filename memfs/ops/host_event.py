@@ -10,7 +10,7 @@ import os
 from memfs import hosts
 from memfs.core import events
 from memfs.core.events import Event, Reply
-from memfs.hosts.payload import TOOL_EVENTS, detect_host
+from memfs.hosts.base import TOOL_EVENTS, detect_host
 from memfs.ipc.client import HookCall, is_inside
 from memfs.ops import brief
 from memfs.store import sessions, store_paths
@@ -42,27 +42,21 @@ def run(
     event.late = call.late
     log_target[:] = [event.cwd or ".", f"{host.NAME} {event.name}"]
     try:
-        _answer(host, event, write, clock)
+        text = host.format_reply(event, _dispatch(host, event, clock))
+        if text:
+            try:
+                write(text.encode("utf-8", "replace"))
+            except BaseException:
+                brief.forget_shown(event)
+                raise
+        if event.kind == events.START and event.local:  # none: nothing serves here
+            from memfs.ipc import client
+
+            if not client.is_listening():
+                client.start_service(event.cwd)
     finally:
         clock(0)
         note_run(event, call.get_elapsed_ms())
-
-
-def _answer(
-    host: "Host", event: Event, write: "Callable[[bytes], object]", clock: "Callable[[int], object]"
-) -> None:
-    text = host.format_reply(event, _dispatch(host, event, clock))
-    if text:
-        try:
-            write(text.encode("utf-8", "replace"))
-        except BaseException:
-            brief.forget_shown(event)
-            raise
-    if event.kind == events.START and event.local:  # none: nothing serves here
-        from memfs.ipc import client
-
-        if not client.is_listening():
-            client.start_service(event.cwd)
 
 
 def note_run(event: Event, milliseconds: float) -> None:
@@ -98,7 +92,6 @@ def recognise_event(words: "list[str]", payload: dict[str, object]) -> "tuple[Ho
 
 
 def _dispatch(host: "Host", event: Event, clock: "Callable[[int], object]") -> Reply:
-    """Handle an event by its kind, and return the reply to the host."""
     if event.kind in (events.START, events.AGENT, events.PROMPT):
         return brief.run(event)
     if event.kind in TOOL_EVENTS:
@@ -129,7 +122,6 @@ def _dispatch(host: "Host", event: Event, clock: "Callable[[int], object]") -> R
 
 
 def _start_review(event: Event) -> None:
-    """Start the review of a session that ended by the configured model, if one is due."""
     from memfs.ops import session_review
 
     store = session_review.finish_session(event)

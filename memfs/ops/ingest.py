@@ -98,23 +98,18 @@ def run(place: Place, planned: IngestPlan, stage: Stage, tally: Tally | None = N
         _read(place, planned, tally, stage)
     index_sources.sync(place, embed=True, stage=stage)
     if planned.own is not None:
-        tally.commits = _read_history(place, stage)
+        from memfs.recall import source_index  # with what cuts documents
+
+        source_index.remove_unused_history(place)
+        source = data_sources.find_history(place)
+        state = source and source_index.sync(place, source, embed=True, stage=stage)
+        tally.commits = state.chunks if state else 0
     for path, reason in planned.others:
         tally.files += 1
         tally.skip(path, reason)
     if planned.unplaced:
         _read_unplaced(place, planned.unplaced, tally)
     return tally
-
-
-def _read_history(place: Place, stage: Stage) -> int:
-    """Read the commits of a project, and index them; return how many there are."""
-    from memfs.recall import source_index  # with what cuts documents
-
-    source_index.remove_unused_history(place)
-    source = data_sources.find_history(place)
-    state = source and source_index.sync(place, source, embed=True, stage=stage)
-    return state.chunks if state else 0
 
 
 def _read_unplaced(
@@ -165,7 +160,8 @@ def ingest_everything(home: str, stage: Stage, done: MachineIngest | None = None
     ]
     tick = stage("embedding", sum(model_config.load_status(place).missing for place in places))
     for place in places:
-        index_sources.sync(place, embed=True, stage=_filter_stage("embedding", tick))
+        only = lambda name, _: tick if name == "embedding" else lambda _: None  # noqa: E731
+        index_sources.sync(place, embed=True, stage=only)
     return done
 
 
@@ -206,14 +202,8 @@ def _ingest_batch(batch: StoreBatch, tick: Callable[[int], object], total: Tally
 
 
 def _list_transcripts(home: str, project: str) -> list[str]:
-    """List the transcripts of all hosts for a project ("": all), each once."""
     found = (hosts.reader(name).list_transcripts(home, project) for name in hosts.READERS)
     return list(dict.fromkeys(path for paths in found for path in paths))
-
-
-def _filter_stage(name: str, tick: Callable[[int], object]) -> Stage:
-    """Return a `Stage` that reports one stage to `tick`, and ignores the others."""
-    return lambda begun, _: tick if begun == name else lambda _: None
 
 
 def ingest_event(event: Event) -> Tally:

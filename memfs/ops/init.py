@@ -67,12 +67,16 @@ def run(start: str, home: str) -> InitOutcome:
     top = found.top if found else git.top_level(start) or os.path.abspath(start)
     root = f"{top}/{NAME}"
     created: list[str] = []
-    foreign = _list_foreign(root)
+    foreign = []  # the files in a folder that is no store of ours yet
+    if not store_paths.is_store(root):
+        foreign = sorted(each.path for each in trees.walk(root, top_too=False))
     user = Store(store_paths.user_root(), labels.USER)
     _make_store(user, _USER_BLOCKS, created)
     trusted = True
     if os.path.realpath(root) != user.root:
-        others = os.path.exists(f"{root}/{CONFIG}") or any(_is_memory(root, p) for p in foreign)
+        others = os.path.exists(f"{root}/{CONFIG}") or any(
+            os.path.relpath(path, root).split(os.sep)[0] in _MEMORY for path in foreign
+        )
         store = found or store_paths.make_project(root)
         _make_store(store, _PROJECT_BLOCKS, created, user)
         git.set_driver(top, driver())
@@ -113,18 +117,6 @@ def list_assistants(home: str) -> list[str]:
     return [name for name in hosts.NAMES if settings.is_installed(hosts.get(name), home)]
 
 
-def _list_foreign(root: str) -> list[str]:
-    """List the files in a folder that is not a store of ours yet; none if it is one."""
-    if store_paths.is_store(root):
-        return []
-    return sorted(found.path for found in trees.walk(root, top_too=False))
-
-
-def _is_memory(root: str, path: str) -> bool:
-    """Return whether a file in the folder of a new store would be used as memory."""
-    return os.path.relpath(path, root).split(os.sep)[0] in _MEMORY
-
-
 def _make_store(
     store: Store, labels_of_tier: tuple[str, ...], created: list[str], user: Store | None = None
 ) -> None:
@@ -136,9 +128,11 @@ def _make_store(
             "if it may be shared, add the line: memfs: 1",
         )
     files.make_folder(f"{store.root}/blocks", private=store.private)
-    _write_missing(path, _CONFIG, created, private=store.private)
-    _write_missing(f"{store.root}/.gitignore", _IGNORE, created, private=store.private)
-    _write_missing(f"{store.root}/.gitattributes", _ATTRIBUTES, created, private=store.private)
+    ours = {CONFIG: _CONFIG, ".gitignore": _IGNORE, ".gitattributes": _ATTRIBUTES}
+    for name, text in ours.items():
+        if not os.path.lexists(missing := f"{store.root}/{name}"):
+            atomic.write(missing, text, private=store.private)
+            created.append(missing)
     local_folder.make(store)
     project = None if store.tier == labels.USER else store
     place = Place(project, store if store.tier == labels.USER else None)
@@ -157,7 +151,6 @@ def _make_store(
 
 
 def _render_block(place: Place, tier: str, label: str) -> str:
-    """Return the text of a default block. Raises `UsageError` for unfit content."""
     configured = config.load(place)
     content = configured.get_default_content(label)
     limit, cap = configured.get_limit(label), configured.get_token_cap(label) or None
@@ -167,9 +160,3 @@ def _render_block(place: Place, tier: str, label: str) -> str:
     if content and wrong:
         raise UsageError(f"blocks.{label}.default_content: {wrong.message}", wrong.hint)
     return resources.render(configured, label)
-
-
-def _write_missing(path: str, text: str, created: list[str], *, private: bool) -> None:
-    if not os.path.lexists(path):
-        atomic.write(path, text, private=private)
-        created.append(path)

@@ -35,9 +35,7 @@ class ModelChange:
     state: str
 
 
-def load_status(place: Place) -> Coverage:
-    """Return the configured model, and how much of the index has its vectors."""
-    return model_config.load_status(place)
+load_status = model_config.load_status
 
 
 def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
@@ -49,17 +47,29 @@ def use_model(place: Place, text: str, stage: Stage) -> ModelChange:
     if place.user is None:
         raise StoreError("you have no store of your own for the setting", "memfs init")
     model = _parse_model(text)
-    _check_model(model)
+    found = model_config.check_files(model)
+    if found.problem:
+        raise found.problem
+    if found.files:
+        from memfs.search import encoder  # with numpy
+
+        encoder.open_model(found.files).check()
     path = config_file.write(place.user, "embedding", model.name)
     active = model_config.load_wanted_model(place)
     if active.model.said != path:
         return ModelChange(model.name, path, f"{active.model.said} says {active.model.name}", "")
     if active.off:
-        return ModelChange(model.name, path, "", "removed" if _drop_vectors(place) else "")
+        had = bool(active_model.measure_size(place.home.index))
+        if had:
+            with lock.hold_lock(place.home, name=lock.INDEX):
+                active_model.drop_vectors(place.home.index)
+        return ModelChange(model.name, path, "", "removed" if had else "")
     from memfs.recall import index_sources  # the engine
 
     try:
-        made = index_sources.rebuild_vectors(place, stage("embedding", _count_missing(place)))
+        status = model_config.load_status(place)
+        count = round(status.documents * (1 - status.share))
+        made = index_sources.rebuild_vectors(place, stage("embedding", count))
     except LockedError:  # the other process rereads the configured model
         return ModelChange(model.name, path, "", "behind")
     return ModelChange(model.name, path, "", "made" if made else "")
@@ -79,7 +89,6 @@ def fetch(place: Place, name: str) -> str:
 
 
 def _parse_model(text: str) -> ModelSetting:
-    """Parse the name of a model; a folder is relative to the working directory."""
     kind = settings.model_kind(text)
     if kind in (settings.BUNDLED, settings.NONE):
         return config.ModelSetting(kind, text)
@@ -92,28 +101,3 @@ def _parse_model(text: str) -> ModelSetting:
             "name bundled, none, a folder, or a model of the hub (owner/name)",
         )
     return config.ModelSetting(kind, text)
-
-
-def _check_model(model: ModelSetting) -> None:
-    """Check that a model can be loaded. Raises `MemfsError`."""
-    found = model_config.check_files(model)
-    if found.problem:
-        raise found.problem
-    if found.files:
-        from memfs.search import encoder  # with numpy
-
-        encoder.open_model(found.files).check()
-
-
-def _count_missing(place: Place) -> int:
-    found = model_config.load_status(place)
-    return round(found.documents * (1 - found.share))
-
-
-def _drop_vectors(place: Place) -> bool:
-    """Remove the vectors of a place; return whether there were any."""
-    if not active_model.measure_size(place.home.index):
-        return False
-    with lock.hold_lock(place.home, name=lock.INDEX):
-        active_model.drop_vectors(place.home.index)
-    return True

@@ -1,8 +1,4 @@
-"""Page memory out of a block and in again, as MemGPT does to keep the context small.
-
-Parts are archived, summarised and archived, or discarded, by their kind. The journal has the
-earlier block, from which they are restored: lines that changed meanwhile are merged.
-"""
+"""Page memory out of a block, to the archive or for good, and in again from the journal."""
 
 from __future__ import annotations
 
@@ -69,7 +65,10 @@ def page_out(
     with _open_block(place, label) as opened:
         block = opened.block
         gone = [
-            _discard_secret(each, block.label)
+            # the journal has a part with a secret already
+            replace(each, fate="discard")
+            if body_edits.check_secret("archive", block.label, each.part.text)
+            else each
             for each in page_scores.select_parts(place, block, task, free, former)
         ]
         archived = _archive_parts(place, block, gone, dry=dry)
@@ -101,11 +100,8 @@ def page_out_scratch(event: Event) -> None:
     place = blocks.find_answering(event)
     if place is None or not place.session:
         return
-    settings = config.load(place)
-    most, least = (
-        settings.get_share("paging.page_out_threshold"),
-        settings.get_share("paging.warn_threshold"),
-    )
+    share_of = config.load(place).get_share
+    most, least = share_of("paging.page_out_threshold"), share_of("paging.warn_threshold")
     for block in blocks.load(place):
         share = block.chars / block.limit
         if block.tier == labels.SESSION and share >= most and not block.read_only:
@@ -126,18 +122,22 @@ def page_in(place: Place, label: str, origin: Origin) -> PagedIn:
         entries, shortened = _find_outs(journal_query.list_block_entries(place, tier, name))
         if not entries:
             raise NotFoundError(f"no part was paged out of '{name}'", Remedy("{page_in}", name))
-        body = _remove_summaries(block.body, shortened)
+        eol, body = frontmatter.line_end(block.raw), block.body
+        for entry in shortened:  # without the summaries that they added
+            lines = merge_lines.list_added_lines(*_split_bodies(entry))
+            body = "".join(
+                line for line in body.splitlines(keepends=True) if line.rstrip("\r\n") not in lines
+            )
         for entry in reversed(entries):
-            body = _restore_part(entry, body, frontmatter.line_end(block.raw))
+            before, after = _split_bodies(entry)
+            body = before if body == after else merge_lines.merge_texts(after, body, before, eol)
         whole = len(blocks.make("", "", "", block.head + body).value) <= block.limit
         if not whole:
             body = _add_summary(block, body)
         why = f"{len(entries)} page-outs" + ("" if whole else _SHORTENED)
         change = opened.write_body(IN, body, origin, why, paged_out=not whole)
-    note = ""
-    if whole:
-        note = _unarchive(place, tier, name, body, origin)
-    notes = [note, instruction_sections.finish_edit(place, [change], origin)]
+    notes = [_unarchive(place, tier, name, body, origin) if whole else ""]
+    notes += [instruction_sections.finish_edit(place, [change], origin)]
     return PagedIn(name, not whole, "; ".join(filter(None, notes)))
 
 
@@ -169,13 +169,18 @@ class _LockedBlock:
 
 @contextmanager
 def _open_block(place: Place, label: str) -> Iterator[_LockedBlock]:
-    """Lock and read a block to page. Raises `RejectedError`, `NotFoundError`."""
     tier, name = journal_query.resolve(place, label)
     path = blocks.get(place, labels.qualify(tier, name)).path
     with writer.writing(place.store(tier), place) as store_writer:
         text, version = store_writer.adopt_current(tier, name, path)
         block = blocks.make(tier, name, path, text or "")
-        _refuse_unpageable(block)
+        why = "it is read-only" if block.read_only else block.problem
+        if not why and any(
+            line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in block.body.split("\n")
+        ):
+            why = "it has conflict markers (memfs doctor --fix resolves them)"
+        if block.codec or why:
+            raise RejectedError(f"cannot page '{block.label}': {why}", f"its file is {block.path}")
         yield _LockedBlock(block, version, text, store_writer)
 
 
@@ -229,22 +234,6 @@ def _shorten(candidate: PageCandidate, eol: str) -> str:
     return f"{' '.join(text.split())} [shortened]{eol}" if text else ""
 
 
-def _discard_secret(candidate: PageCandidate, label: str) -> PageCandidate:
-    """Set a part with a secret to be discarded, not archived: the journal has it already."""
-    secret = body_edits.check_secret("archive", label, candidate.part.text)
-    return replace(candidate, fate="discard") if secret else candidate
-
-
-def _refuse_unpageable(block: Block) -> None:
-    why = "it is read-only" if block.read_only else block.problem
-    if not why and any(
-        line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in block.body.split("\n")
-    ):
-        why = "it has conflict markers (memfs doctor --fix resolves them)"
-    if block.codec or why:
-        raise RejectedError(f"cannot page '{block.label}': {why}", f"its file is {block.path}")
-
-
 def _find_outs(entries: Sequence[JournalEntry]) -> tuple[list[JournalEntry], list[JournalEntry]]:
     """Return the page-outs still in effect, and the shortened page-ins, oldest first."""
     stands: list[JournalEntry] = []
@@ -259,31 +248,17 @@ def _find_outs(entries: Sequence[JournalEntry]) -> tuple[list[JournalEntry], lis
 
 
 def _is_end(entry: JournalEntry) -> bool:
-    """Return whether an entry ends the effect of all page-outs before it."""
     whole = entry.op == IN and not entry.reason.endswith(_SHORTENED)
     return whole or entry.op in ("delete", "create", "restore")
 
 
-def _remove_summaries(body: str, shortened: Sequence[JournalEntry]) -> str:
-    """Remove the summaries that shortened page-ins added."""
-    for entry in shortened:
-        before, after = (frontmatter.split(t or "")[1] for t in (entry.before, entry.after))
-        lines = merge_lines.list_added_lines(before, after)
-        kept = [line for line in body.splitlines(keepends=True) if line.rstrip("\r\n") not in lines]
-        body = "".join(kept)
-    return body
-
-
-def _restore_part(entry: JournalEntry, body: str, eol: str) -> str:
-    """Return a body with the lines restored that one page-out removed."""
+def _split_bodies(entry: JournalEntry) -> tuple[str, str]:
+    """Return the bodies of a block before and after an edit."""
     before, after = (frontmatter.split(text or "")[1] for text in (entry.before, entry.after))
-    if body == after:
-        return before
-    return merge_lines.merge_texts(after, body, before, eol)
+    return before, after
 
 
 def _add_summary(block: Block, body: str) -> str:
-    """Return the body of a block with a summary of what does not fit. Raises `RejectedError`."""
     eol = frontmatter.line_end(block.raw)
     missing = "\n".join(merge_lines.list_added_lines(block.body, body))
     room = block.limit - block.chars - 40

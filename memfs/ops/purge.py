@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -51,11 +50,6 @@ _PATIENCE = 15.0  # seconds to scan them
 # Locks of all who append to a file that is rewritten. Edits take that of the store, and who reads
 # commits that of their source.
 _LOCKS = (lock.INGEST, lock.INDEX, lock.SESSION_GRAPH, lock.KINDS)
-
-
-def _silent(_label: str, _length: int) -> Callable[[int], object]:
-    """Report no progress: a `Stage` for work that nobody watches."""
-    return lambda _: None
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,7 @@ class Purged:
     note: str = ""
 
 
-def find(place: Place, home: str, stage: Stage = _silent) -> SecretScan:
+def find(place: Place, home: str, stage: Stage = lambda *_: lambda _: None) -> SecretScan:
     """Scan every file of the stores, and their history in git.
 
     `stage` is called with what is done and the number of files, and returns the callback for each.
@@ -131,47 +125,43 @@ def find(place: Place, home: str, stage: Stage = _silent) -> SecretScan:
 
 def run(place: Place) -> Purged:
     """Redact all secrets in files of ours. Raises `LockedError`; nothing is changed then."""
-    place = blocks.without_quarantine(place)
+    place, silent = blocks.without_quarantine(place), lambda *_: lambda _: None
     stores = sorted(place.stores(), key=lambda store: os.path.realpath(store.local))
     with ExitStack() as stack:  # all of them before anything is removed
         trees = [tree for store in stores for tree in (store, *inventory.list_worktrees(store))]
         for tree in sorted(trees, key=lambda each: os.path.realpath(each.sources)):
             stack.enter_context(source_index.hold_lock(tree, HISTORY))
         stack.enter_context(lock.hold_locks(stores, *_LOCKS))
-        done = [each for each in _find_all(place, []) if each.ours]
+        done = [each for each in _find_all(place, [], silent) if each.ours]
         for store in stores:
             _purge_store(store, place)
     paths = list(dict.fromkeys(each.path for each in done))
-    notes = [_commit(store, place, paths) for store in stores]
-    notes.append(
-        instruction_sections.renew_after_edit(place, {store.tier for store in stores})
-        if done
-        else ""
-    )
-    left = _find_all(place, [])
+    notes = []
+    for store in stores:
+        committed = {each.path for each in inventory.list_committed(store)}
+        mine = [path for path in paths if path in committed]
+        notes.append(
+            commit_writer.commit_files(place, store, mine, OP, "memory: secrets redacted", _BY)
+        )
+    if done:
+        tiers = {store.tier for store in stores}
+        notes.append(instruction_sections.renew_after_edit(place, tiers))
+    left = _find_all(place, [], silent)
     return Purged(tuple(done), tuple(left), "; ".join(note for note in notes if note))
-
-
-def _commit(store: Store, place: Place, paths: list[str]) -> str:
-    """Commit the redacted files of a store, if edits are committed; return why not, or ""."""
-    committed = {each.path for each in inventory.list_committed(store)}
-    mine = [path for path in paths if path in committed]
-    return commit_writer.commit_files(place, store, mine, OP, "memory: secrets redacted", _BY)
 
 
 def _purge_store(store: Store, place: Place) -> None:
     worktrees = [store, *inventory.list_worktrees(store)]
-    stored = _list_files(store, worktrees)
-    leaking = [each for each in stored if each.kind != "foreign" and _find_in_file(each)]
+    stored = [each for each in _list_files(store) if each.kind != "foreign"]
+    leaking = list(filter(_find_in_file, stored))
     if not leaking:
         return
     inventory.remove_indexes(store)
     handoff.write(store, [])  # in its cut texts no half of a secret would be found
     for tree in worktrees:
         if any(files.is_below(each.path, tree.sources) for each in leaking):
-            source_index.remove_locked(
-                tree, HISTORY
-            )  # git has them, and they are redacted once more
+            # git has them, and they are redacted once more
+            source_index.remove_locked(tree, HISTORY)
     for each in leaking:
         if each.kind == "derived" and files.is_file(each.path):
             files.remove(each.path)
@@ -183,7 +173,12 @@ def _purge_store(store: Store, place: Place) -> None:
             _redact_blocks(tree, Place(tree if whole else None, None if whole else tree, session))
     for each in leaking:
         if each.kind in ("plain", "block"):  # of blocks: only those without a label
-            _rewrite_file(each, private=store.private or each.path.startswith(f"{store.local}/"))
+            data = logs.read_whole(each.path)
+            text = None if data is None else files.decode(data)
+            after = None if text is None else file_redaction.redact_file(text, each.form)
+            if after is not None and after != text:
+                private = store.private or each.path.startswith(f"{store.local}/")
+                atomic.write(each.path, after, private=private)
         elif each.kind == "recall":
             recall.rewrite(each.path, lambda text: file_redaction.redact_file(text, "lines"))
     with writer.writing(store, place):
@@ -211,21 +206,9 @@ def _redact_blocks(store: Store, place: Place) -> None:
             store_writer.commit(changes, _BY)
 
 
-def _rewrite_file(each: StoreFile, *, private: bool) -> None:
-    data = logs.read_whole(each.path)
-    text = None if data is None else files.decode(data)
-    after = None if text is None else file_redaction.redact_file(text, each.form)
-    if after is not None and after != text:
-        atomic.write(each.path, after, private=private)
-
-
-def _find_all(place: Place, unread: list[str], stage: Stage = _silent) -> list[StoredSecret]:
+def _find_all(place: Place, unread: list[str], stage: Stage) -> list[StoredSecret]:
     found = []
-    listed = [
-        each
-        for store in place.stores()
-        for each in _list_files(store, [store, *inventory.list_worktrees(store)])
-    ]
+    listed = [each for store in place.stores() for each in _list_files(store)]
     tick = stage("looking through files", len(listed))
     for each in listed:
         try:
@@ -239,8 +222,9 @@ def _find_all(place: Place, unread: list[str], stage: Stage = _silent) -> list[S
     return found
 
 
-def _list_files(store: Store, worktrees: list[Store]) -> list[StoreFile]:
+def _list_files(store: Store) -> list[StoreFile]:
     """List the files of a store, the committed ones in every worktree."""
+    worktrees = [store, *inventory.list_worktrees(store)]
     committed = [each for tree in worktrees for each in inventory.list_committed(tree)]
     return [*committed, *inventory.local(store)]
 
@@ -250,7 +234,6 @@ def _find_in_file(each: StoreFile) -> list[file_redaction.FileSecret]:
 
 
 def _scan_history(folder: str, found: list[CommittedSecret]) -> bool:
-    """Scan the git history of a folder, newest first; return whether all of it was scanned."""
     if git.top_level(folder) is None:
         return True
     try:

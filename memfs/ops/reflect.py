@@ -42,13 +42,12 @@ def accept(place: Place, ident: str, origin: Origin) -> AcceptedProposal:
             root: stack.enter_context(writer.writing(stores[root], place))
             for root in sorted(stores)
         }
-        parts: dict[str, list[Change]] = {root: [] for root in writers}
+        parts: dict[str, list[Change]] = {}
         for each in found.changes:
             root = place.store(each.tier).root
-            change = _build_change(place, writers[root], each)
-            if change is not None:
-                parts[root].append(change)
-        writes = [(writers[root], changes) for root, changes in parts.items() if changes]
+            if change := _build_change(place, writers[root], each):
+                parts.setdefault(root, []).append(change)
+        writes = [(writers[root], parts[root]) for root in writers if root in parts]
         entries = writer.commit(writes, origin) if writes else []
         passages = _archive_passages(place, found)
     proposals.remove(place.home, found.id, found.branch)
@@ -65,7 +64,6 @@ def reject(place: Place, ident: str) -> Proposal:
 
 
 def _find_proposal(place: Place, ident: str) -> Proposal:
-    """Return the only proposal whose id has this prefix. Raises `NotFoundError`."""
     found = proposals.list_pending(place.home)
     some = [each for each in found if each.id.startswith(ident)]
     if len(some) == 1:
@@ -88,14 +86,19 @@ def _build_change(place: Place, store_writer: writer.Writer, each: ProposedChang
         text = merge(each.before, now, each.after)
     if text is not None:
         text = yaml_edit.drop_outdated(text)
-        _check_rules(each, now, text)
-    if text == now or (text is not None and now is not None and _is_same(text, now)):
+    before, after = (blocks.make(each.tier, each.label, "", known or "") for known in (now, text))
+    if text is not None:
+        odd = body_edits.check_limit(
+            each.label, before.value, after.value, after.limit, after.tokens
+        ) or body_edits.check_secret("change", each.label, after.value, before.value)
+        if odd:
+            raise RejectedError(odd.message, odd.hint)
+    if text == now or (None not in (text, now) and before.content == after.content):
         return None
     return Change(each.tier, each.label, path, now, text, OP, version + 1)
 
 
 def _check_changeable(each: ProposedChange, now: str | None) -> None:
-    """Raise `RejectedError` if a block was made or removed since, is damaged or read-only."""
     if each.before is not None and now is None and each.after is not None:
         raise RejectedError(
             f"'{each.label}' was deleted or renamed since",
@@ -116,22 +119,7 @@ def _check_changeable(each: ProposedChange, now: str | None) -> None:
         )
 
 
-def _check_rules(each: ProposedChange, now: str | None, text: str) -> None:
-    """Raise `RejectedError` if the limit or a secret forbids a text."""
-    before = blocks.make(each.tier, each.label, "", now or "")
-    after = blocks.make(each.tier, each.label, "", text)
-    over = body_edits.check_limit(each.label, before.value, after.value, after.limit, after.tokens)
-    odd = over or body_edits.check_secret("change", each.label, after.value, before.value)
-    if odd:
-        raise RejectedError(odd.message, odd.hint)
-
-
-def _is_same(one: str, other: str) -> bool:
-    return blocks.make("", "", "", one).content == blocks.make("", "", "", other).content
-
-
 def _archive_passages(place: Place, found: Proposal) -> int:
-    """Archive the passages that the archive has not yet; return how many."""
     known = {
         archive.merge_passages(passage.text)
         for path in archive.sources(place.home)

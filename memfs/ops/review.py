@@ -1,7 +1,4 @@
-"""The one list of things to decide: what sessions propose for the memory, and what is wrong in it.
-
-What it lists is found by other operations, and decided by them.
-"""
+"""The one list of things to decide. What it lists is found and decided by other operations."""
 
 from __future__ import annotations
 
@@ -116,9 +113,8 @@ def find_items(place: Place, idents: Sequence[str]) -> list[ReviewItem]:
         begin = [each for each in items if ident and each.startswith(ident)]
         known = [ident] if ident in items else begin
         if len(known) != 1:
-            what = f"{len(begin)} things to decide begin with" if begin else "nothing to decide has"
-            hint = "memfs review list shows them, with ids"
-            raise NotFoundError(f"{what} the id '{ident}'", hint)
+            what = f"{len(begin)} items to review begin with" if begin else "no item to review has"
+            raise NotFoundError(f"{what} the id '{ident}'", "memfs review list shows the ids")
         found[known[0]] = items[known[0]]
     return list(found.values())
 
@@ -129,20 +125,30 @@ def accept(place: Place, item: ReviewItem, origin: Origin, text: str = "") -> Ac
     Raises `RejectedError` where a person has to do it, or a rule of its block forbids it.
     """
     if not item.accept:
-        raise RejectedError(f"{item.id} cannot be accepted: it takes words of yours", item.hint)
-    origin = origin._replace(reason=_explain_edit(item))
+        raise RejectedError(f"cannot accept {item.id}: it needs an edit of yours", item.hint)
+    stated_at = f"stated on {item.at[:10]}" if item.at else "stated in a past session"
+    reasons = {RULE: stated_at, FACT: "a stated fact", PROPOSAL: "reflect"}
+    origin = origin._replace(reason=reasons.get(item.kind, item.why))
     if item.kind == PROPOSAL:
         from memfs.ops import reflect  # with YAML and what edits, which a list needs not
 
         done = reflect.accept(place, item.id, origin)
         return AcceptedItem(done.entries, done.passages, done.note)
-    changes = [_make_edit(item, text)] if item.label else []
-    entries, note = _apply(place, changes, origin) if changes else ((), "")
+    accepted = AcceptedItem(())
+    if item.label:
+        from memfs.core.body_edits import Rejected  # likewise
+        from memfs.ops import edit  # likewise
+
+        made = edit.run(place, [_make_edit(item, text)], origin)
+        if isinstance(made, Rejected):
+            raise RejectedError(made.message, made.hint)
+        if isinstance(made, edit.Edited):
+            accepted = AcceptedItem(made.entries, note=made.note)
     if isinstance(item.source, Fact):
         from memfs.ops import facts as op  # likewise
 
         op.decide(place, item.id, ACCEPTED)
-    return AcceptedItem(entries, note=note)
+    return accepted
 
 
 def dismiss(place: Place, item: ReviewItem) -> None:
@@ -152,7 +158,7 @@ def dismiss(place: Place, item: ReviewItem) -> None:
     others, which only `memfs trust` decides on.
     """
     if item.kind == INCOMING:
-        raise RejectedError("what others changed is not dismissed", item.hint)
+        raise RejectedError("changes of others cannot be dismissed", item.hint)
     if item.kind == PROPOSAL:
         from memfs.ops import reflect  # likewise
 
@@ -163,24 +169,6 @@ def dismiss(place: Place, item: ReviewItem) -> None:
         op.decide(place, item.id, REJECTED)
     else:
         standing_rules.refuse(place.home, item.id)
-
-
-def _apply(
-    place: Place, changes: list[Edit], origin: Origin
-) -> tuple[tuple[JournalEntry, ...], str]:
-    from memfs.core.body_edits import Rejected  # likewise
-    from memfs.ops import edit  # likewise
-
-    done = edit.run(place, changes, origin)
-    if isinstance(done, Rejected):
-        raise RejectedError(done.message, done.hint)
-    return ((), "") if isinstance(done, edit.Unchanged) else (done.entries, done.note)
-
-
-def _explain_edit(item: ReviewItem) -> str:
-    """Return the reason that stands in the history."""
-    stated_at = f"stated on {item.at[:10]}" if item.at else "stated in a past session"
-    return {RULE: stated_at, FACT: "a stated fact", PROPOSAL: "reflect"}.get(item.kind, item.why)
 
 
 def _make_edit(item: ReviewItem, text: str) -> Edit:
@@ -198,9 +186,9 @@ def _make_id(*parts: str) -> str:
 
 def _list_incoming(place: Place) -> Iterator[ReviewItem]:
     """Yield what others wrote and assistants are not given: a whole store, or changes held back."""
-    store, hint = place.project, "a person decides, in a terminal: memfs trust"
+    store, hint = place.project, "review it in a terminal: memfs trust"
     if store is not None and not store.trusted:
-        why = "came with the project; assistants are given nothing of it yet"
+        why = "came with the project; assistants do not get it yet"
         yield ReviewItem(_make_id(INCOMING, store.root), INCOMING, store.root, why, hint=hint)
         return
     if config.load(place).get("trust.pulled") != HOLD:
@@ -211,41 +199,33 @@ def _list_incoming(place: Place) -> Iterator[ReviewItem]:
     if pulled:  # no name of theirs: an assistant may read the list
         ident = _make_id(INCOMING, *(f"{each.name} {each.after}" for each in pulled))
         what = format_count(len(pulled), "file")
-        yield ReviewItem(ident, INCOMING, what, "changed by others; held back", hint=hint)
+        yield ReviewItem(
+            ident, INCOMING, what, "changed by others; waiting for your review", hint=hint
+        )
 
 
 def _list_proposed(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[ReviewItem]:
-    yield from _list_proposals(place)
-    rules = _list_rules(place)
+    if files.is_folder(f"{place.home.local}/drafts"):
+        from memfs.store import proposals  # with what edits
+
+        for each in proposals.list_pending(place.home):
+            names = [labels.qualify(change.tier, change.label) for change in each.changes]
+            names += [format_count(len(each.passages), "passage")] if each.passages else []
+            why = f"proposed by {each.model} from {format_count(len(each.sessions), 'session')}"
+            yield ReviewItem(
+                each.id, PROPOSAL, f"changes {', '.join(names)}", why, accept="apply it",
+                at=each.at, source=each,
+            )  # fmt: skip
+    known = sorted(standing_rules.read(place.home), key=lambda rule: not rule.certain)
+    rules = standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
     for rule in rules:
         label = "system_rules" if _MINE.isdisjoint(rule.words) else "human"
-        why = "you stated it, and no block has it" if rule.certain else "perhaps a rule"
+        why = "you stated it; not in a block yet" if rule.certain else "may be a rule"
         yield ReviewItem(
-            rule.id, RULE, rule.text, why, label, f"take it into {label}", at=rule.at,
+            rule.id, RULE, rule.text, why, label, f"add it to {label}", at=rule.at,
             host=rule.host, session=rule.session, message=rule.message, source=rule,
         )  # fmt: skip
     yield from _list_facts(place, rules, cache)
-
-
-def _list_rules(place: Place) -> list[StandingRule]:
-    """List the rules that no block has, then what may be one; each the newest first."""
-    known = sorted(standing_rules.read(place.home), key=lambda rule: not rule.certain)
-    return standing_rules.unwritten(known, [block.raw for block in blocks.load(place)])
-
-
-def _list_proposals(place: Place) -> Iterator[ReviewItem]:
-    if not files.is_folder(f"{place.home.local}/drafts"):
-        return
-    from memfs.store import proposals  # with what edits
-
-    for each in proposals.list_pending(place.home):
-        names = [labels.qualify(change.tier, change.label) for change in each.changes]
-        names += [format_count(len(each.passages), "passage")] if each.passages else []
-        why = f"proposed by {each.model} of {format_count(len(each.sessions), 'session')}"
-        yield ReviewItem(
-            each.id, PROPOSAL, f"changes {', '.join(names)}", why, accept="take it", at=each.at,
-            source=each,
-        )  # fmt: skip
 
 
 def _list_facts(
@@ -266,8 +246,8 @@ def _list_facts(
         fact = offer.fact
         is_stated = len(standing_rules.unwritten(rules, [fact.statement])) < len(rules)
         if fact.status == ACTIVE and fact.id not in disputed and not is_stated:
-            why = f"{fact.category} found in a session, and no block has it"
-            yield _make_fact_item(fact, FACT, why, offer.label, f"take it into {offer.label}")
+            why = f"{fact.category} found in a session; not in a block yet"
+            yield _make_fact_item(fact, FACT, why, offer.label, f"add it to {offer.label}")
 
 
 def _make_fact_item(fact: Fact, kind: str, why: str, label: str, accept: str) -> ReviewItem:
@@ -288,46 +268,43 @@ def _list_faults(place: Place) -> Iterator[ReviewItem]:
             pair = f"{lines[each.first - 1].strip()}\n{lines[each.second - 1].strip()}"
             yield ReviewItem(
                 _make_id(CONTRADICTION, name, each.one, each.other), CONTRADICTION, pair,
-                f"lines {each.first} and {each.second} give two values for one thing", name,
-                hint=f"keep the one that holds: {change}",
+                f"lines {each.first} and {each.second} give different values", name,
+                hint=f"keep the right one: {change}",
             )  # fmt: skip
         if block.fill >= WARN_AT and block.tier != labels.SESSION:
             size = f"{block.chars:,} of {block.limit:,} characters"
             hint = f"shorten it: {change}, or move parts into the archive: memfs page out {name}"
             yield ReviewItem(_make_id(FULL, name), FULL, size, "nearly full", name, hint=hint)
-
         if clean_texts.redact_texts({name: block.raw})[name] != block.raw:
             hint = "memfs doctor --secrets shows it, --purge removes it everywhere"
-            why = "holds what looks like a secret"
+            why = "contains what looks like a secret"
             yield ReviewItem(_make_id(SECRET, name), SECRET, name, why, name, hint=hint)
     for tier, store in place.list_lasting_tiers():
         for file in trees.walk(store_paths.block_folder(store, tier)):
             if labels.is_conflicted_copy(file.name.rpartition("/")[2]):
                 yield ReviewItem(
-                    _make_id(COPY, file.path), COPY, file.path, "left by a sync tool's conflict",
-                    hint="take over into the block what is missing there, and delete the copy",
+                    _make_id(COPY, file.path), COPY, file.path, "a sync tool left it",
+                    hint="copy what is missing into the block, then delete this file",
                 )  # fmt: skip
 
 
 def _list_due(place: Place, cache: FileCache[dict[str, Fact]]) -> Iterator[ReviewItem]:
-    """Yield what is past its date, and dates that are none."""
     for each in review_dates.list_due(place, _DATED, cache):
         from memfs.core.body_edits import Describe  # hardly any text has a date
 
         name = each.name if each.tier == labels.PROJECT else labels.qualify(each.tier, each.name)
         label = name if each.kind == "block" else ""
         ident = _make_id(DUE, each.tier, each.kind, each.name, each.key, each.value)
-        why = "the date is past" if each.day else "it is no date; write it as 2026-12-31"
+        why = "the date is past" if each.day else "not a date; write it as 2026-12-31"
         said, undate = f"{each.key}: {each.day or each.value}", Describe(label, {each.key: None})
         yield ReviewItem(
             ident, DUE, said, f"{each.kind} {each.name}: {why}", label,
-            "keep it, without the date" if label else "", f"edit {each.path}" if each.path else "",
+            "keep it without the date" if label else "", f"edit {each.path}" if each.path else "",
             source=undate if label else None,
         )  # fmt: skip
 
 
 def _list_stale(place: Place) -> Iterator[ReviewItem]:
-    """Yield what the memory says of the project and is no longer so."""
     from memfs.ops import check  # with git
 
     try:
@@ -342,6 +319,6 @@ def _list_stale(place: Place) -> Iterator[ReviewItem]:
         label = each.label if each.path.endswith(blocks.SUFFIX) else ""
         hint = f"memfs edit {label}" if label else f"edit {each.path}"
         parts = (f"{where}: the {each.kind} is {each.state}", each.explain())
-        mend, take = each.make_edit(), "mend it" if each.mend else ""
+        mend, take = each.make_edit(), "correct it" if each.mend else ""
         why = ", ".join(filter(None, parts))
         yield ReviewItem(ident, STALE, each.said, why, label, take, hint, source=mend)

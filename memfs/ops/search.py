@@ -103,7 +103,6 @@ def build_request(
 
 
 def _check_request(mode: Mode | None, only: Filter, limit: int, page: int) -> None:
-    """Raise `UsageError`, with what is allowed, for arguments that are none of it."""
     if mode is not None and mode not in get_args(Mode):
         raise UsageError(f"mode is {mode!r}, expected {_list_words(get_args(Mode))}")
     _check_number("limit", limit, 1, MOST)
@@ -163,7 +162,6 @@ def parse_day(text: str, *, end: bool) -> int:
 
 
 def _parse_date(word: str) -> date | None:
-    """Parse a word or a date into a day; None for a time of day."""
     back = {"today": 0, "yesterday": 1}.get(word)
     if back is None and word.endswith("d") and word[:-1].isdecimal():
         back = int(word[:-1])

@@ -24,9 +24,7 @@ _AGAIN = 0.1
 _LONGEST_LOG = 1 << 20  # bytes
 
 
-def load_status() -> ServiceStatus | None:
-    """Return the status of the service, None if it does not answer."""
-    return service_status.load_status()
+load_status = service_status.load_status
 
 
 def start() -> tuple[ServiceStatus, bool]:
@@ -65,7 +63,8 @@ def stop() -> bool:
     user = _require_user_store()
     if not _send_stop() and _is_lock_free(user):
         return False
-    if not _poll_until(lambda: _try_stop(user)):
+    # One that is starting may hear only later that it is to stop.
+    if not _poll_until(lambda: _is_lock_free(user) or (_send_stop() and _is_lock_free(user))):
         owner = files.read(f"{user.local}/{client.LOCK}") or "its process"
         raise StoreError("the service does not stop", f"end it yourself: {owner}")
     with suppress(OSError):  # a killed service leaves its socket
@@ -86,17 +85,11 @@ def _require_user_store() -> Store:
     return user
 
 
-def _try_stop(user: Store) -> bool:
-    """Return whether the service is gone; else ask it to stop, which one may hear only later."""
-    return _is_lock_free(user) or (_send_stop() and _is_lock_free(user))
-
-
 def _send_stop() -> bool:
     return client.ask("stop", [], wait=client.ASKED) is not None
 
 
 def _is_lock_free(user: Store) -> bool:
-    """Return whether no process holds the lock of a user's service."""
     try:
         with lock.hold_lock(user, 0, client.LOCK):
             return True

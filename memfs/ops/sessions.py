@@ -75,35 +75,24 @@ class SessionFilter:
 
     def accepts(self, session: RecordedSession, path: str) -> bool:
         """Tell whether a session, whose file is at `path`, meets the conditions."""
+        moment = formats.parse(session.ended)
+        at = moment.timestamp() if moment else None
+        words = self.text.casefold()
         return (
             self.host in ("", session.host)
             and self.outcome in ("", session.outcome)
             and self.starred <= session.starred
             and self.project.casefold() in session.project.casefold()
-            and self._has_time(session.ended)
-            and self._has_text(session, path)
-        )
-
-    def _has_time(self, at: str) -> bool:
-        if self.since is None and self.until is None:
-            return True
-        moment = formats.parse(at)
-        return (
-            moment is not None
-            and (self.since is None or moment.timestamp() >= self.since)
-            and (self.until is None or moment.timestamp() <= self.until)
-        )
-
-    def _has_text(self, session: RecordedSession, path: str) -> bool:
-        words = self.text.casefold()
-        return words in session.title.casefold() or any(
-            words in message.text.casefold() for message in recall.messages(path)
+            and (self.since is None or (at is not None and at >= self.since))
+            and (self.until is None or (at is not None and at <= self.until))
+            and (
+                words in session.title.casefold()
+                or any(words in message.text.casefold() for message in recall.messages(path))
+            )
         )
 
 
 ALL = SessionFilter()
-
-
 SessionCache = FileCache["RecordedSession | None"]
 
 
@@ -173,16 +162,11 @@ def read_session(place: Place, ident: str) -> list[Message]:
 
     In a project also those of a chat in the user's store, by its whole id. Raises `NotFoundError`.
     """
-    path = _find_chat(place, ident) or find_session(place, ident)[1]
+    paths = []
+    if place.project and place.user and ident:
+        paths = [recall.get_path(place.user, host, ident) for host in hosts.CHATS]
+    path = next(filter(files.is_file, paths), "") or find_session(place, ident)[1]
     return [message for message in recall.messages(path) if not message.side]
-
-
-def _find_chat(place: Place, ident: str) -> str:
-    """Return the file of an imported chat in the user's store, "" if there is none."""
-    if place.project is None or place.user is None or not ident:
-        return ""
-    paths = [recall.get_path(place.user, host, ident) for host in hosts.CHATS]
-    return next(filter(files.is_file, paths), "")
 
 
 def number_turns(messages: list[Message]) -> list[SessionMessage]:
@@ -195,7 +179,6 @@ def number_turns(messages: list[Message]) -> list[SessionMessage]:
 
 
 def _ingest_new(place: Place) -> None:
-    """Ingest the transcripts that hooks noted, unless another process is about it."""
     if spool.list_notes(place.home):
         from memfs.ingest import transcripts  # with what reads every assistant's files
 
@@ -238,7 +221,6 @@ class _PersonalNotes:
 
 
 def _read_session(path: str) -> RecordedSession | None:
-    """Return the session of a recall file, without what people said of it; None if it is empty."""
     first, prompt = None, ""
     for message in recall.messages(path):
         first = first or message

@@ -199,7 +199,14 @@ def read_lines(place: Place, hit: Hit, more: int) -> list[FileLine]:
     None where the file is gone, or has no lines (PDF). Private parts are empty lines.
     """
     cutting = import_module("memfs.ingest.cutting")  # only if a file is opened
-    path, first, last = _find_file(place, hit), hit.metadata.get("line"), hit.metadata.get("end")
+    first, last = hit.metadata.get("line"), hit.metadata.get("end")
+    shown = str(hit.metadata.get("file", ""))
+    paths = (
+        f"{source.top}/{shown[len(source.shown) :]}"
+        for source in data_sources.list_sources(place)
+        if source.name == hit.label and shown.startswith(source.shown)
+    )
+    path = next(paths, "")
     if not path or not has_lines(path) or not isinstance(first, int) or not isinstance(last, int):
         return []
     try:
@@ -212,12 +219,3 @@ def read_lines(place: Place, hit: Hit, more: int) -> list[FileLine]:
         FileLine(number, line, first <= number <= last)
         for number, line in enumerate(text[start - 1 : last + more], start)
     ]
-
-
-def _find_file(place: Place, hit: Hit) -> str:
-    """Return the path of a hit's file in the sources of a place, "" if none has it."""
-    shown = str(hit.metadata.get("file", ""))
-    for source in data_sources.list_sources(place):
-        if source.name == hit.label and shown.startswith(source.shown):
-            return f"{source.top}/{shown[len(source.shown) :]}"
-    return ""

@@ -117,7 +117,8 @@ def run(place: Place, home: str) -> Status:
     states = tuple(_load_block_states(place))
     team = parts.find("team.seam")
     searched = prompt_log.read(place.home, _PROMPTS)
-    top = place.project.top if place.project else ""
+    blocks_here = (each for each in states if each.block.tier == labels.PROJECT)
+    dirty = [each for each in blocks_here if each.sync != "clean"]
     return Status(
         project=place.project.root if place.project else "",
         trusted=place.project is not None and place.project.trusted,
@@ -131,7 +132,7 @@ def run(place: Place, home: str) -> Status:
         embedding=model_config.load_status(place).format_line(),
         waiting=len(spool.list_notes(place.home)),
         wired=tuple(list_wired_files(place, home)),
-        ran=_load_last_runs(place),
+        ran={name: run for name in hosts.NAMES if (run := sessions.last_run(place.home, name))},
         service=service_status.load_status(),
         off=blocks.find_off_switch(place),
         refused=(*config.list_refused_kinds(place), *data_sources.refuse_sources(place)),
@@ -139,16 +140,11 @@ def run(place: Place, home: str) -> Status:
         team=team.describe_status(place) if team else "",
         prompts=len(searched),
         by_words=sum(bool(each.by_words) for each in searched),
-        own_memories=tuple(own_memory.describe_memories(home, top, outside.read)),
-        uncommitted=_count_uncommitted(states, top),
+        own_memories=tuple(own_memory.describe_memories(home, place.top, outside.read)),
+        uncommitted=len(dirty) if dirty and git.get_head_commit(place.top) else 0,
         synced=remote_store.describe_state(place.user) if place.user else "",
         to_decide=Counter(item.kind for item in review.list_items(place, deep=False)),
     )
-
-
-def _count_uncommitted(states: tuple[BlockState, ...], top: str) -> int:
-    dirty = [each for each in states if each.block.tier == labels.PROJECT and each.sync != "clean"]
-    return len(dirty) if dirty and git.get_head_commit(top) else 0
 
 
 def _load_sources(place: Place) -> Iterator[SourceStatus]:
@@ -166,22 +162,13 @@ def _load_sources(place: Place) -> Iterator[SourceStatus]:
 
 def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
     """List the settings files with our hooks, or that enable our plugin, as (host, path)."""
-    top = place.project.top if place.project else None
     found = []
     for name in hosts.NAMES:
-        host = hosts.get(name)
-        wired = settings.list_hook_files(host, home, top, outside.read)
-        found += [(name, each.path) for each in wired]
+        given = (hosts.get(name), home, place.top, outside.read)
+        found += [(name, each.path) for each in settings.list_hook_files(*given)]
         with suppress(StoreError):  # memfs doctor names what cannot be read
-            plugged = settings.list_plugin_files(host, home, top, outside.read)
-            found += [(name, path) for path in plugged]
+            found += [(name, path) for path in settings.list_plugin_files(*given)]
     return list(dict.fromkeys(found))
-
-
-def _load_last_runs(place: Place) -> dict[str, tuple[str, float, float]]:
-    """Return the last hook run in each assistant, by its name."""
-    found = {name: sessions.last_run(place.home, name) for name in hosts.NAMES}
-    return {name: run for name, run in found.items() if run}
 
 
 def _load_block_states(place: Place) -> list[BlockState]:

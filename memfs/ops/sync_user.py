@@ -52,7 +52,8 @@ _DIGITS = 40  # of an id in the repository that is made here
 class SyncOutcome:
     """The files that went out, came in, and were merged, by name (`blocks/human.md`).
 
-    `left_out` says of files that stay here, or there, why.
+    Those that are deleted there count as sent, those deleted here as received. `left_out` says of
+    files that stay here, or there, why.
     """
 
     remote: str
@@ -60,6 +61,8 @@ class SyncOutcome:
     received: list[str] = field(default_factory=list)
     merged: list[str] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
+    deleted_there: list[str] = field(default_factory=list)
+    deleted_here: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -73,6 +76,15 @@ class _Plan:
     outcome: SyncOutcome
     here: dict[str, bytes | None] = field(default_factory=dict)
     there: dict[str, bytes | None] = field(default_factory=dict)
+
+    def list_outcome(self) -> None:
+        merged = set(self.outcome.merged)
+        self.outcome.sent = sorted(self.there.keys() - merged)
+        self.outcome.received = sorted(self.here.keys() - merged)
+        self.outcome.deleted_there, self.outcome.deleted_here = (
+            sorted(name for name, data in side.items() if data is None)
+            for side in (self.there, self.here)
+        )
 
 
 def run(
@@ -92,11 +104,11 @@ def run(
         if address and (state is None or state.remote != address):
             state = SyncState(address, sessions=state is not None and state.sessions)
         if state is None:
-            raise StoreError("your store has no remote", "give one: memfs sync user --remote URL")
+            raise StoreError("your store has no remote", "set one: memfs sync user --remote URL")
         if not address and state.commit and remotes.is_missing(state.remote):
             raise StoreError(
-                f"there is nothing at {state.remote} any more",
-                f"connect its disk, or make it anew: memfs sync user --remote {state.remote}",
+                f"{state.remote} no longer exists",
+                f"connect its disk, or create it again: memfs sync user --remote {state.remote}",
             )
         state.sessions = state.sessions if sessions is None else sessions
         for _ in range(_TRIES):
@@ -110,7 +122,7 @@ def run(
                 state.commit, state.pending = state.pending, ""
                 remotes.save_state(store, state)
                 return outcome
-    raise StoreError(f"{state.remote} changes all the time", "run memfs sync user again")
+    raise StoreError(f"{state.remote} kept changing during the sync", "run memfs sync user again")
 
 
 def stop(place: Place) -> bool:
@@ -123,7 +135,6 @@ def stop(place: Place) -> bool:
 
 def _merge(store: Store, state: SyncState, head: str) -> SyncOutcome:
     """Merge what the remote has into the store, and commit what it lacks; saves the state."""
-    folder = remotes.get_folder(store)
     locks = session_outcomes.FORGETTING if state.sessions else (lock.KINDS,)
     with (
         lock.hold_locks([store], *locks),
@@ -136,7 +147,7 @@ def _merge(store: Store, state: SyncState, head: str) -> SyncOutcome:
             modes = dict.fromkeys(plan.there, "100644")
             message = f"memory: sync from {who}\n"
             made, wrong = commit_writer.write_objects(
-                folder, head, plan.there, modes, message, f"memfs <memfs@{who}>"
+                remotes.get_folder(store), head, plan.there, modes, message, f"memfs <memfs@{who}>"
             )
             if wrong:
                 raise StoreError(f"git cannot commit: {wrong}")
@@ -155,7 +166,7 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
     foreign = next((name for name in others if "/" in name), "")
     if foreign and not state.commit and not any(name.startswith(_BLOCKS) for name in theirs):
         raise StoreError(
-            f"{state.remote} holds what is no memory: {flatten_text(foreign)}",
+            f"{state.remote} contains files that are not memory: {flatten_text(foreign)}",
             "name an empty repository, or one that memfs sync user made",
         )
     if not state.sessions:
@@ -181,14 +192,12 @@ def _make_plan(store: Store, state: SyncState, head: str) -> _Plan:
     new = {name for name in theirs if theirs[name] not in (mine.get(name), base.get(name))}
     asked = [theirs[name] for name in new] + [base[name] for name in new & base.keys()]
     texts = remotes.read_texts(folder, asked)
-    for name in sorted(mine.keys() | theirs.keys() | base.keys()):
-        if name not in left_out:
+    for name in sorted((mine.keys() | theirs.keys() | base.keys()) - left_out.keys()):
+        if mine.get(name) != theirs.get(name):
             _plan_file(store, plan, name, (base.get(name), theirs.get(name)), texts)
     _drop_forgotten(plan, theirs)
     _check_secrets(plan, theirs, folder)
-    merged = set(plan.outcome.merged)
-    plan.outcome.sent = sorted(plan.there.keys() - merged)
-    plan.outcome.received = sorted(plan.here.keys() - merged)
+    plan.list_outcome()
     return plan
 
 
@@ -201,8 +210,6 @@ def _plan_file(
 ) -> None:
     """Plan what becomes of one file; `remote` are the ids of what both had, and of theirs."""
     mine, (base, theirs) = plan.mine.get(name), remote
-    if mine == theirs:
-        return
     own = None if mine is None else _read(store, name)
     other = texts.get(theirs or "")
     most = commits.LARGEST if name.startswith(_RECALL) else files.READ_CAP
@@ -258,12 +265,11 @@ def _drop_forgotten(plan: _Plan, theirs: dict[str, str]) -> None:
 
 
 def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
-    """Raise `RejectedError` for a secret or a private part that would go out anew."""
     known = remotes.read_texts(folder, [theirs[name] for name in plan.there.keys() & theirs.keys()])
     for name, data in plan.there.items():
         if name not in theirs and redact(name) != name:
             raise RejectedError(
-                f"nothing was synced: a file's name holds a secret: {redact(name)}", "rename it"
+                f"nothing was synced: a file name looks like a secret: {redact(name)}", "rename it"
             )
         there = set(files.decode(known.get(theirs.get(name, ""), b"")).split("\n"))
         lines = files.decode(data or b"").split("\n")
@@ -277,25 +283,27 @@ def _check_secrets(plan: _Plan, theirs: dict[str, str], folder: str) -> None:
 
 def _find_unfit(name: str, lines: list[str], there: set[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines (from 1) of a file that must not go out, and why."""
+    found: list[tuple[int, file_redaction.FileSecret]] = []
     if name.endswith(recall.SUFFIX):
-        new = ((at, line) for at, line in enumerate(lines, 1) if line not in there)
-        found = ((at, each) for at, line in new for each in file_redaction.find(line, "lines"))
+        for at, line in enumerate(lines, 1):
+            if line not in there:
+                found += ((at, each) for each in file_redaction.find(line, "lines"))
+                if any(public(text) != text for text in file_redaction.list_texts(line)):
+                    yield at, "is private"
     else:
         text = "\n".join(lines)
-        found = ((each.line, each) for each in file_redaction.find(text, "text"))
-        shown = public(text, lines=True).split("\n")
-        pairs = enumerate(zip_longest(lines, shown), 1)
-        yield from ((at, "is private") for at, (line, kept) in pairs if line != kept)
-    yield from ((at, f"holds a secret ({each.type})") for at, each in found)
+        found += ((each.line, each) for each in file_redaction.find(text, "text"))
+        pairs = zip_longest(lines, public(text, lines=True).split("\n"))
+        yield from ((at, "is private") for at, (line, kept) in enumerate(pairs, 1) if line != kept)
+    yield from ((at, f"looks like a secret ({each.type})") for at, each in found)
 
 
 def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
-    """Write what came in: blocks with an entry in the journal, so that it can be undone."""
     texts = {name: None if data is None else files.decode(data) for name, data in plan.here.items()}
     changes = []
     for name, text in texts.items():
         if _get_id(store, name) != plan.mine.get(name, ""):
-            raise StoreError(f"{name} changed meanwhile", "run memfs sync user again")
+            raise StoreError(f"{name} was changed during the sync", "run memfs sync user again")
         if name.startswith(_BLOCKS):
             path = remotes.get_path(store, name)
             label = name.removeprefix(_BLOCKS).removesuffix(blocks.SUFFIX)
@@ -311,16 +319,16 @@ def _write_here(store: Store, plan: _Plan, store_writer: Writer) -> None:
     if gone:
         session_outcomes.forget_sessions(Place(None, store), store, gone)
     for name, text in texts.items():
+        path = remotes.get_path(store, name)
         if name.startswith(_RECALL):
-            _write_recall(store, name, text)
+            _write_recall(path, text)
         elif not name.startswith(_BLOCKS):
-            block_writer.apply(remotes.get_path(store, name), text, private=True)
+            block_writer.apply(path, text, private=True)
 
 
-def _write_recall(store: Store, name: str, text: str | None) -> None:
-    path = remotes.get_path(store, name)
+def _write_recall(path: str, text: str | None) -> None:
     files.make_folder(os.path.dirname(path), private=True)
-    if name.endswith(recall.FORGOTTEN) and text is not None:
+    if path.endswith(recall.FORGOTTEN) and text is not None:
         files.make_empty(path)
     elif text is None:
         recall.remove_session(path)
@@ -335,6 +343,5 @@ def _read(store: Store, name: str) -> bytes:
 
 
 def _get_id(store: Store, name: str) -> str:
-    """Return git's id of a file of memory, "" for none."""
     there = files.is_file(remotes.get_path(store, name))
     return commits.blob_id(_read(store, name), _DIGITS) if there else ""

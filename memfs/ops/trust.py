@@ -29,7 +29,6 @@ from memfs.store import (
 from memfs.store.blocks import Place
 from memfs.store.incoming_changes import IncomingChanges
 from memfs.store.store_paths import Store
-from memfs.store.upstream_changes import UpstreamChange
 
 _MOST_COMMITS = 1000
 # What files are used for, by their first folder, in the order in which they are shown.
@@ -204,18 +203,15 @@ def _read_files(store: Store) -> dict[str, bytes]:
 
     Of a giant, what is behind the part that memfs reads of any such file is left out.
     """
-    listed = trees.walk(store.root, top_too=False)
-    names = [each.name for each in listed if not store_paths.is_local(each.name)]
-    return {
-        name: _read_file(f"{store.root}/{name}", whole=name.startswith(f"{facts.FOLDER}/"))
-        for name in names
-        if name.split("/")[0] != ".git"
-    }
-
-
-def _read_file(path: str, *, whole: bool) -> bytes:
-    data = logs.read_whole(path) if whole else files.encode(files.read(path) or "")
-    return data or b""
+    found = {}
+    for each in trees.walk(store.root, top_too=False):
+        if not store_paths.is_local(each.name) and each.name.split("/")[0] != ".git":
+            is_log = each.name.startswith(f"{facts.FOLDER}/")
+            data = (
+                logs.read_whole(each.path) if is_log else files.encode(files.read(each.path) or "")
+            )
+            found[each.name] = data or b""
+    return found
 
 
 def _compute_digest(data: dict[str, bytes]) -> str:
@@ -248,7 +244,6 @@ def _list_texts(store: Store, data: dict[str, bytes]) -> list[StoreText]:
 
 
 def _load_authors(store: Store) -> dict[str, list[str]]:
-    """Map files to the authors of their commits, newest first."""
     found: dict[str, list[str]] = {}
     for commit in commits.list_touching(store.root, ".", _MOST_COMMITS):
         names = found.setdefault(commit.path, [])
@@ -260,20 +255,9 @@ def _load_authors(store: Store) -> dict[str, list[str]]:
 def _load_changes(store: Store) -> list[ForeignChange]:
     found = upstream_changes.review_changes(Place(store, None), note=False).pulled
     texts = upstream_changes.load_texts(store, found)
-    return [
-        ForeignChange(
-            change.key,
-            change.what,
-            change.who,
-            change.why,
-            changes.format_diff(
-                texts.get(change.before, ""), _read(store, change), "before", "now"
-            ),
-        )
-        for change in found
-    ]
-
-
-def _read(store: Store, change: UpstreamChange) -> str:
-    """Return the text of the file; that in git may differ (LFS)."""
-    return files.decode(logs.read_whole(f"{store.root}/{change.name}") or b"")
+    listed = []
+    for each in found:  # the text of the file: that in git may differ (LFS)
+        now = files.decode(logs.read_whole(f"{store.root}/{each.name}") or b"")
+        diff = changes.format_diff(texts.get(each.before, ""), now, "before", "now")
+        listed.append(ForeignChange(each.key, each.what, each.who, each.why, diff))
+    return listed

@@ -44,7 +44,6 @@ def undo_edit(place: Place, label: str, origin: Origin) -> Undone:
             raise NotFoundError(
                 f"there is nothing to undo in '{label}'", Remedy("see {log}", label)
             )
-        changes = []
         group = _find_group(place, store_writer, target)
         paths = [_find_path(place, entry.tier, entry.label) for entry in group]
         current = [
@@ -52,19 +51,19 @@ def undo_edit(place: Place, label: str, origin: Origin) -> Undone:
             for entry, path in zip(group, paths, strict=True)
         ]
         number = max(number for _, number in current)  # of a rename, both sides count on
-        for entry, path, (text, _) in zip(group, paths, current, strict=True):
-            changes.append(
-                Change(
-                    entry.tier,
-                    entry.label,
-                    path,
-                    text,
-                    entry.before,
-                    UNDO,
-                    number + 1,
-                    f"undo of version {entry.version}",
-                )
+        changes = [
+            Change(
+                entry.tier,
+                entry.label,
+                path,
+                text,
+                entry.before,
+                UNDO,
+                number + 1,
+                f"undo of version {entry.version}",
             )
+            for entry, path, (text, _) in zip(group, paths, current, strict=True)
+        ]
         entries = tuple(store_writer.commit(changes, origin))
     return Undone(target, entries, instruction_sections.finish_edit(place, changes, origin))
 
@@ -81,15 +80,14 @@ def restore_version(place: Place, label: str, state: str, origin: Origin) -> Res
         _refuse_read_only("restore", name, now)
         if not blocks.make(tier, name, path, text).codec:  # its bytes stay unchanged
             text = yaml_edit.drop_outdated(text)
-        if now is not None and _parse_content(now) == _parse_content(text):
+        wanted = blocks.make(tier, name, path, text).content
+        if now is not None and blocks.make(tier, name, path, now).content == wanted:
             return Restored(())
-        change = Change(tier, name, path, now, text, "restore", current + 1, _format_state(state))
+        kind = "version" if state.isdecimal() and len(state) < 7 else "commit"
+        why = f"{kind} {state}"
+        change = Change(tier, name, path, now, text, "restore", current + 1, why)
         entries = tuple(store_writer.commit([change], origin))
     return Restored(entries, instruction_sections.finish_edit(place, [change], origin))
-
-
-def _format_state(state: str) -> str:
-    return f"version {state}" if state.isdecimal() and len(state) < 7 else f"commit {state}"
 
 
 def _find_undoable(entries: list[JournalEntry]) -> JournalEntry | None:
@@ -148,10 +146,6 @@ def _refuse_read_only(verb: str, label: str, text: str | None) -> None:
             f"cannot {verb} '{label}': it is read-only",
             "a person can change that in its file (read_only: false)",
         )
-
-
-def _parse_content(text: str) -> tuple[dict[str, object], str]:
-    return blocks.make("", "", "", text).content
 
 
 def _find_path(place: Place, tier: str, label: str) -> str:

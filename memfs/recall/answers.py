@@ -1,9 +1,4 @@
-"""Answers to a prompt from past sessions: exchanges, cut to the sentences that fit. Hot path.
-
-Turns that were found by words or meaning lead to their sessions. The exchanges around each are
-scored by the share of the prompt's words in them and by their nearest turn. The surer the best one,
-the more is returned; below the floor nothing is: a silent hook is better than a wrong reminder.
-"""
+"""Answers to a prompt from past sessions: exchanges, cut to the sentences that fit. Hot path."""
 
 import math
 
@@ -16,13 +11,13 @@ from memfs.recall.sentence_selection import (
     rate_sentences,
 )
 from memfs.recall.sentences import split_sentences
-from memfs.search.lexical import WantedStems
-from memfs.search.prompt_bm25 import FEWEST_WORDS, MOST_WORDS, PromptHit, get_field
+from memfs.search.lexical import MOST_WORDS, WantedStems, get_field
+from memfs.search.prompt_relevance import FEWEST_WORDS, PromptHit
 from memfs.store.prompt_log import RecalledItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from tantivy import Document
 
@@ -68,7 +63,6 @@ class PromptRecall:
         self.by_words = ""
 
     def list_items(self) -> list[RecalledItem]:
-        """Return for each recalled item where it is from, and why it came."""
         return [
             RecalledItem(
                 f"{each.at[:10]} {each.role or each.kind}".strip(),
@@ -87,17 +81,14 @@ def find_answers(
     query: "PromptQuery",
     turns: "Iterable[Document | None]",
     cosines: "Callable[[list[int]], list[float]] | None",
-    session: str,
-    shown: "Sequence[str]",
     limit: int,
 ) -> PromptRecall:
     """Return the answers of at most `limit` past sessions to a prompt, the surest session first.
 
     `turns` are those that were found, the best first. `cosines` returns those of documents
-    by number; None for a search by words alone. The running session and ids in `shown` are left
-    out.
+    by number; None for a search by words alone.
     """
-    candidates = find_candidates(text, query, turns, cosines, session)
+    candidates = find_candidates(text, query, turns, cosines)
     if not candidates:
         return PromptRecall()
     known_weight = sum(term.idf for term in (*query.words, *query.pairs) if term.frequency)
@@ -109,7 +100,7 @@ def find_answers(
     recall = PromptRecall(about, floor, _describe_exchange(best.exchange))
     if recall.about >= floor:
         is_certain = about >= (_CERTAIN + grown) * scale
-        seen = set(shown)
+        seen = query.shown | query.hidden
         fresh = [each for each in candidates if each.exchange.id not in seen]
         known = set(split_words(query.prompt))
         room = CERTAIN_ROOM if is_certain else LIKELY_ROOM
@@ -125,10 +116,7 @@ def _describe_exchange(exchange: "Exchange") -> str:
 
 
 def _select_turns(turns: "Iterable[Document | None]", running: str) -> dict[tuple[str, str], int]:
-    """Return the number of the best turn of each of the first `SESSIONS` sessions, by session.
-
-    That is its host and id. The running session is left out.
-    """
+    """Return the number of the best turn of each of the first `SESSIONS` other sessions."""
     found: dict[tuple[str, str], int] = {}
     for each in turns:
         if each is not None and get_field(each, "kind") == "message":
@@ -145,13 +133,9 @@ def find_candidates(
     query: "PromptQuery",
     turns: "Iterable[Document | None]",
     cosines: "Callable[[list[int]], list[float]] | None",
-    session: str,
 ) -> list[ExchangeCandidate]:
-    """Return the exchanges of the sessions that were found, a session after the other.
-
-    The arguments are those of `find_answers`.
-    """
-    first = _select_turns(turns, session)
+    """Return the exchanges of the sessions that were found (arguments as `find_answers`)."""
+    first = _select_turns(turns, query.session)
     sessions = [read_around(text, name, host, number) for (host, name), number in first.items()]
     if query.hidden:
         sessions = [
@@ -185,10 +169,7 @@ def find_candidates(
 def _rate_exchanges(
     text: "TextIndex", query: "PromptQuery", exchanges: "list[Exchange]", near: dict[int, float]
 ) -> list[float]:
-    """Return the relevance of each exchange to a prompt.
-
-    The words of the next question count, too: it is about the answer.
-    """
+    """Return the relevance of each exchange; the next question is about its answer."""
     held = [
         [(turn, text.match_stems(query.wanted, turn.text)) for turn in each.turns]
         for each in exchanges
@@ -207,7 +188,6 @@ def _rate_exchanges(
 
 
 def _compute_share(query: "PromptQuery", stems: set[str], content: str) -> float:
-    """Return the weighted share of a prompt's words that a text has; `stems` are the text's."""
     weight = sum(term.idf for term in query.words if term.stem in stems)
     weight += sum(pair.idf for pair in query.pairs if pair.word in content)
     return weight / query.weight
@@ -256,10 +236,7 @@ def build_recollection(sentences: "list[Sentence]", reason: str, snippet: str = 
 def _find_later_days(
     text: "TextIndex", quote: str, at: str, candidates: list[ExchangeCandidate]
 ) -> list[str]:
-    """Return the days of later sessions whose most relevant exchange speaks of a quote's subject.
-
-    How near they are to the prompt does not tell: their words in common with the quote do.
-    """
+    """Return the days of later sessions whose best exchange has words of a quote."""
     later = [
         each.exchange
         for each in candidates
@@ -307,7 +284,6 @@ def _format_lead(each: "Sentence", last: "Sentence | None") -> list[str]:
 
 
 def _is_reply(text: str) -> bool:
-    """Tell whether a sentence is a short answer, which means nothing by itself."""
     words = split_words(text)
     return len(words) <= _FEW_WORDS and not _REFERS.isdisjoint(words)
 

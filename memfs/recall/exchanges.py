@@ -1,13 +1,8 @@
-"""Exchanges: a user's question, and all turns up to the next question. Hot path.
-
-They are read from the index around a turn that was found: the turns of its session, without the
-inputs and outputs of tools. Many sessions are read whole.
-"""
+"""Exchanges: a user's question, and all turns up to the next question. Hot path."""
 
 from memfs import files
 from memfs.core.snippet import split_words
-from memfs.search import prompt_bm25
-from memfs.search.lexical import Occur, Query
+from memfs.search.lexical import Occur, Query, get_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +29,14 @@ class SessionTurn:
 
     def __init__(self, document: "Document", number: int) -> None:
         self.number = number
-        self.id = prompt_bm25.get_field(document, "id")
-        self.role = prompt_bm25.get_field(document, "role")
-        self.who = prompt_bm25.get_field(document, "speaker") or self.role
-        self.at = prompt_bm25.get_field(document, "time")
-        self.host = prompt_bm25.get_field(document, "host")
-        self.session = prompt_bm25.get_field(document, "session")
-        self.source = prompt_bm25.get_field(document, "source")
-        text = prompt_bm25.get_field(document, "text")
+        self.id = get_field(document, "id")
+        self.role = get_field(document, "role")
+        self.who = get_field(document, "speaker") or self.role
+        self.at = get_field(document, "time")
+        self.host = get_field(document, "host")
+        self.session = get_field(document, "session")
+        self.source = get_field(document, "source")
+        text = get_field(document, "text")
         half = _LONGEST // 2
         self.text = text if len(text) <= _LONGEST else f"{text[:half]}\n{text[-half:]}"
 
@@ -60,20 +55,15 @@ class Exchange:
 
     @property
     def id(self) -> str:
-        """The id of its first message, which is unique."""
         return self.turns[0].id
 
     @property
     def question(self) -> str:
-        """The text of the user's turns, "" if there are none."""
         return "\n".join(turn.text for turn in self.turns if turn.role == "user")
 
 
 def read_around(text: "TextIndex", session: str, host: str, number: int) -> list[Exchange]:
-    """Return the exchanges of a session around the turn with a document number, and its last ones.
-
-    Empty if the session's recall file was removed and the index is not updated yet.
-    """
+    """Return the exchanges of a session around a turn, and its last; none if it was removed."""
     only = [
         (Occur.Must, text.term_query("session", session)),
         *([(Occur.Must, text.term_query("host", host))] if host else []),
@@ -108,10 +98,7 @@ def _build_exchanges(turns: list[SessionTurn]) -> list[Exchange]:
 
 
 def _rate_recap(exchanges: list[Exchange]) -> None:
-    """Set how far the assistant's last turn says again what the user said in the session.
-
-    It is the share of its words that the user's turns have, above `_CHANCE`.
-    """
+    """Set how far the assistant's last turn says again what the user said in the session."""
     said = set(split_words("\n".join(each.question for each in exchanges)))
     for each in reversed(exchanges):
         answers = [turn for turn in each.turns if turn.role != "user"]
@@ -132,7 +119,6 @@ def _split_exchanges(turns: list[SessionTurn]) -> list[list[SessionTurn]]:
 
 
 def _drop_middle_turns(turns: list[SessionTurn]) -> list[SessionTurn]:
-    """Leave out an assistant's turns between its first one and its last ones."""
     answers = [turn for turn in turns if turn.role != "user"]
     kept = {id(turn) for turn in [*answers[:1], *answers[1:][1 - _KEPT :]]}
     return [turn for turn in turns if turn.role == "user" or id(turn) in kept]

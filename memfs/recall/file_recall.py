@@ -1,15 +1,10 @@
-"""What past sessions say about a file that an assistant opens. Hot path.
-
-Sessions in which somebody spoke of the file are found by its name: what tools read and wrote does
-not count, for they name every file. Of the exchanges in which it is named, and of those right
-behind, the sentences that decide are quoted, as they are for a prompt.
-"""
+"""What past sessions decided about a file that an assistant opens. Hot path."""
 
 from memfs.recall.answers import build_recollection
 from memfs.recall.exchanges import read_around
 from memfs.recall.sentence_selection import ExchangeCandidate, choose_sentences, rate_sentences
-from memfs.search import prompt_bm25
-from memfs.search.lexical import Occur, Query
+from memfs.search.lexical import get_field, match_all
+from memfs.search.prompt_relevance import exclude_running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +13,7 @@ if TYPE_CHECKING:
     from memfs.recall.exchanges import Exchange
     from memfs.recall.sentence_selection import Sentence
     from memfs.search.engine import Engine
-    from memfs.search.prompt_bm25 import PromptHit
+    from memfs.search.prompt_relevance import PromptHit
 
 _POOL = 24  # turns that name the file, which are read
 _SESSIONS = 2
@@ -40,15 +35,15 @@ def find_decisions(
     phrase = text.phrase_query(name)
     if phrase is None or ("." not in name and "/" not in name):
         return []
-    query = prompt_bm25.exclude_running(text, phrase, session)
-    only = [(Occur.Must, query), (Occur.Must, text.term_query("kind", "message"))]
+    messages = text.term_query("kind", "message")
+    query = match_all(exclude_running(text, phrase, session), messages)
     named: dict[tuple[str, str], list[int]] = {}
     newest: dict[tuple[str, str], str] = {}
-    for _, address in text.search(Query.boolean_query(only), _POOL):
+    for _, address in text.search(query, _POOL):
         document = text.load_document(address)
-        key = prompt_bm25.get_field(document, "host"), prompt_bm25.get_field(document, "session")
+        key = get_field(document, "host"), get_field(document, "session")
         named.setdefault(key, []).append(int(document.get_first("num") or 0))
-        newest[key] = max(newest.get(key, ""), prompt_bm25.get_field(document, "time"))
+        newest[key] = max(newest.get(key, ""), get_field(document, "time"))
     candidates = []
     ranked = sorted(named, key=lambda key: newest[key], reverse=True)
     for rank, (host, ident) in enumerate(ranked[:_SESSIONS]):
@@ -66,7 +61,6 @@ def find_decisions(
 def _list_candidates(
     exchanges: "list[Exchange]", numbers: list[int], rank: int
 ) -> list[ExchangeCandidate]:
-    """Return the exchanges in which a file is named, and some behind each."""
     starts = [each.turns[0].number for each in exchanges]
     naming = {max([at for at, start in enumerate(starts) if start <= n] or [0]) for n in numbers}
     found = []

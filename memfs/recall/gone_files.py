@@ -1,9 +1,6 @@
 """What recalled texts name that is gone from the project since, or moved.
 
-The worker of the service keeps the list beside the index of the project's commits, and the service
-has it in memory. A process without the service says nothing. What is not certain is not said: the
-list counts for the commit that it was made for, a text from before the removal is meant alone, and
-a file that is there, wherever, is not gone.
+The service's worker keeps the list for one commit; what is not certain is not said.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from memfs.store.project_files import GoneFile, ProjectFiles
 
 if TYPE_CHECKING:
     from memfs.core.brief_layout import Stated
-    from memfs.search.prompt_bm25 import PromptHit
+    from memfs.search.prompt_relevance import PromptHit
     from memfs.store.blocks import Place
     from memfs.store.data_sources import DataSource
 
@@ -32,6 +29,7 @@ _NAME = "gone-files.json"
 _MOST = 20_000  # files, those that are gone last
 _LARGEST = 16 << 20  # bytes
 _MOST_NOTES = 2  # of one text
+_MOST_SESSIONS = 1000  # that are remembered to be told
 _MOST_LINES = 10  # of all blocks and rules
 _OTHERS = ("team", "source", "commit")  # kinds of what may be about other projects or the past
 _MONTH = 7  # characters of a time
@@ -46,14 +44,13 @@ class GoneFiles:
         """`sign` is git's when that commit was checked out (see `worktrees.sign_head`)."""
         self._top, self._sign = top, sign
         self.head, self.gone = head, gone
-        self._sessions: set[str] = set()
+        self._sessions: dict[str, None] = {}  # the latest ones, the last one last
         self._by_name: dict[str, list[GoneFile]] = {}
         for each in gone:
             if _SAFE.fullmatch(each.moved_to) and _SAFE.fullmatch(each.path):
                 self._by_name.setdefault(each.path.rpartition("/")[2], []).append(each)
 
     def is_current(self) -> bool:
-        """Tell whether the commit is checked out that the list was made for."""
         return worktrees.sign_head(self._top) == self._sign
 
     def annotate(self, place: Place, hits: Iterable[PromptHit]) -> None:
@@ -74,7 +71,9 @@ class GoneFiles:
         """
         if not self.gone or not session or session in self._sessions:
             return []
-        self._sessions.add(session)
+        self._sessions[session] = None
+        if len(self._sessions) > _MOST_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
         found = []
         for key, raw in blocks_shown.items():
             tier, _, label = key.partition(":")
@@ -88,10 +87,7 @@ class GoneFiles:
         return found[:_MOST_LINES]
 
     def describe(self, text: str, at: str, *, named: bool = False) -> tuple[str, ...]:
-        """Return which files that a text of a time names are gone, or where they are now.
-
-        Each is `named` in any case, or only where the text names several, or not all of its path.
-        """
+        """Return which files of a text are gone or moved; `named` in any case, or if unclear."""
         if self._by_name.keys().isdisjoint(_WORD.findall(text)):
             return ()  # nearly always: anchors take longer
         names = dict.fromkeys(each.name for each in find_anchors(text) if each.kind == "file")
@@ -121,10 +117,7 @@ class GoneFiles:
 
 
 def update(source: DataSource) -> bool:
-    """Bring the list of a project's commits up to date; return whether it changed.
-
-    The caller has the lock of the source.
-    """
+    """Bring the list of a project's commits up to date, under its lock; return if it changed."""
     sign = worktrees.sign_head(source.top)
     before = load(source)
     if not sign or (before and before.is_current()):

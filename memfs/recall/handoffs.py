@@ -1,9 +1,4 @@
-"""Handovers: what the next session is told of the last one, made from recall alone.
-
-From the end of a session's recall file: what was asked, how it closed, what is open, which files
-were edited, and the command that failed last. Made whenever the index is brought up to date, so
-that the start of a session only reads a small file (`store.handoff`).
-"""
+"""Handovers: what the next session is told of the last one, made from recall alone."""
 
 from __future__ import annotations
 
@@ -14,17 +9,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tantivy import Order
-
 from memfs import files, hosts
 from memfs.core.brief_layout import units
 from memfs.core.escaping import flatten_text, quote_lines
 from memfs.core.records import Message
 from memfs.files import logs
 from memfs.recall.sentences import split_sentences
-from memfs.search import prompt_bm25
 from memfs.search.doc_json import epoch
-from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.lexical import TextIndex, get_field
 from memfs.store import handoff, recall
 from memfs.store.handoff import Handoff
 from memfs.store.store_paths import Store
@@ -108,7 +100,6 @@ def refresh(store: Store, text: TextIndex) -> None:
 
 
 def _read_session(path: str, known: Mapping[tuple[str, int], Handoff]) -> Handoff | None:
-    """Return the handover of the session in a recall file, None for none; one as `known` stays."""
     size = files.get_size(path)
     name = os.path.basename(path).removesuffix(recall.SUFFIX)
     if (name, size) in known:
@@ -121,16 +112,9 @@ def _read_session(path: str, known: Mapping[tuple[str, int], Handoff]) -> Handof
 
 
 def _list_newest(text: TextIndex) -> list[str]:
-    """List the recall files of the newest sessions with assistants, the newest first."""
-    terms = text.term_query("kind", "message"), text.term_query("role", "user")
-    query = Query.boolean_query([(Occur.Must, term) for term in terms])
-    found = text.searcher.search(
-        query, _PROMPTS, count=False, order_by_field="at", order=Order.Desc
-    )
     paths: dict[str, None] = {}
-    for _, address in found.hits:
-        document = text.load_document(address)
-        path, host = (prompt_bm25.get_field(document, name) for name in ("source", "host"))
+    for document in text.list_prompts(_PROMPTS):
+        path, host = (get_field(document, name) for name in ("source", "host"))
         if host in hosts.READERS and files.is_file(path):
             paths[path] = None
         if len(paths) == _SESSIONS:
@@ -140,8 +124,6 @@ def _list_newest(text: TextIndex) -> list[str]:
 
 @dataclass
 class _Work:
-    """What was done in a session: files edited, the newest last, open items, the last command."""
-
     edited: dict[str, None] = field(default_factory=dict)
     todos: list[tuple[bool, str]] = field(default_factory=list)
     tasks: dict[str, tuple[bool, str]] = field(default_factory=dict)
@@ -150,16 +132,12 @@ class _Work:
 
     @property
     def open(self) -> list[str]:
-        """The items that are not done, those in work first."""
         items = [*self.todos, *self.tasks.values()]
         return [text for _, text in sorted(items, key=lambda item: not item[0])]
 
 
 def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | None:
-    """Make the handover of a session from its last messages; None if little was done in it.
-
-    That is: one prompt, and no file was edited and no item is open.
-    """
+    """Make the handover of a session from its last messages; None for a mere question."""
     said = [each for each in messages if not each.side]
     prompts = [each for each in said if each.role == "user"]
     if not prompts:
@@ -200,7 +178,6 @@ def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | Non
 
 
 def _fit(head: str, parts: dict[str, str]) -> str:
-    """Return the lines of a handover, cut to their room and together to `_LONGEST`."""
     lines = [f"{name}: {_shorten(part, _ROOM[name])}" for name, part in parts.items()]
     text = f"{head}\n{quote_lines(chr(10).join(lines))}\n"
     while units(text) > _LONGEST:
@@ -211,7 +188,6 @@ def _fit(head: str, parts: dict[str, str]) -> str:
 
 
 def _shorten(text: str, room: int) -> str:
-    """Cut a text at a word."""
     if len(text) <= room:
         return text
     head = text[: room - 1]
@@ -220,25 +196,21 @@ def _shorten(text: str, room: int) -> str:
 
 
 def _split_plain(text: str) -> list[str]:
-    """Return the sentences of a text in Markdown, without code, tables and marks."""
     plain = _LINE.sub("", _MARKUP.sub(r"\1", _FENCED.sub("", text)))
     return [each.strip() for each in split_sentences(plain) if any(map(str.isalnum, each))]
 
 
 def _is_open(sentence: str) -> bool:
-    """Tell whether a sentence asks, or speaks of what is left to do; quotations do not count."""
     plain = _QUOTED.sub("", sentence)
     return plain.endswith("?") or bool(_NEXT.search(plain))
 
 
 def _summarise(sentences: list[str]) -> str:
-    """Return the first two sentences that say something."""
     telling = [each for each in sentences if not (_FILLER.match(each) or each.endswith(":"))]
     return " ".join((telling or sentences)[:2])
 
 
 def _describe_request(prompts: Sequence[Message]) -> str:
-    """Return the last request that stands for itself, and the shorter ones after it."""
     texts = [" ".join(_split_plain(each.text)[:3]) or each.text.strip() for each in prompts]
     at = next((at for at in reversed(range(len(texts))) if _stands_alone(texts[at])), 0)
     later = [_shorten(each, 40) for each in texts[at + 1 :] if each][-1:]
@@ -247,7 +219,6 @@ def _describe_request(prompts: Sequence[Message]) -> str:
 
 
 def _find_thanks(messages: Iterable[Message]) -> set[str]:
-    """Return the ids of the prompts, but for the first, that thank alone: no tool ran for them."""
     found: set[str] = set()
     first = last = ""
     for each in messages:
@@ -270,7 +241,6 @@ def _stands_alone(text: str) -> bool:
 
 
 def _follow_tools(messages: Iterable[Message]) -> _Work:
-    """Follow the calls of tools and their results; results come in the order of the calls."""
     work = _Work()
     waiting: deque[Message] = deque()
     for each in messages:
@@ -325,7 +295,6 @@ def _parse_items(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _note_result(work: _Work, call: str, result: str) -> None:
-    """Note a command and why it failed, but for commands that only look."""
     found = _COMMAND.search(call)
     command = (found[1] if found else call).strip().strip('"]')
     if _LOOKS.match(command) or not command:

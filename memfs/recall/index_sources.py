@@ -9,20 +9,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from tantivy import Order
-
 from memfs import files
 from memfs.core import file_redaction
 from memfs.core import label as labels
 from memfs.core.errors import DamagedError, LockedError, MemfsError, StoppedError, StoreError
 from memfs.core.records import Passage
 from memfs.recall import model_config
-from memfs.search import doc_json, indexer, prompt_bm25
+from memfs.search import doc_json, indexer
 from memfs.search.catalog import IndexSource
 from memfs.search.doc_json import epoch
 from memfs.search.engine import Engine
 from memfs.search.indexer import Indexed, Indexer
-from memfs.search.lexical import Occur, Query, TextIndex
+from memfs.search.lexical import TextIndex, get_field
 from memfs.search.model_files import ModelFiles
 from memfs.search.stopwords import STOP
 from memfs.store import (
@@ -80,7 +78,6 @@ def rebuild_vectors(
 
 
 def _step(store: Store, model: ModelFiles, tick: Callable[[int], object] | None) -> bool:
-    """Make the vectors of one step; tell whether more are missing."""
     with lock.hold_lock(store, _PATIENCE, lock.INDEX), indexer.open_writer(store.index) as writer:
         writer.embed(tick, model, _STEP)
         return writer.count_missing_vectors(model.name) > 0
@@ -92,10 +89,7 @@ Stage: TypeAlias = Callable[[str, int], Callable[[int], object]]
 
 
 def sources(place: Place, logs: Iterable[str] | None = None) -> list[IndexSource]:
-    """List the sources to index: recall of the project; all else of project and user.
-
-    `logs` limits the recall files, None: all.
-    """
+    """List what to index of project and user; `logs` limits the recall files, None: all."""
     paths = recall.sources(place.home) if logs is None else logs
     found = [IndexSource(path, "message", grows=True) for path in paths]
     for tier, store in place.list_lasting_tiers():
@@ -210,10 +204,6 @@ def open_feed(
 
 
 def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -> int:
-    """Make the missing vectors; return how many are left, if the model has changed.
-
-    A model that cannot be used makes none: a search says so.
-    """
     files = model_config.load_wanted_model(place).files
     if files is None:
         return 0
@@ -227,10 +217,7 @@ def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -
 
 
 def open_engine(store: Store, index: str, model: ModelFiles | None) -> Engine:
-    """Open an index of a store for searching, with the vectors of a model, or by words alone.
-
-    Raises `StoreError` for a model that cannot be used.
-    """
+    """Open an index with a model's vectors, or by words alone. Raises `StoreError`."""
     local_folder.make(store)
     files.make_folder(index, private=True)
     if model is None:
@@ -270,7 +257,6 @@ def _read_entries(source: IndexSource) -> Iterator[dict[str, object]]:
 
 
 def _describe(window: ChunkWindow) -> dict[str, object]:
-    """Return the fields of a window beside those of a passage: its session, speakers, metadata."""
     who = window.meta.get("participants")
     named = [str(each) for each in who] if isinstance(who, list) else []
     meta = json.dumps(window.meta)
@@ -299,7 +285,6 @@ def _build_passage(passage: Passage, path: str) -> dict[str, object]:
 
 
 def _read_facts(source: IndexSource) -> Iterator[dict[str, object]]:
-    """Yield the facts that hold, without superseded and rejected ones."""
     for fact in facts.read(source.path).values():
         if fact.holds:
             yield {
@@ -349,10 +334,7 @@ def _read_block(source: IndexSource) -> Iterator[dict[str, object]]:
 
 
 def prepare_session_start(place: Place) -> None:
-    """Write what the start of a session reads: standing rules, and what the last sessions left.
-
-    The caller holds the index's lock.
-    """
+    """Write what the start of a session reads: rules, handovers. The caller locks."""
     from memfs.recall import handoffs  # with many patterns, which a search does without
 
     text = TextIndex.open(place.home.index)
@@ -362,10 +344,7 @@ def prepare_session_start(place: Place) -> None:
 
 
 def find_rules(text: TextIndex) -> list[StandingRule]:
-    """Return the rules that users stated, the newest first; of one subject only the latest.
-
-    One that is only likely takes no place of a certain one.
-    """
+    """Return the rules of users, the newest first, one for a subject; sure ones win."""
     found: list[StandingRule] = []
     room = dict(_MOST)
     for rule in _scan_rules(text):
@@ -393,15 +372,7 @@ def _scan_rules(text: TextIndex) -> Iterator[StandingRule]:
     from memfs.recall.rule_recognition import extract_rules  # likewise
     from memfs.recall.sentences import split_sentences  # likewise
 
-    terms = text.term_query("kind", "message"), text.term_query("role", "user")
-    query = Query.boolean_query([(Occur.Must, term) for term in terms])
-    found = text.searcher.search(
-        query, _MESSAGES, count=False, order_by_field="at", order=Order.Desc
-    )
-    for _, address in found.hits:
-        document = text.load_document(address)
-        content, at, host, session, ident = (
-            prompt_bm25.get_field(document, name) for name in _FIELDS
-        )
+    for document in text.list_prompts(_MESSAGES):
+        content, at, host, session, ident = (get_field(document, name) for name in _FIELDS)
         for rule, certain in reversed(extract_rules(split_sentences(own_words(content)))):
             yield StandingRule(at, host, session, ident, rule, certain=certain)

@@ -26,7 +26,6 @@ class WantedModel(NamedTuple):
 
     @property
     def off(self) -> bool:
-        """Tell whether embeddings are turned off: a search is by words alone."""
         return self.model.kind == settings.NONE
 
 
@@ -70,10 +69,7 @@ def list_signatures(place: Place, previous: WantedModel | None) -> object:
 
 
 def get_active_model(index: str, configured: WantedModel) -> ModelFiles | None:
-    """Return the model whose vectors are searched: the former one until all have new vectors.
-
-    None: by words alone, since embeddings are off, or no model can be opened.
-    """
+    """Return the model that is searched, the former until all is embedded; None: words."""
     if configured.off:
         return None
     now = vector_layout.load_active_extent(index)
@@ -119,11 +115,9 @@ class Coverage(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """Return about how many documents have no vectors of the model yet."""
         return 0 if self.off else round(self.documents * (1 - self.share))
 
     def format_line(self) -> str:
-        """Return the state in a line: `41 % of 120,000 texts indexed (bundled)`."""
         if self.off:
             return "none: search goes by words"
         if not self.documents and not self.problem:

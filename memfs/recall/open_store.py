@@ -1,8 +1,6 @@
-"""The indexes of a place that stay open between searches, and follow what is on the disk.
+"""The indexes of a place that stay open between searches: its own, its data sources', its chats'.
 
-Beside its own index a place has one for each data source. Chats that were imported from a web site
-belong to no project: they are in the user's own store, and a search in a project finds them there.
-What is not configured is neither opened nor imported.
+Imported chats belong to no project: they are in the user's own store.
 """
 
 from __future__ import annotations
@@ -59,11 +57,9 @@ class OpenIndex:
         return is_able and self.sign() == self._published
 
     def sign(self) -> object:
-        """Return what changes with each publication."""
         return active_model.get_signature(self.folder, self._get_model())
 
     def sign_graph(self) -> object:
-        """Return what changes with each graph of the vectors."""
         return active_model.sign_graph(self.folder, self._get_model())
 
     def open(self, model: ModelFiles | None) -> Engine:
@@ -117,10 +113,7 @@ class OpenStore:
     """
 
     def __init__(self, place: Place, stage: Stage | None = None, *, watched: bool = False) -> None:
-        """`stage` shows the progress of indexing (see `index_sources.sync`).
-
-        `watched`: another process keeps the indexes of the sources current.
-        """
+        """`stage` as for `index_sources.sync`; `watched`: the service indexes the sources."""
         self.place, self.watched = place, watched
         self.note = self.source_note = ""
         self.engines: list[Engine] = []
@@ -143,14 +136,10 @@ class OpenStore:
         self._refreshing = threading.Lock()
 
     def is_stale(self) -> bool:
-        """Return whether newer indexes were published than those for prompts."""
         return self._sign_all() != self._refreshed
 
     def refresh(self) -> None:
-        """Open the published indexes for prompts. Indexes nothing. Raises `MemfsError`, `OSError`.
-
-        Prompts meanwhile use the previous ones.
-        """
+        """Open the published indexes for prompts; index nothing. Raises `MemfsError`, `OSError`."""
         from memfs.recall import gone_files  # with patterns, which a search needs not
 
         with self._refreshing:
@@ -182,10 +171,7 @@ class OpenStore:
         return [source for source in sources if source.kind == data_sources.COMMITS]
 
     def update_engine(self, mode: Mode) -> Engine:
-        """Ingest and index what is new, and return the engine of the place's own index.
-
-        It has no vectors, whatever the mode, if the model cannot be used: see `note`.
-        """
+        """Index what is new, and return the own engine, without vectors where `note` says so."""
         with self._lock:
             model = self._load_model()
             if model.off:
@@ -213,7 +199,6 @@ class OpenStore:
         return use(self.update_engine(mode))
 
     def load_model(self) -> WantedModel:
-        """Return the configured embedding model."""
         with self._lock:
             return self._load_model()
 
@@ -243,7 +228,6 @@ class OpenStore:
         self._chats = None
 
     def _load_model(self) -> WantedModel:
-        """Return the configured model; it is loaded again if its configuration changed."""
         found = model_config.list_signatures(self.place, self._model)
         if self._model is None or self._model.problem or found != self._model_signatures:
             self._model = model_config.load_wanted_model(self.place)
@@ -266,10 +250,6 @@ class OpenStore:
         return "" if current else "another process is indexing: the newest may be missing"
 
     def _sync(self, model: WantedModel, *, embed: bool) -> bool:
-        """Index what is new, unless sources, index and model are unchanged.
-
-        False if another process is indexing, and not done in two seconds.
-        """
         listed = index_sources.sources(self.place, ())
         name = model.files.name if model.files else ""
         others = [(source.path, signatures.sign_file(source.path)) for source in listed]
@@ -286,7 +266,6 @@ class OpenStore:
         return True
 
     def _open_own(self, model: WantedModel, mode: Mode) -> Engine:
-        """Return the engine; the index is opened again after a publication or a change of model."""
         own = self._own
         if own.engine is None or model is not self._opened_model or not own.is_current(mode):
             plain = own.engine is None or own.engine.vectors is None
@@ -334,10 +313,7 @@ class OpenStore:
             return [(each.source, each.engine) for each in self._sources.values() if each.engine]
 
     def remove_damaged(self, check: Callable[[Engine], object]) -> bool:
-        """Remove the indexes of sources that `check` finds damaged; return whether there are any.
-
-        The next search makes them anew.
-        """
+        """Remove indexes of sources that `check` finds damaged; return whether there are any."""
         removed = False
         with self._sources_lock:
             for each in self._sources.values():
@@ -357,7 +333,6 @@ class OpenStore:
         return self._configured
 
     def _remove_history(self) -> None:
-        """Remove what was read of commits; if that cannot be done now, the next search tries."""
         from memfs.recall import source_index  # with what cuts documents
 
         with suppress(LockedError, OSError):
@@ -367,7 +342,6 @@ class OpenStore:
         return _SourceIndex(self.place.store(source.tier), source.index, source=source)
 
     def _select_sources(self) -> None:
-        """Keep what is open of the configured sources. The caller has the lock."""
         known, self._sources = self._sources, {}
         for source in self._load_configured().sources:
             found = known.get(source.index) or self._make_source(source)
@@ -401,10 +375,7 @@ class OpenStore:
         each.expiry = time.monotonic() + _AGAIN * (time.monotonic() - began)
 
     def _open_source(self, each: _SourceIndex, mode: Mode) -> bool:
-        """Open the index of a source again, if a newer one was published.
-
-        False if it is damaged, and was removed.
-        """
+        """Open a newer index of a source; False if it is damaged, and was removed."""
         if each.is_current(mode):
             return True
         if not files.is_folder(each.folder):
@@ -431,7 +402,6 @@ class OpenStore:
 
 
 def _list_chats(place: Place) -> tuple[str, ...]:
-    """Return the hosts of imported chats in the user's store, for a project."""
     if place.project is None or place.user is None:
         return ()
     folder = f"{place.user.local}/recall"

@@ -1,10 +1,7 @@
 """The user's own words in a prompt: what is quoted, pasted or attached is of others. Hot path.
 
-In doubt a text is not the user's own: a rule or a fact that is missed can be said again, one of
-others would be obeyed. Out go code, tags with what is in them, lines of logs, diffs and mails,
-quotations, sentences that report what a document says, and all that stands behind an introduction
-("the issue says:", "here is the log:"). A quotation within a user's own rule stays, if it states
-nothing by itself.
+In doubt a text is not the user's own: what is missed can be said again, what others say would be
+obeyed. A quotation within a user's own rule stays, if it states nothing by itself.
 """
 
 from memfs.core.snippet import split_words
@@ -82,10 +79,7 @@ _LISTS = ("- ", "* ", "\u2022 ")
 
 
 def own_words(prompt: str) -> str:
-    """Return the user's own words of a prompt, sentence by sentence; "" if none are clearly so.
-
-    `…` stands for a quotation that is left out of a sentence.
-    """
+    """Return the user's own words of a prompt, or ""; `…` stands for a quotation in a sentence."""
     if len(prompt) > _PASTE:
         return ""
     cuts: list[str] = []
@@ -99,13 +93,11 @@ def own_words(prompt: str) -> str:
 
 
 def _note_cut(content: str, cuts: list[str]) -> str:
-    """Note what is cut out, and return the character that stands for it."""
     cuts.append(content)
     return chr(_MARK + len(cuts) - 1)
 
 
 def _cut_fences(text: str, cuts: list[str]) -> str:
-    """Cut out fenced code; a fence that is left open holds the rest."""
     for fence in ("```", "~~~"):
         first, *rest = text.split(fence)
         text = first
@@ -131,10 +123,7 @@ def _find_first(text: str, signs: str, at: int) -> int:
 
 
 def _find_element_end(text: str, start: int) -> int:
-    """Return where the element ends that starts there; 0 if there is none.
-
-    One that is not closed ends with the text, if its tag has a line to itself.
-    """
+    """Return where an element ends, 0: none; an open one on its own line never ends."""
     if text.startswith("<!--", start):
         return (text.find("-->", start) + 3) if "-->" in text[start:] else len(text)
     close = text.find(">", start)
@@ -189,7 +178,6 @@ def _cut_lines(text: str, cuts: list[str]) -> str:
 
 
 def _is_logged(line: str) -> bool:
-    """Tell whether a program wrote a line: a time or a level first, or a part of a stack trace."""
     if line.lstrip("[").startswith(_LEVELS):
         return True
     head = line.lstrip("[(").split(" ")[0].strip("])")
@@ -220,10 +208,7 @@ def _cut_quotations(text: str, cuts: list[str]) -> str:
 
 
 def _find_closing(text: str, at: int) -> int:
-    """Return where the quotation that starts there ends; 0 if no quotation does.
-
-    One that nobody closes ends with its paragraph, unless it could be an apostrophe or an inch.
-    """
+    """Return where a quotation ends (an open one with its paragraph), 0 if none does."""
     sign, before = text[at], text[at - 1 : at]
     if sign not in _ALWAYS_OPEN and (before.isalnum() or not text[at + 1 : at + 2].strip()):
         return 0
@@ -244,7 +229,6 @@ def _find_closing(text: str, at: int) -> int:
 
 
 def _select_sentences(lines: list[str], cuts: list[str]) -> str:
-    """Return the lines with the sentences that are the user's own."""
     kept: list[str] = []
     for number, line in enumerate(lines):
         if _starts_document(line, lines[number + 1 : number + 3]):
@@ -271,7 +255,6 @@ def _select_sentences(lines: list[str], cuts: list[str]) -> str:
 
 
 def _drop_pasted(kept: list[str], own: list[str]) -> str:
-    """Return the lines without those above a last line that speaks of them."""
     lines = [*kept, " ".join(filter(None, own))]
     while lines and not lines[-1].strip():
         lines.pop()
@@ -294,7 +277,6 @@ def _starts_cut(text: str) -> bool:
 
 
 def _starts_document(line: str, behind: list[str]) -> bool:
-    """Tell whether a pasted document starts with a line: a heading, the head of a mail."""
     bare = line.strip().lower()
     ruled = bool(behind) and len(behind[0].strip()) > 2 and not behind[0].strip().strip("=-")
     if bare.startswith("#") and bare.lstrip("#").startswith(" "):
@@ -340,13 +322,11 @@ def _is_introduction(piece: str, *, last: bool) -> bool:
 
 
 def _is_work(words: list[str]) -> bool:
-    """Tell whether words ask for something to be done with a text."""
     asked = [word for word in words if word not in _POLITE]
     return bool(asked) and asked[0] in _WORKS
 
 
 def _is_report(piece: str) -> bool:
-    """Tell whether a sentence reports what a document or a tool says."""
     words = split_words(piece)
     if words[:2] in (["according", "to"], ["per", "the"], ["quoting", "the"]):
         return True

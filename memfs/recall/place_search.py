@@ -62,7 +62,6 @@ def list_by_date(store: OpenStore, *, only: Filter, limit: int, page: int) -> Hi
 
 
 def _choose_mode(store: OpenStore, mode: Mode | None) -> Mode:
-    """Return the mode to search in. Raises `MemfsError` for one that is turned off."""
     model = store.load_model()
     if model.off and mode in ("hybrid", "semantic"):
         raise MemfsError(

@@ -1,10 +1,7 @@
 """Rules that a user states, recognised by their form alone. Hot path.
 
-A rule obliges: an imperative, "we never", "no X in Y", "must", "every X", "X goes through Y". And
-it lasts: "never", "always", "from now on", "no exceptions". What does both is certain, what does
-one of them is likely. What may only tell of a thing is likely at most: "every build fails", "it is
-forbidden", "the cache must not grow", "add a test that it never fails". Questions, memories,
-thoughts, doubts, complaints, what was and what holds for this one time are no rules.
+A rule obliges ("must", "we never", "X goes through Y"), and it lasts ("always", "from now on").
+What does both is certain, what does one is likely; questions, reports and tasks of once are none.
 """
 
 from memfs.core.snippet import split_words
@@ -48,6 +45,8 @@ _NO_THING = frozenset("i we that its it the not no this you one need problem pro
 _STRICT = frozenset(("never", "always"))
 _TASKS = frozenset("add build change create ensure fix make refactor remove update".split())
 _OFTEN = frozenset(("ensure", "make", "update"))  # tasks that go on with a rule: "and make sure"
+_ONCE = (_TASKS - _OFTEN) | frozenset(("delete", "move", "rename", "revert"))
+_ON = frozenset("from by until even".split())  # "from now", "by now"
 _FAULTS = frozenset("break delete drop fail forget ignore invent kill lose miss skip".split())
 _BELOW = frozenset("where that when whenever because so which who while if unless until".split())
 _DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday week month".split())
@@ -105,6 +104,7 @@ def extract_rules(sentences: list[str]) -> list[tuple[str, bool]]:
         held = sentence if each.endswith(":") and len(sentence) < _LONGEST_RULE else ""
         if held:
             continue
+        sentence = _cut_task(sentence)
         rated = rate_rule(sentence)
         more = rated or _goes_on(sentence)
         text, certain = found[-1] if follows else ("", False)
@@ -117,6 +117,21 @@ def extract_rules(sentences: list[str]) -> list[tuple[str, bool]]:
     return found
 
 
+def _cut_task(sentence: str) -> str:
+    """Return a rule without the task of the moment in its sentence: "…, and now rename it"."""
+    words = sentence.split()
+    plain = [word.strip(".,;:!-\u2013\u2014").lower() for word in words]
+    for at in range(1, len(words) - 1):
+        then = next((word for word in plain[at + 1 :] if word not in _LEADS), "")
+        if plain[at] == "now" and plain[at - 1] not in _ON and then in _VERBS:
+            ends = (end for end in range(at, 1, -1) if plain[end - 1] not in ("", *_LEADS))
+            rule = " ".join(words[: next(ends, 1)]).rstrip(",;:-\u2013\u2014 ")
+            return rule if is_rule(rule) else sentence
+    task, _, rule = sentence.partition(", and ")
+    first = plain[0] in _ONCE and not is_rule(task)
+    return rule if first and rate_rule(rule) == CERTAIN else sentence
+
+
 def _goes_on(sentence: str) -> bool:
     """Tell whether a sentence continues a rule: "And always …", but not the task "And fix …"."""
     words = split_words(sentence.lower())
@@ -125,7 +140,6 @@ def _goes_on(sentence: str) -> bool:
 
 
 def _split_statements(text: str) -> list[list[list[str]]]:
-    """Return the statements of a text, each as its clauses of words, without questions."""
     found: list[list[list[str]]] = []
     clauses: list[list[str]] = []
     start = 0

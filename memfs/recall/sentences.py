@@ -55,10 +55,7 @@ def _split_clauses(sentence: str) -> list[str]:
 
 
 def count_specifics(sentence: str) -> int:
-    """Return how many words of a sentence are exact names.
-
-    Those are words with digits, code, names with a sign or a capital letter inside.
-    """
+    """Return how many words are exact names: with digits, code, inner signs or capitals."""
     return sum(map(is_specific, sentence.split()))
 
 

@@ -6,7 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -49,9 +49,8 @@ def sync(
     continued. `stage` is called as in `index_sources.sync`: "looking", "indexing" (files) and
     "embedding" (documents). Without it, many vectors of a new model are left to make.
     """
-    store = _get_store(place, source)
     try:
-        with hold_lock(store, source.name, wait):
+        with hold_lock(place.store(source.tier), source.name, wait):
             try:
                 return _sync(place, source, stage, embed=embed)
             except DamagedError:
@@ -72,10 +71,7 @@ def find_model(place: Place, source: DataSource) -> ModelFiles | None:
 
 
 def remove_unused_history(place: Place, wait: float = lock.WAIT) -> bool:
-    """Remove the project's commits if they are not to be read any more; return whether they were.
-
-    Raises `LockedError`.
-    """
+    """Remove unused commits; return whether there were any. Raises `LockedError`."""
     if place.project is None or not has_unused_history(place):
         return False
     remove(place.project, HISTORY, wait)
@@ -93,12 +89,9 @@ def remove_locked(store: Store, name: str) -> None:
     trees.remove(f"{store.sources}/{name}")
 
 
-@contextmanager
-def hold_lock(store: Store, name: str, wait: float = lock.WAIT) -> Iterator[None]:
+def hold_lock(store: Store, name: str, wait: float = lock.WAIT) -> AbstractContextManager[object]:
     """Hold the lock of a source. Raises `LockedError`."""
-    lock_name = f"{os.path.basename(store.sources)}.{name}.lock"
-    with lock.hold_lock(store, wait, lock_name):
-        yield
+    return lock.hold_lock(store, wait, f"{os.path.basename(store.sources)}.{name}.lock")
 
 
 def _sync(
@@ -139,7 +132,6 @@ def _sync(
 def _is_wanted(
     source: DataSource, model: ModelFiles | None, missing: int, stage: Stage | None
 ) -> bool:
-    """Tell whether vectors are missing, and are to be made now: unseen, only a few of a new one."""
     if model is None or not missing:
         return False
     return stage is not None or not model_config.is_left(source.index, model, missing)
@@ -148,7 +140,6 @@ def _is_wanted(
 def _update(
     source: DataSource, writer: Indexer, walk: SourceWalk, form: str, stage: Stage | None
 ) -> SourceState:
-    """Index what has changed, and return the state after it."""
     unread: dict[str, str] = {}
     tick = stage("indexing", max(0, len(walk.files) - writer.count_sources())) if stage else None
 
@@ -184,7 +175,6 @@ def _update(
 
 
 def _read_documents(source: DataSource, file: IndexSource) -> Iterator[dict[str, object]]:
-    """Yield a document for each chunk of a file."""
     name = file.path[len(source.top) + 1 :]
     at = file.signature.modified // 1_000_000_000 if file.signature else 0
     seen: Counter[int] = Counter()
@@ -211,7 +201,6 @@ def _read_documents(source: DataSource, file: IndexSource) -> Iterator[dict[str,
 
 
 def _read_commits(file: IndexSource, start: int) -> Iterator[dict[str, object]]:
-    """Yield a document for each commit in a file of the log from byte `start` on."""
     for each in commit_log.read(file.path, start):
         yield {
             "id": f"commit/{each.id}",
@@ -240,7 +229,6 @@ def _compute_form(source: DataSource) -> str:
 
 
 def _load_model(place: Place, source: DataSource) -> WantedModel:
-    """Return the model that is configured for a source: for the user's own, wherever it is used."""
     own = source.tier == labels.USER
     return model_config.load_wanted_model(Place(None, place.user) if own else place)
 
@@ -251,9 +239,4 @@ def _write(source: DataSource, name: str, value: object) -> None:
 
 
 def _show(source: DataSource, path: str) -> str:
-    """Return the path of a source's file as people know it."""
     return f"{source.shown}{path[len(source.top) + 1 :]}"
-
-
-def _get_store(place: Place, source: DataSource) -> Store:
-    return place.store(source.tier)

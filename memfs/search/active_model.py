@@ -1,8 +1,4 @@
-"""The embedding model whose vectors are searched (see `vector_manifest`), and how it is replaced.
-
-A new model's vectors are built beside those in use, and replace them once they cover all documents.
-That is one rename: a search sees the old or the new. Numpy is not needed.
-"""
+"""The embedding model that is searched: a new one's vectors replace its own by one rename."""
 
 from __future__ import annotations
 
@@ -17,10 +13,7 @@ GRAPH = "graph.json"  # in the folder of a model's vectors: the stamp of their g
 
 
 def serve(index: str, model: str) -> None:
-    """Make a model's vectors the ones that are searched, and remove all others.
-
-    A process that has the others open keeps its mapped files.
-    """
+    """Make a model's vectors the ones that are searched, and remove all others."""
     folder = f"{index}/{FOLDER}"
     now = load_active_extent(index)
     if now is None or now.model != model:

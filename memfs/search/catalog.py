@@ -50,10 +50,7 @@ class KnownSource(NamedTuple):
 
 
 def hash_ends(path: str, size: int) -> str:
-    """Return a hash of the ends of a file's first `size` bytes, "" if it cannot be read.
-
-    A file that replaced another may have the same inode, but not the same bytes.
-    """
+    """Return a hash of the ends of a file's first `size` bytes (inodes recur); "" if unreadable."""
     try:
         with logs.open_stream(path) as handle:
             head = handle.read(min(size, _SAMPLE))
@@ -107,7 +104,6 @@ class Catalog:
         self._db.close()
 
     def get(self, key: str) -> str:
-        """Return a setting, "" if it was never set."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return str(row[0]) if row else ""
 
@@ -115,23 +111,19 @@ class Catalog:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def list_sources(self) -> dict[str, KnownSource]:
-        """Return all indexed sources by path."""
         rows = self._db.execute("SELECT path, signature, consumed, mark FROM sources")
         return {os.fsdecode(path): KnownSource(*known) for path, *known in rows}
 
     def find(self, path: str) -> KnownSource | None:
-        """Return the entry of a source, None if it is not indexed."""
         query = "SELECT signature, consumed, mark FROM sources WHERE path = ?"
         row = self._db.execute(query, (os.fsencode(path),)).fetchone()
         return KnownSource(*row) if row else None
 
     def list_marks(self) -> dict[str, str]:
-        """Return the marks of the indexed sources that have one, by path."""
         rows = self._db.execute("SELECT path, mark FROM sources WHERE mark != ''")
         return {os.fsdecode(path): mark for path, mark in rows}
 
     def count_sources(self) -> int:
-        """Return the number of indexed sources."""
         return int(self._db.execute("SELECT count(*) FROM sources").fetchone()[0])
 
     def publish(self, next_number: int, done: dict[str, KnownSource | None]) -> None:
@@ -150,7 +142,6 @@ class Catalog:
         self._db.execute("COMMIT")
 
     def clear(self) -> None:
-        """Remove all sources and settings."""
         self._db.execute("BEGIN IMMEDIATE")
         self._db.execute("DELETE FROM sources")
         self._db.execute("DELETE FROM meta")

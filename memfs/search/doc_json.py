@@ -79,7 +79,6 @@ _extract_cached = functools.lru_cache(4096)(_extract_fields)  # texts of session
 
 
 def _list_words(text: str) -> set[bytes]:
-    """Return the distinct words of a text; case is folded in ASCII only."""
     return set(_split_words(text, _SEPARATED))
 
 
@@ -130,7 +129,6 @@ def document(message: Message) -> dict[str, object]:
 
 @functools.lru_cache(64)
 def _hash_session(host: str, session: str) -> int:
-    """Return the number that groups the turns of a session, 0 for a turn without a session."""
     if not session:
         return 0
     return zlib.crc32(f"{host}/{session}".encode("utf-8", "replace")) or 1

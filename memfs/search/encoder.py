@@ -1,8 +1,6 @@
 """Static embeddings: a text's vector is the mean of its tokens' vectors. No network, ever.
 
-A model2vec model is read from its files. The package `model2vec` gives the same vectors, but takes
-half a second of CPU to load, and 50 MB more in the service. It does not read bfloat16, and its
-`encode` returns no token ids: each text would be tokenised twice.
+The package `model2vec` gives the same vectors, but takes half a second to load, and no token ids.
 """
 
 from __future__ import annotations
@@ -145,7 +143,6 @@ class Encoder:
         return EncodedTexts(vectors, tokens)
 
     def compute_norms(self, tokens: TokenIds) -> NDArray[np.float32]:
-        """Return the norms of the tokens' weighted vectors."""
         rows = self._read_rows(tokens).astype(np.float32)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         return np.asarray(lengths * np.abs(self.weights[tokens]), np.float32)
@@ -164,7 +161,6 @@ class Encoder:
         return found if self._kind == "I8" else np.nan_to_num(found)  # a row of zeros: 0
 
     def _read_rows(self, tokens: NDArray[np.integer[Any]]) -> NDArray[np.generic]:
-        """Return the table rows of tokens; values that are no numbers are replaced."""
         numbers = tokens if self._mapping is None else self._mapping[tokens]
         rows = self.table.take(numbers, 0, mode="clip")  # a third of the time of [numbers]
         return rows if self._kind == "I8" else _to_floats(rows, self._kind)
@@ -196,7 +192,6 @@ class Encoder:
 
     @cached_property
     def _unknown(self) -> int:
-        """Return the id of the unknown token; if there is none, an id that no token has."""
         model = self._tokenizer.model
         if hasattr(model, "unk_token"):
             found = self._tokenizer.token_to_id(model.unk_token) if model.unk_token else None
@@ -213,7 +208,6 @@ class Encoder:
             raise self._build_error(f"{model_files.TABLE} cannot be read") from error
 
     def _load_mapping(self) -> NDArray[np.int64] | None:
-        """Return the row number of each token; None: its own id."""
         if "mapping" not in self._files.tensors:
             return None
         found = self._map_tensor("mapping").astype(np.int64)
@@ -231,7 +225,6 @@ class Encoder:
 
 
 def _to_floats(values: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Return values in a type of numpy and numkong; values that are no numbers become zero."""
     if dtype == "BF16":  # the upper half of a float32
         values = (values.astype(np.uint32) << 16).view(np.float32)
     elif dtype != "F16" or values.ndim == 1:
@@ -268,7 +261,6 @@ def problem(path: str) -> str:
 
 
 def _iterate_steps(value: object) -> Iterator[dict[str, object]]:
-    """Yield all mappings inside a value, also nested ones."""
     waiting = [value]
     while waiting:
         each = waiting.pop()

@@ -61,10 +61,7 @@ class Engine:
         offset: int = 0,
         now: datetime | None = None,
     ) -> HitPage[Hit]:
-        """Return the hits `offset` to `offset + limit`, best first, each with its reasons.
-
-        `now` is the local time for recency and for phrases such as "last week".
-        """
+        """Return the hits `offset` to `offset + limit`, best first; `now` is the local time."""
         builders = rank_indexes([IndexSearch(self, only)], query, mode, now)
         return federated_search.make_page(builders, limit, offset)
 
@@ -132,7 +129,6 @@ class Engine:
         return HitBuilder(self.text, question, terms, found)
 
     def _build_filter_query(self, only: Filter) -> Query | None:
-        """Return the query for the documents that pass a filter; None: all of them."""
         parts: list[Query] = []
         fields = (
             ("kind", only.kinds),

@@ -12,8 +12,14 @@ from tantivy import Document
 from memfs.core.hits import Hit
 from memfs.core.snippet import snippet, trim_heading
 from memfs.search import identifiers
-from memfs.search.lexical import Term, TextIndex, WantedStems, may_be_mistyped
-from memfs.search.prompt_bm25 import MOST_WORDS, get_field
+from memfs.search.lexical import (
+    MOST_WORDS,
+    Term,
+    TextIndex,
+    WantedStems,
+    get_field,
+    may_be_mistyped,
+)
 from memfs.search.query_dates import Question
 from memfs.search.ranking import Ranking
 
@@ -51,7 +57,6 @@ class HitBuilder:
         return [place for place in places if numbers[place] in self._addresses]
 
     def load_document(self, place: int) -> Document | None:
-        """Return the document of a candidate, None if it was deleted."""
         found = self._documents.get(place)
         if found is None and self.locate([place]):
             found = self._text.load_document(self._addresses[self.found.numbers[place]])
@@ -65,13 +70,11 @@ class HitBuilder:
         words = self._match_words(content)
         why = tuple(self._list_reasons(place, content, words))
         score = round(min(1.0, self.found.scores[place]), 4)
-        return build_hit(document, words, why, score, self._format_neighbours(place), alike)
+        before, after = map(self._format_neighbour, self.found.near[place])
+        return build_hit(document, words, why, score, (before, after), alike)
 
     def is_sure(self, order: list[int]) -> bool:
-        """Tell whether one of the best is clearly about the question, by its words and meaning.
-
-        True for a phrase or name that it contains; also without hits or terms, and for CJK text.
-        """
+        """Tell whether one of the best is clearly about the question, or that is unclear."""
         if not order or not self._terms or self._runs:
             return True
         exact = [each.lower() for each in (*self._question.phrases, *self._question.names)]
@@ -106,7 +109,6 @@ class HitBuilder:
         return share + max(0.0, self.found.cosine[place]) - floor
 
     def _match_words(self, content: str) -> list[str]:
-        """Return the question's words that are in a text, and the corrections of mistyped ones."""
         stems = self._text.match_stems(self._stems, content)
         found = [term.word for term in self._terms if term.stem in stems]
         folded = content.lower()
@@ -141,27 +143,14 @@ class HitBuilder:
             why.append("of that time")
         return why or ["parts of words"]
 
-    def _format_neighbours(self, place: int) -> tuple[str, str]:
-        """Return the turns before and after a message, shortened; "" for none."""
-        before, after = self.found.near[place]
-        return self._format_neighbour(place, before, -1), self._format_neighbour(place, after, 1)
-
-    def _format_neighbour(self, place: int, number: int, step: int) -> str:
-        document = self._load_neighbour(place, number, step) if number else None
-        if document is None:
-            return ""
-        content = snippet(get_field(document, "text")[:_NEIGHBOUR_TEXT], [], _BESIDE)
-        who = get_field(document, "speaker") or get_field(document, "role")
-        return f"{who}: {content}" if content else ""
-
-    def _load_neighbour(self, place: int, number: int, step: int) -> Document | None:
-        """Return the document `number`, mostly found beside the candidate in the index."""
-        address = self._addresses[self.found.numbers[place]]
-        found = self._text.load_neighbour(address, step)
-        if found is None or found.get_first("num") != number:
-            addresses = self._text.find_addresses([number])
-            found = self._text.load_document(addresses[number]) if addresses else None
-        return found
+    def _format_neighbour(self, number: int) -> str:
+        """Return a turn beside a message, shortened; "" for none (0)."""
+        for address in self._text.find_addresses([number] if number else ()).values():
+            document = self._text.load_document(address)
+            content = snippet(get_field(document, "text")[:_NEIGHBOUR_TEXT], [], _BESIDE)
+            who = get_field(document, "speaker") or get_field(document, "role")
+            return f"{who}: {content}" if content else ""
+        return ""
 
 
 def build_hit(
@@ -174,7 +163,8 @@ def build_hit(
 ) -> Hit:
     """Return a document as a hit; without words and reasons for a listing."""
     content = get_field(document, "text")
-    metadata = _parse_metadata(get_field(document, "meta"))
+    metadata = json.loads(get_field(document, "meta") or "{}")
+    metadata = metadata if isinstance(metadata, dict) else {}
     return Hit(
         id=get_field(document, "id"),
         kind=get_field(document, "kind"),
@@ -199,13 +189,7 @@ def build_hit(
     )
 
 
-def _parse_metadata(text: str) -> dict[str, object]:
-    found = json.loads(text) if text else {}
-    return found if isinstance(found, dict) else {}
-
-
 def _match_run(run: str, content: str) -> list[str]:
-    """Return the longest pieces of a run of CJK characters that a text contains."""
     found: list[str] = []
     at = 0
     while at < len(run):

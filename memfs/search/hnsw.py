@@ -1,11 +1,8 @@
 """A graph over the vector rows (HNSW), for a process that keeps its index open. Derived.
 
-A short-lived process finishes an exact scan before it could load a graph. Each generation is a new
-file, written under a temporary name and renamed: a mapped file is never written to. `graph.json`,
-written last, holds its name and what it was built from. Native code trusts what it maps, so only
-the very file that was written here is opened: its inode, its change time (which no commit or
-archive can know or set) and its digest identify it. Equal rows are stored once: many of them
-would be each other's only neighbours, and hide all other rows.
+Each generation is a new file, since a mapped one is never written to. Native code trusts what it
+maps: only the file that was written here is opened, by its inode, change time and digest. Equal
+rows are stored once: many of them would hide all other rows.
 """
 
 from __future__ import annotations
@@ -80,10 +77,7 @@ class HnswGraph:
     def find_nearest(
         self, rows: NDArray[np.int8], query: NDArray[np.int8], limit: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the nearest of all `rows` and their distances, approximately (see `exact_search`).
-
-        Rows that are newer than the graph are scanned.
-        """
+        """Return about the nearest of all `rows`, also newer ones, and their distances."""
         with self._lock:
             found = self.index.search(query, limit, threads=1)
         numbers, distances = self._equal.expand_equal(found.keys.astype(np.int64), found.distances)
@@ -116,7 +110,6 @@ class EqualRows:
         self._many[self._rows] = True
 
     def list_first_rows(self, start: int) -> NDArray[np.uint32]:
-        """Return the rows from `start` on that equal no earlier row."""
         return self._firsts[np.searchsorted(self._firsts, start) :]
 
     def expand_equal(
@@ -212,7 +205,6 @@ def _build(
 
 
 def _save_part(folder: str, model: str, rows: NDArray[np.int8], index: Index) -> None:
-    """Save a graph of the first rows, for the next call to continue from."""
     with suppress(OSError, ValueError, RuntimeError):  # full disk: the next one begins anew
         _save(folder, GraphStamp(model, len(rows), EqualRows(rows).checksum), index)
 
@@ -284,7 +276,6 @@ def _create_index(dims: int = 0) -> Index:
 
 
 def _hash_rows(rows: NDArray[np.int8]) -> NDArray[np.uint64]:
-    """Return a hash of each row."""
     words = np.ascontiguousarray(rows).view(np.uint64)
     found = np.zeros(len(rows), np.uint64)
     for start in range(0, len(rows), 1 << 14):

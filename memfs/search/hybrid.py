@@ -1,9 +1,7 @@
 """Ranking by words and meaning: the candidates, the evidence for each, their weights and times.
 
-A score is a weighted sum. Each part has a scale of its own that does not depend on the other
-candidates: words that match poorly count little, however much better they are than the rest.
-`benchmarks/retrieval.py` measures the weights. One row serves all kinds of texts: it was chosen on
-eight groups of questions, and reported on each with the weights that the others chose.
+A score is a weighted sum whose parts do not depend on the other candidates. The weights were chosen
+on eight groups of questions (`benchmarks/retrieval.py`).
 """
 
 from __future__ import annotations
@@ -14,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from memfs.search import bm25, semantic
-from memfs.search.bm25 import Bm25Matches
-from memfs.search.lexical import Query, Term, TextIndex
+from memfs.search import ranking, semantic
+from memfs.search.lexical import Query, Term, TextIndex, match_all
 from memfs.search.query_dates import Period, Question
-from memfs.search.ranking import IN_TIME, Ranking
+from memfs.search.ranking import IN_TIME, Bm25Matches, Ranking
 from memfs.search.semantic import VectorIndex
 from memfs.search.vector_layout import AT, GROUP, LARGEST, SAID, WEIGHT
 
@@ -67,18 +64,21 @@ class HybridSearch:
         """Return the ranking for a question and its terms: by meaning, or by words and meaning."""
         vectors = self._vectors
         query = self._encode_query(question.text)
-        word_candidates = self._find_word_candidates(question, terms if by_words else None)
-        exact = not word_candidates.words.numbers  # only meaning can find them
+        words = self._match_words(question, terms) if by_words else Bm25Matches([], [], [])
+        word_candidates = find_by_words(words, vectors, filtered=self._only is not None)
+        exact = not words.numbers  # only meaning can find them
         allowed = self._apply_filter(query.vector, exact=exact)
         nearest = vectors.find_nearest(query.vector, POOL, allowed, exact=exact)
-        weight = bm25.weigh_question(self._text, question, terms)
+        weight = ranking.weigh_question(self._text, question, terms)
         found = gather(word_candidates, weight, nearest, vectors, query)
         scores = np.maximum(found.known[3], 0.0)
-        if by_words:
-            scores = self._fuse(found, query, reranked or _RERANKED)
-        ranking = self._build_ranking(found, scores, word_candidates.words, question.period)
-        ranking.vector = query.vector
-        return ranking
+        if by_words:  # with late interaction for the best
+            scores = np.asarray(_KNOWN @ found.known)
+            best = np.argsort(-scores, kind="stable")[: reranked or _RERANKED]
+            scores[best] += interact(found, best, vectors, query)
+        made = self._build_ranking(found, scores, words, question.period)
+        made.vector = query.vector
+        return made
 
     def _encode_query(self, text: str) -> QueryVector:
         vectors = self._vectors
@@ -117,30 +117,22 @@ class HybridSearch:
             dict(zip(words.numbers, words.addresses, strict=True)),
         )
 
-    def _find_word_candidates(self, question: Question, terms: list[Term] | None) -> WordCandidates:
-        """Return the candidates by words; none if `terms` is None."""
-        words = Bm25Matches([], [], []) if terms is None else self._match_words(question, terms)
-        return find_by_words(words, self._vectors, filtered=self._only is not None)
-
     def _match_words(self, question: Question, terms: list[Term]) -> Bm25Matches:
         """Return the matches by words, and more from the period that the question names."""
         text = self._text
-        found = bm25.find_matches(text, question, terms, self._only, POOL)
+        found = ranking.find_matches(text, question, terms, self._only, POOL)
         if question.phrases:
-            more = bm25.find_phrases(text, question, self._only, POOL)
+            more = ranking.find_phrases(text, question, self._only, POOL)
             self._quoted = more.numbers
-            found = bm25.unite(found, more)
+            found = ranking.unite(found, more)
         if not question.period:
             return found
-        within = bm25.combine_queries(self._only, text.range_query("at", *question.period[:2]))
-        more = bm25.find_matches(text, question, terms, within, POOL // 2)
-        return bm25.unite(found, more)
+        within = match_all(self._only, text.range_query("at", *question.period[:2]))
+        more = ranking.find_matches(text, question, terms, within, POOL // 2)
+        return ranking.unite(found, more)
 
     def _apply_filter(self, vector: NDArray[np.int8], *, exact: bool) -> NDArray[np.int64] | None:
-        """Return the numbers of the documents that pass the filter; None: all of them.
-
-        If the filter passes very many, only the documents near the vector are checked against it.
-        """
+        """Return the documents that pass the filter, near ones if many; None: no filter."""
         if self._only is None:
             return None
         text, vectors = self._text, self._vectors
@@ -151,20 +143,12 @@ class HybridSearch:
         limit = 2 * POOL
         while True:
             near = vectors.find_nearest(vector, limit, exact=exact)
-            numbers = bm25.filter_documents(text, near.tolist(), self._only)
+            numbers = ranking.filter_documents(text, near.tolist(), self._only)
             if len(numbers) >= POOL or limit >= vectors.extent.documents:
                 return np.array(numbers, np.int64)
             limit *= 4
 
-    def _fuse(self, found: SearchCandidates, query: QueryVector, reranked: int) -> Scores:
-        """Return the score of each candidate, with late interaction for the best `reranked`."""
-        scores = np.asarray(_KNOWN @ found.known)
-        best = np.argsort(-scores, kind="stable")[:reranked]
-        scores[best] += interact(found, best, self._vectors, query)
-        return scores
-
     def _compute_recency(self, times: NDArray[np.uint32]) -> Scores:
-        """Return the factor for each candidate's age: newer documents score higher."""
         age = np.maximum(self._now - times, 0.0)  # decades for a document without a time
         return np.asarray(1.0 + _FRESH * np.exp2(-age / _HALF_LIFE))
 
@@ -185,14 +169,12 @@ class QueryVector:
 class WordCandidates:
     """The candidates by words, the best first, and the documents right after the best of them."""
 
-    words: Bm25Matches
     matched: Numbers
     after: Numbers
     ordered: Numbers
     scores: Scores  # of the ordered ones
 
     def get_scores(self, numbers: Numbers) -> Scores:
-        """Return the score of each document, 0 for those that have none."""
         if not len(self.ordered):
             return np.zeros(numbers.shape)
         places = np.searchsorted(self.ordered, numbers)
@@ -225,7 +207,7 @@ def find_by_words(words: Bm25Matches, vectors: VectorIndex, *, filtered: bool) -
     after = np.zeros(0, np.int64)
     if not filtered:
         after = vectors.find_neighbours(numbers[:_STARS], 1)[:, 1]
-    return WordCandidates(words, numbers, after[after > 0], numbers[order], scores[order])
+    return WordCandidates(numbers, after[after > 0], numbers[order], scores[order])
 
 
 def gather(
@@ -284,7 +266,6 @@ def interact(
 def _compute_token_maxima(
     vectors: VectorIndex, tokens: TokenIds, rows: NDArray[np.intp]
 ) -> NDArray[np.float32]:
-    """Return the best cosine of each token in each row: rows x tokens."""
     counts, row_tokens = vectors.get_tokens(rows)
     seen = np.zeros(vectors.encoder.size, np.bool_)
     seen[row_tokens] = True
@@ -309,9 +290,5 @@ def _select_nearest_windows(
 
 
 def _compute_session_scores(groups: list[int], lexical: list[float]) -> list[float]:
-    """Return for each candidate the score of the best turn of its session.
-
-    Those that words found come first, the best of them before the others.
-    """
     best = dict(zip(reversed(groups), reversed(lexical), strict=True))
     return [best[group] if group else score for group, score in zip(groups, lexical, strict=True)]

@@ -1,8 +1,4 @@
-"""Words inside words: the parts of identifiers, and pairs of characters in unspaced scripts.
-
-`getUserName`, `src/x.py` and `E_NO_SPACE` are found whole and by their parts. A text without spaces
-between its words is found by every pair of adjacent characters.
-"""
+"""Words inside words: the parts of identifiers, and pairs of characters in unspaced scripts."""
 
 from __future__ import annotations
 
@@ -44,7 +40,6 @@ def extract_parts(text: str) -> list[str]:
 
 
 def _list_pairs(text: str) -> list[str]:
-    """Return all pairs of adjacent characters of scripts without spaces between words."""
     high = text.encode("utf-16-le", "surrogatepass")[1::2]  # the high bytes
     runs = _UNSPACED.findall(text) if high.translate(None, _SPACED) else ()
     return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]

@@ -1,7 +1,4 @@
-"""The full-text index (tantivy). Hot path: nothing here needs numpy.
-
-Queries are built from analysed words, never parsed: a user's text is no query language.
-"""
+"""The full-text index (tantivy), without numpy. A user's text is no query language. Hot path."""
 
 import errno
 import json
@@ -16,7 +13,7 @@ from memfs.core.errors import DamagedError, find_refusal, is_damage
 from memfs.files import signatures
 from memfs.search import TEXT, stopwords
 
-__all__ = ["Occur", "Query", "Term", "TextIndex", "WantedStems"]
+__all__ = ["MOST_WORDS", "Occur", "Query", "Term", "TextIndex", "WantedStems", "get_field"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
 CHECKED = "v5/checked.json"
 EXACT = tuple("kind role host session project branch label source tag speaker".split())
 MOST_TERMS = 32
+MOST_WORDS = 6  # in a reason
 _HEAP = 64 << 20  # bytes; tantivy indexes at full speed from 30 MB on
 _SIGNED = ("at",)
 _FAR = 1 << 62  # beyond every time
@@ -82,7 +80,6 @@ class TextIndex:
 
     @property
     def documents(self) -> int:
-        """The number of documents; of the larger index, if this has the candidates of one."""
         return max(self.stands_for[0], self.searcher.num_docs)
 
     @classmethod
@@ -142,10 +139,7 @@ class TextIndex:
             raise DamagedError(f"the index in {path} cannot be read", "search again") from error
 
     def parse_terms(self, text: str, most: int = MOST_TERMS) -> list[Term]:
-        """Return the content words of `text`, the rarest first, at most `most`.
-
-        Words that no document has have frequency 0. A text of stop words alone keeps them.
-        """
+        """Return at most `most` content words of `text`, the rarest first, unknown ones last."""
         found = self._map_stems(text, self._words, self._stems)
         if not found:
             found = self._map_stems(text, _build_word_analyzer().build(), self._all_stems)
@@ -159,14 +153,10 @@ class TextIndex:
         return terms[:most]
 
     def stems(self, text: str) -> set[str]:
-        """Return the indexed forms of the words of a text."""
         return set(self._all_stems.analyze(str(stopwords.replace_surrogates(text))))
 
     def match_stems(self, wanted: WantedStems, text: str) -> set[str]:
-        """Return the wanted stems that a text has a word for.
-
-        Only words with a fitting beginning are stemmed: that takes longest for a long text.
-        """
+        """Return the wanted stems that a text has; only words that begin like one are stemmed."""
         clean = str(stopwords.replace_surrogates(text))
         words = b" %b " % clean.encode().translate(_RUNS)
         like: set[bytes] = set()
@@ -186,35 +176,22 @@ class TextIndex:
         return wanted.stems.intersection(found)
 
     def build_part_term(self, part: str) -> Term:
-        """Return a word part (see `identifiers`) as a term."""
         count = self.searcher.doc_freq("parts", str(stopwords.replace_surrogates(part)))
         return Term(part, part, count, self.documents)
 
     def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
-        """Return the query for any of `terms` and `more`, among the documents that `only` matches.
-
-        None if there is nothing to search for.
-        """
         queries = [*(self.term_query("text", each.stem) for each in terms if each.frequency), *more]
         if not queries:
             return None
         either = Query.boolean_query([(Occur.Should, each) for each in queries])
-        if only is None:
-            return either
-        return Query.boolean_query(
-            [(Occur.Must, either), (Occur.Must, Query.const_score_query(only, 0.0))]
-        )
+        return match_all(either, only and Query.const_score_query(only, 0.0))
 
     def part_query(self, word: str, boost: float) -> Query:
-        """Return the query for a word part: of an identifier, or of a CJK text.
-
-        It scores as in a text of average length: how many other parts a text has tells nothing.
-        """
+        """Return the query for a part of a name or CJK text; a text's length does not count."""
         query = Query.const_score_query(self.term_query("parts", word.lower()), 1.0)
         return Query.boost_query(query, boost * self.build_part_term(word.lower()).idf)
 
     def character_query(self, character: str) -> Query:
-        """Return the query for a single CJK character (see `identifiers`)."""
         return Query.regex_query(self.schema, "parts", f".?{character}.?")
 
     def fuzzy_query(self, term: Term) -> "Query | None":
@@ -239,7 +216,6 @@ class TextIndex:
         return Query.boost_query(Query.phrase_query(self.schema, "text", list(stems)), 2.0)
 
     def term_query(self, field: str, value: object) -> Query:
-        """Return the query for an exact value of a field."""
         return Query.term_query(self.schema, field, stopwords.replace_surrogates(value))
 
     def range_query(self, field: str, first: int | None, last: int | None) -> Query:
@@ -258,7 +234,6 @@ class TextIndex:
         )
 
     def search(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
-        """Return (score, address) of the best documents."""
         if limit < 1:
             return []
         return list(self.searcher.search(query, limit, count=False).hits)
@@ -278,20 +253,22 @@ class TextIndex:
         total = int(getattr(found, "count", 0) or 0)  # missing in the stubs
         return [address for _, address in found.hits], total
 
+    def list_prompts(self, most: int) -> "Iterable[tantivy.Document]":
+        terms = self.term_query("kind", "message"), self.term_query("role", "user")
+        found = self.searcher.search(
+            match_all(*terms), most, count=False, order_by_field="at", order=tantivy.Order.Desc
+        )
+        return (self.load_document(address) for _, address in found.hits)
+
     def find_all(self, query: Query) -> list[tantivy.DocAddress]:
-        """Return the addresses of all documents that match a query."""
         return [address for _, address in self.search(query, max(1, self.searcher.num_docs))]
 
     def numbers(self, addresses: list[tantivy.DocAddress], field: str = "num") -> list[int]:
-        """Return the values of a numeric field at addresses (default: the document numbers)."""
         values = self.searcher.fast_field_values(field, addresses)
         return [int(value or 0) for value in values]
 
     def find_addresses(self, numbers: "Iterable[int]") -> dict[int, tantivy.DocAddress]:
-        """Return the addresses of documents by number, without deleted ones.
-
-        One query each: a joint query takes twice the time, and does not return the numbers.
-        """
+        """Return the addresses of existing documents by number (one query each is fastest)."""
         found = {}
         for number in numbers:
             for _, address in self.search(self.term_query("num", number), 1):
@@ -299,18 +276,9 @@ class TextIndex:
         return found
 
     def load_document(self, address: tantivy.DocAddress) -> tantivy.Document:
-        """Return a document: fields are converted to Python values on access."""
         return self.searcher.doc(address)
 
-    def load_neighbour(self, address: tantivy.DocAddress, step: int) -> "tantivy.Document | None":
-        """Return the document `step` positions on in its segment, also a deleted one; or None."""
-        try:
-            return self.load_document(tantivy.DocAddress(address.segment_ord, address.doc + step))
-        except (ValueError, OverflowError):
-            return None
-
     def read_fields(self, address: tantivy.DocAddress) -> dict[str, list[object]]:
-        """Return the stored fields of a document."""
         found: dict[str, list[object]] = self.load_document(address).to_dict()
         return found
 
@@ -321,11 +289,7 @@ class TextIndex:
         return self.add_json(map(prepare_document, documents))
 
     def add_json(self, documents: "Iterable[str]") -> int:
-        """Add documents prepared by `doc_json.prepare_document`; return how many.
-
-        JSON takes two thirds of the time of a call for each field. Raises `ValueError` for values
-        that do not fit the schema.
-        """
+        """Add prepared documents (see `doc_json`); return how many. Raises `ValueError`."""
         writer = self._open_writer()
         count = 0
         for document in documents:
@@ -334,11 +298,9 @@ class TextIndex:
         return count
 
     def delete(self, field: str, value: str) -> None:
-        """Delete the documents with an exact value (takes effect with `commit`)."""
         self._open_writer().delete_documents_by_term(field, stopwords.replace_surrogates(value))
 
     def delete_matching(self, query: Query) -> None:
-        """Delete the documents a query finds (takes effect with `commit`)."""
         self._open_writer().delete_documents_by_query(query)
 
     def commit(self) -> None:
@@ -360,7 +322,6 @@ class TextIndex:
             writer.wait_merging_threads()
 
     def rollback(self) -> None:
-        """Discard all changes since the last commit."""
         if self._writer is not None:
             writer, self._writer = self._writer, None
             writer.rollback()
@@ -374,7 +335,6 @@ class TextIndex:
     def _map_stems(
         text: str, as_written: tantivy.TextAnalyzer, as_indexed: tantivy.TextAnalyzer
     ) -> dict[str, str]:
-        """Map each indexed form to the word it comes from."""
         clean = str(stopwords.replace_surrogates(text))
         pairs = zip(as_indexed.analyze(clean), as_written.analyze(clean), strict=True)
         found: dict[str, str] = {}
@@ -383,11 +343,19 @@ class TextIndex:
         return found
 
 
-def list_files_to_check(folder: str, looks: dict[str, str]) -> list[str]:
-    """List the files of an index whose checksums are not verified yet (see `segments`).
+def get_field(document: tantivy.Document, name: str) -> str:
+    """Return a stored field as text, "" where it has none."""
+    return str(document.get_first(name) or "")
 
-    Files that are being written are left out. Raises `OSError`, `ValueError`.
-    """
+
+def match_all(*queries: "Query | None") -> Query:
+    """Return the query for documents that match all queries; None matches everything."""
+    some = [each for each in queries if each is not None]
+    return Query.boolean_query([(Occur.Must, each) for each in some]) if some[1:] else some[0]
+
+
+def list_files_to_check(folder: str, looks: dict[str, str]) -> list[str]:
+    """List the files of an index to verify (see `segments`). Raises `OSError`, `ValueError`."""
     meta = json.loads(files.read(f"{folder}/{TEXT}/meta.json") or "")
     used: dict[str, str] = {}
     for each in meta["segments"] if isinstance(meta, dict) else ():

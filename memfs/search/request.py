@@ -1,7 +1,4 @@
-"""Searches, as they are asked and answered: values, which are also sent to the service and back.
-
-Light: a command that the service answers loads no engine.
-"""
+"""Searches, as they are asked and answered, also by the service. Loads no engine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""English stop words, and cleaning of text for tantivy. Hot path.
-
-Articles, pronouns, auxiliaries, prepositions, and the words questions are made of.
-"""
+"""English stop words, and cleaning of text for tantivy. Hot path."""
 
 _TEXT = """
 a about above after again against all also am an and any are aren as at be because been before

@@ -1,7 +1,4 @@
-"""The files of the vector index, and the record of each document in them. Hot path.
-
-Nothing here needs numpy: a hook that indexes one message deletes documents, too.
-"""
+"""The files of the vector index, and each document's record in them. Hot path: no numpy."""
 
 import json
 import mmap
@@ -28,10 +25,7 @@ LARGEST = 127  # the largest entry of a row
 
 
 def delete_documents(folder: str, numbers: "Iterable[int]") -> None:
-    """Mark documents of the index in `folder` as deleted, in every model's vectors.
-
-    Processes that have the index open see it. It is final: numbers are not reused.
-    """
+    """Mark documents as deleted, for good, in every model's vectors of an index."""
     try:
         models = [name for name, is_folder in files.entries(f"{folder}/{FOLDER}") if is_folder]
     except OSError:  # no vectors: deleted documents get none
@@ -82,7 +76,6 @@ class Extent:
         self.source = source
 
     def to_json(self) -> str:
-        """Return the content of the manifest file."""
         return json.dumps({name: getattr(self, name) for name in self.__slots__})
 
 

@@ -17,9 +17,8 @@ from memfs import files, hosts
 from memfs.context import person_notices
 from memfs.core import events, parts
 from memfs.core.errors import MemfsError
-from memfs.core.events import Event, Reply
-from memfs.hosts.base import Host
-from memfs.hosts.payload import TOOL_EVENTS
+from memfs.core.events import Reply
+from memfs.hosts.base import TOOL_EVENTS
 from memfs.ingest import transcript_files
 from memfs.ipc.client import QUICK, VERSION
 from memfs.ipc.service_query import KINDS, ServiceQuery
@@ -66,23 +65,13 @@ class Service:
     def answer(self, kind: str, words: list[str], body: bytes) -> ServiceAnswer | None:
         """Answer a request. Returns None if the client must do the work itself."""
         self._asked = time.monotonic()
-        if kind == "hook":
-            return self._answers.hook(words, body)
-        if kind == "hold":
-            return self._answers.hold(words)
-        if kind == "query":
-            return self._answers.query(words, body)
         if kind == "status":
             return ServiceAnswer(json.dumps(self.status()).encode())
-        return None
-
-    @property
-    def watched(self) -> int:
-        """How many stores have their folders watched."""
-        return self._watch.watched
+        answers = {"hook": self._answers.hook, "hold": self._answers.hold}
+        answer = {**answers, "query": self._answers.query}.get(kind)
+        return answer(words, body) if answer else None
 
     def status(self) -> dict[str, object]:
-        """Return the status that `memfs service` shows: process, memory, stores and jobs."""
         return {
             "process": os.getpid(),
             "version": VERSION,
@@ -126,7 +115,6 @@ class Service:
         self._thread.join(1)
 
     def _add_store(self, store: OpenStore) -> None:
-        """Open a new store and watch its folders, which then brings it up to date."""
         self._queue_refresh(store)
         self._watch.add(store, lambda: self._list_when_idle(store))
 
@@ -135,7 +123,6 @@ class Service:
         self._sources.remove(store)
 
     def _list_when_idle(self, store: OpenStore) -> list[str]:
-        """List the folders of a store once no request is pending: watching takes time."""
         self._await_lull()
         return list_folders(store)
 
@@ -159,13 +146,11 @@ class Service:
             self.work.add(store, transcripts, everything=bool(own))
 
     def _publish(self, store: OpenStore) -> None:
-        """Follow an index that changed: it is opened, and what is shared of recall is sent."""
         self._queue_refresh(store)
         if self.team:
             self.team.notify(store.place.home.local)
 
     def _queue_refresh(self, store: OpenStore) -> None:
-        """Let the refresh thread open the index of a store again."""
         with self._news:
             self._stale.add(store)
             self._news.notify()
@@ -205,7 +190,6 @@ def list_folders(store: OpenStore) -> list[str]:
 
 
 def _list_transcript_folders(store: OpenStore) -> list[str]:
-    """List the folders where hosts may write transcripts of a store."""
     home, top = os.path.expanduser("~"), store.place.home.top
     return [path for name in hosts.READERS for path in hosts.reader(name).list_folders(home, top)]
 
@@ -277,71 +261,53 @@ class RequestHandlers:
         if place is None:
             return ServiceAnswer(b"")
         store = self._stores.for_place(place)
-        record_run = partial(_record_run, event, began)
+
+        def answer(reply: Reply, note: Callable[[], object] | None = None) -> ServiceAnswer:
+            def on_taken() -> None:
+                if note:
+                    note()
+                host_event.note_run(event, (time.perf_counter() - began) * 1000)
+
+            text = host.format_reply(event, reply).encode("utf-8", "replace")
+            return ServiceAnswer(text, on_taken)
+
         if event.kind == events.STOP:
             if not event.transcript or session_review.is_wanted(place):
                 return None  # only the hook has the environment variables that name the transcript
-            return self._handle_stop(event, host, store, record_run, place)
-        if event.kind in TOOL_EVENTS:
-            return self._handle_tool(event, host, store, record_run, place)
+            spool.write_note(place.home, event.host, event.transcript, event.session)
+            self._work.add(store, set())
+            return answer(Reply(notice=person_notices.take_edits(place)))
+        if event.kind in TOOL_EVENTS and file_guard.find(place, event):
+            return None  # the hook checks what a tool writes into a store
         lock = self._get_lock(place)
         if not lock.acquire(timeout=QUICK):
             return None
         found: ServiceAnswer | None = None
         try:
-            shown = sessions.load(place.home, place.session)
-            if shown is None:
-                return None  # the whole brief, which needs more of the hook's environment
-            reply, update = brief.updates_since(
-                place,
-                event.prompt,
-                shown,
-                store.engines,
-                self._team,
-                tools=event.tools,
-                gone=store.gone,
-            )
-            text = host.format_reply(event, reply).encode("utf-8", "replace")
-            on_taken = partial(_record_shown, place, event.host, reply, update, record_run)
-            found = ServiceAnswer(text, on_taken, partial(self._release_lock, lock, store))
-            return found
+            if event.kind in TOOL_EVENTS:
+                given = tool_rules.answer(place, event, host, store.engines)
+                found = answer(given.reply, partial(tool_rules.note_given, place, given))
+            elif (shown := sessions.load(place.home, place.session)) is not None:
+                reply, update = brief.updates_since(
+                    place,
+                    event.prompt,
+                    shown,
+                    store.engines,
+                    self._team,
+                    tools=event.tools,
+                    gone=store.gone,
+                )
+                note = partial(brief.note_shown, place, event.host, reply, update)
+                found = answer(reply, note)
+            return found  # None: the whole brief, which needs more of the hook's environment
         finally:
             if found is None:
                 self._release_lock(lock, store)
-
-    def _handle_tool(
-        self,
-        event: Event,
-        host: Host,
-        store: OpenStore,
-        record_run: Callable[[], object],
-        place: Place,
-    ) -> ServiceAnswer | None:
-        """Answer a call of a host's tool; the hook checks what it writes into a store."""
-        if file_guard.find(place, event):
-            return None
-        lock = self._get_lock(place)
-        if not lock.acquire(timeout=QUICK):
-            return None
-        try:
-            answered = tool_rules.answer(place, event, host, store.engines)
-            text = host.format_reply(event, answered.reply).encode("utf-8", "replace")
-
-            def on_taken() -> None:
-                tool_rules.note_given(place, answered)
-                record_run()
-
-        except BaseException:
-            lock.release()
-            raise
-        return ServiceAnswer(text, on_taken, lock.release)
+            else:
+                found.done = partial(self._release_lock, lock, store)
 
     def _get_lock(self, place: Place) -> threading.Lock:
-        """Return the lock that makes the prompts of a session wait for each other.
-
-        Where our hooks are installed twice, some assistants run both at once: the second must not
-        repeat what the first was shown.
-        """
+        """Return the lock of a session: a hook installed twice must not repeat itself."""
         with self._lock:
             if len(self._locks) > _SESSIONS:
                 self._locks = {key: lock for key, lock in self._locks.items() if lock.locked()}
@@ -353,28 +319,13 @@ class RequestHandlers:
         if store.is_stale():
             self._queue_refresh(store)
 
-    def _handle_stop(
-        self,
-        event: Event,
-        host: Host,
-        store: OpenStore,
-        record_run: Callable[[], object],
-        place: Place,
-    ) -> ServiceAnswer:
-        spool.write_note(place.home, event.host, event.transcript, event.session)
-        self._work.add(store, set())
-        text = host.format_reply(event, Reply(notice=person_notices.take_edits(place)))
-        return ServiceAnswer(text.encode("utf-8", "replace"), record_run)
-
-    def hold(self, words: list[str]) -> ServiceAnswer:
-        """Load the store of a folder."""
+    def hold(self, words: list[str], _body: bytes) -> ServiceAnswer:
         place = blocks.find_serving(words[0], "") if words else None
         if place is not None:
             self._stores.for_place(place)
         return ServiceAnswer(b"")
 
     def query(self, words: list[str], body: bytes) -> ServiceAnswer | None:
-        """Answer a query of the command line or of a tool (see `ipc.service_query`)."""
         if words[0] not in KINDS:
             return None
         import msgspec  # with the first query
@@ -389,18 +340,6 @@ class RequestHandlers:
             return None  # much may be new: the client reads it, and keeps no other request waiting
         op = import_module(f"memfs.ops.{words[0]}")
         return ServiceAnswer(msgspec.json.encode(op.answer(store, found.session, *found.arguments)))
-
-
-def _record_shown(
-    place: Place, host: str, reply: Reply, update: brief.BriefUpdate, record: Callable[[], object]
-) -> None:
-    """Record what a session was shown, and the run of the hook."""
-    brief.note_shown(place, host, reply, update)
-    record()
-
-
-def _record_run(event: Event, began: float) -> None:
-    host_event.note_run(event, (time.perf_counter() - began) * 1000)
 
 
 MOST = 12  # stores; the others are released, and opened again when needed
@@ -437,10 +376,7 @@ class StorePool:
             return list(self._stores.values())
 
     def refresh(self, store: OpenStore) -> None:
-        """Open the published indexes of a store, unless it is gone. Raises as `OpenStore.refresh`.
-
-        What cannot be opened is tried again once a newer index is published.
-        """
+        """Open the published indexes of a store, unless it is gone. May raise."""
         if not is_gone(store):
             store.refresh()
 
@@ -460,10 +396,7 @@ class StorePool:
 
 
 def is_gone(store: OpenStore) -> bool:
-    """Return whether a store was removed, or is not trusted any more.
-
-    It stays open for long, so that the disk is asked: it may have been trusted when it was opened.
-    """
+    """Return whether a store was removed, or is not trusted any more, as the disk says."""
     project = store.place.project
     trusted = project is None or store_paths.is_trusted(project)
     return not trusted or not files.is_folder(store.place.home.root)

@@ -63,18 +63,13 @@ class Job:
     failed: int = 0  # times that it failed, or the process ended during it
 
     def merge(self, other: Job) -> None:
-        """Add another job of this store to this one, at the earlier time of both."""
         self.paths |= other.paths
         self.all |= other.all
         self.sources |= other.sources
         self.not_before = min(self.not_before, other.not_before)
 
     def yields_to(self, other: Job) -> bool:
-        """Tell whether this running job stops for another one.
-
-        It does for what is to be read, and for another store: a store that finishes is not put off
-        for itself.
-        """
+        """Tell whether this running job stops for another: what reads, or another store's."""
         return not other.finish or (self.finish and self.store is not other.store)
 
 
@@ -97,7 +92,6 @@ class JobQueue:
         self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
 
     def start(self) -> None:
-        """Begin to run what is queued, and will be."""
         self._thread.start()
 
     def add(
@@ -107,12 +101,10 @@ class JobQueue:
         self._add(Job(store, set(paths), everything, sources))
 
     def is_busy(self, store: OpenStore) -> bool:
-        """Return whether a job of a store is running."""
         now = self._now
         return now is not None and now.store is store
 
     def describe_jobs(self) -> list[dict[str, object]]:
-        """Return the running job with its progress, then the waiting ones, with their failures."""
         with self._changed:
             now, waiting = self._now, list(self._jobs)
         progress = self._progress or {"stage": "looking"}
@@ -180,7 +172,6 @@ class JobQueue:
         return next((each for each in self._jobs if (each.store, each.finish) == same), None)
 
     def _wait_for_job(self) -> Job | None:
-        """Wait for the next job; end the process after some time without one."""
         with self._changed:
             while True:
                 if self._ended:
@@ -198,7 +189,6 @@ class JobQueue:
                     self._end_process()
 
     def _run_job(self, job: Job) -> bool:
-        """Run one job in the process; return whether to retry it. Raises `OSError`."""
         place = job.store.place
         request = {
             "project": place.project.root if place.project else "",
@@ -256,7 +246,6 @@ class JobQueue:
                 self._process.stdin.flush()
 
     def _end_process(self) -> None:
-        """End the process. Only the queue's own thread, which reads its output, calls this."""
         with self._changed:
             process, self._process = self._process, None
         if process is not None:

@@ -42,11 +42,7 @@ _PLACES = 9  # digits of a part of a version that count
 
 
 def run_detached(claimed: str, folder: str) -> None:
-    """Run the service of this user, unless one runs, until it is no longer needed.
-
-    `claimed` is the file descriptor of its lock, which it was given. The store that serves `folder`
-    is loaded first.
-    """
+    """Run the service of this user, with its lock `claimed`, and load the store of `folder`."""
     user = store_paths.user_store()
     if user is None:
         return
@@ -84,7 +80,6 @@ class Server:
         self.service = Service()
 
     def run(self) -> None:
-        """Answer requests until there is a reason to leave."""
         gc.set_threshold(_GARBAGE, 50, 50)
         job_queue.write_line(f"version {VERSION}, process {os.getpid()}")
         look = 0.0
@@ -105,7 +100,6 @@ class Server:
             job_queue.write_line(f"left: {self._leave}")
 
     def _load_first(self) -> None:
-        """Load the first store, if there is one."""
         if os.path.isabs(self._first):
             try:
                 self.service.answer("hold", [self._first], b"")
@@ -121,7 +115,6 @@ class Server:
             return None
 
     def _find_leave_reason(self) -> str:
-        """Return why this process should end, "" if it should not. Releases unused stores."""
         if not self._listener.is_current():
             return "its socket is gone"
         if _get_code_signature() != self._code:
@@ -156,7 +149,6 @@ class Server:
                 self._active_connections -= 1
 
     def _answer(self, connection: client.Connection) -> None:
-        """Answer the one request of a connection."""
         head, _, body = connection.receive().partition(b"\n\n")
         connection.allow(_PATIENCE)
         words = os.fsdecode(head).split("\n")
@@ -206,7 +198,6 @@ class Server:
 
 
 def _get_code_signature() -> object:
-    """Return the signatures of the installed code, which an update changes; None if it is gone."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     found = []
     for name in ("__init__.py", "ipc/client.py", "service/server.py"):
@@ -251,12 +242,10 @@ class Listener:
         return self._socket.accept()[0] if self._socket in ready else None
 
     def wake(self) -> None:
-        """Make `accept` return at once."""
         with suppress(OSError):  # nobody waits any more
             self._awake[1].send(b"x")
 
     def is_current(self) -> bool:
-        """Return whether the address of the service still leads to this socket."""
         try:
             return os.stat(self.address).st_ino == self._inode
         except OSError:

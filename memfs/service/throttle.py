@@ -16,19 +16,13 @@ SUPPLIES = "/sys/class/power_supply/*"
 
 
 def wait_for_room(pause: Callable[[str], object], until: float) -> None:
-    """Wait while there is a reason to, at most until the time `until` (of `time.monotonic`).
-
-    Calls `pause` with the reason, which waits a moment; its exceptions end the wait.
-    """
+    """Call `pause` with the reason while there is one, until a monotonic time."""
     while time.monotonic() < until and (why := find_reason()):
         pause(why)
 
 
 def find_reason() -> str:
-    """Return why heavy work should wait: battery, load or "" for no reason.
-
-    With `service.pause: off` there is none.
-    """
+    """Return why heavy work should wait: battery, load, or ""."""
     with suppress(OSError):
         if config.load(Place(None, store_paths.user_store())).get("service.pause") in (
             "off",

@@ -1,8 +1,4 @@
-"""Watches of folders, with changes reported together after a moment without any.
-
-Folders may be missing, and may be removed and made again: then the nearest folder above them is
-watched. Where the system has no more watches, they are polled.
-"""
+"""Watches of folders, present or missing, with changes reported after a moment without any."""
 
 from __future__ import annotations
 
@@ -79,22 +75,17 @@ class FolderWatch:
         self._thread.start()
 
     def add(self, key: Hashable, folders: Callable[[], Iterable[str]]) -> None:
-        """Watch folders, and all below them, for a key; they need not exist.
-
-        `folders` is called in the thread that watches.
-        """
+        """Watch folders, which need not exist; `folders` is called in the watching thread."""
         with self._news:
             self._wanted[key] = folders
         self.check_folders()
 
     def remove(self, key: Hashable) -> None:
-        """Stop watching the folders of a key."""
         with self._news:
             self._wanted.pop(key, None)
         self.check_folders()
 
     def check_folders(self) -> None:
-        """Let the thread check which folders exist."""
         with self._news:
             self._check = True
             self._news.notify()
@@ -110,16 +101,13 @@ class FolderWatch:
 
     @property
     def watched(self) -> int:
-        """How many stores have their folders watched."""
         return len(self._folders)
 
     @property
     def polling(self) -> bool:
-        """Return whether some folders are polled."""
         return self._polling is not None
 
     def note(self, folder: str, path: str, of_folder: bool) -> None:
-        """Record a change of a path in a watched folder; `of_folder`: the path is a folder."""
         if path.endswith(_TEMPORARY):
             return
         with self._news:
@@ -142,7 +130,6 @@ class FolderWatch:
                 time.sleep(_QUIET)
 
     def _step(self) -> None:
-        """Wait for a change or a check of folders, and handle it."""
         with self._news:
             while not (self._changed or self._check or self._ended):
                 self._news.wait()
@@ -173,7 +160,6 @@ class FolderWatch:
                 self._report(key, paths)
 
     def _list_folders(self) -> dict[Hashable, list[str]]:
-        """Return the folders of each key. Those of new keys are listed first."""
         with self._news:
             wanted = dict(self._wanted)
         known = self._folders
@@ -184,7 +170,6 @@ class FolderWatch:
         return self._folders
 
     def _arrange(self, wanted: set[str]) -> None:
-        """Watch the wanted folders that exist, and the nearest folder above each other one."""
         with self._news:
             lost, self._lost = self._lost, set()
         missing = {folder for folder in wanted if not os.path.isdir(folder)}
@@ -263,7 +248,6 @@ def _schedule(
 
 
 def _find_existing_parent(folder: str) -> str:
-    """Return the nearest existing folder above a missing one."""
     while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
     return folder
@@ -300,10 +284,7 @@ class SourceWatch:
         self._lock = threading.Lock()
 
     def update(self, store: OpenStore) -> None:
-        """Watch the sources that a store has now, and index what is not watched if it changed.
-
-        What was read of commits is removed if they are no source any more.
-        """
+        """Watch the sources a store has now; queue what changed unwatched, or is no source now."""
         sources = data_sources.list_searched(store.place)
         folders = {source: _list_folders(source) for source in sources}
         self._set_keys(store, {WatchedSource(s.index, each) for s, each in folders.items() if each})
@@ -320,7 +301,6 @@ class SourceWatch:
         self._set_keys(store, None)
 
     def queue_changes(self, key: WatchedSource, paths: set[str]) -> None:
-        """Queue the work for changed paths, none: for all of a source. Hidden ones do not count."""
         if paths and all(_is_hidden(path, key.folders) for path in paths):
             return
         with self._lock:
@@ -342,7 +322,6 @@ class SourceWatch:
 
 
 def _list_folders(source: DataSource) -> tuple[str, ...]:
-    """Return the paths of a source that are folders, or may become some; of commits, git's."""
     if source.kind == data_sources.COMMITS:
         return worktrees.list_reference_folders(source.top)
     return tuple(path for path in source.paths if os.path.isdir(path) or not os.path.exists(path))
@@ -357,7 +336,6 @@ def _list_files(source: DataSource) -> tuple[str, ...]:
 
 
 def _is_hidden(path: str, folders: tuple[str, ...]) -> bool:
-    """Tell whether a changed path is in a hidden folder of the watched ones, or hidden itself."""
     if os.path.basename(path) in _RULE_FILES:
         return False
     inside = next((path[len(top) :] for top in folders if files.is_below(path, top)), "")

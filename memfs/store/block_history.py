@@ -31,6 +31,7 @@ from memfs.store.store_paths import Store
 _READ_FOLDER = "read"
 
 _FOLDER = "blocks/"
+_TAIL = 256 << 10  # bytes of the journal that are read first
 COMMIT = "commit"  # the operation of a state that git alone knows
 _HEX = frozenset("0123456789abcdef")
 
@@ -44,14 +45,14 @@ def read(place: Place, label: str = "", most: int = 0) -> list[JournalEntry]:
     """
     found: list[JournalEntry] = []
     journal_query.adopt(place)
+    held = _list_held(place)
     if label:
         found = _read_block(place, *journal_query.resolve(place, label), most)
     else:
         for store in place.stores():
-            found += _join(store, journal.read(store), "blocks", most)
+            found += _read_store(store, 0 if held else most)
     found.reverse()  # of one time, the last in its journal is the newest: that order is kept
     found.sort(key=_get_sort_key, reverse=True)
-    held = _list_held(place)
     found = list(_drop_held(found, held)) if held else found
     return found[:most] if most else found
 
@@ -77,6 +78,22 @@ def _drop_held(found: list[JournalEntry], held: Mapping[str, str | None]) -> Ite
         yield entry
 
 
+def _read_store(store: Store, most: int) -> list[JournalEntry]:
+    """Return the states of all blocks, at least the last `most`: the journal is read from its end.
+
+    A commit that no entry matches may be of an earlier entry.
+    """
+    done, size = _list_commits(store, "blocks", most), _TAIL if most else 0
+    while True:
+        entries, is_whole = journal.read_last(store, size)
+        found = _join(store, entries, done)
+        since = entries[0].at if entries else ""
+        is_known = not any(each.op == COMMIT and each.at >= since for each in found)
+        if is_whole or (len(entries) >= most and is_known):
+            return found
+        size *= 8
+
+
 def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalEntry]:
     """Return the states of one block, each under the label that it had then."""
     store = place.store(tier)
@@ -86,8 +103,11 @@ def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalE
         entries = span.entries
         if span.since or span.until:  # a commit is of whichever block had the label then
             entries = journal_query.entries(place, tier, span.label)
-        path = "" if tier == labels.SESSION else _get_path(place, store, tier, span.label)
-        for entry in _join(store, entries, path, 0 if span.until else most):
+        done: list[Commit] = []
+        if tier != labels.SESSION:
+            path = _get_path(place, store, tier, span.label)
+            done = _list_commits(store, path, 0 if span.until else most)
+        for entry in _join(store, entries, done):
             if entry.id in known:
                 found.append(replace(known[entry.id], commit=entry.commit))
             elif entry.op == COMMIT and span.covers(entry.at):
@@ -96,7 +116,6 @@ def _read_block(place: Place, tier: str, label: str, most: int) -> list[JournalE
 
 
 def _get_sort_key(entry: JournalEntry) -> tuple[str, bool, str]:
-    """Return the sort key of an entry by time; its id begins with milliseconds."""
     own = entry.op != COMMIT
     return entry.at, own, entry.id[:12] if own else ""
 
@@ -192,41 +211,33 @@ def _get_path(place: Place, store: Store, tier: str, label: str) -> str:
     return os.path.relpath(path, store.root)
 
 
-def _join(store: Store, entries: list[JournalEntry], path: str, most: int) -> list[JournalEntry]:
-    """Join the entries of a store with the commits that touched `path` ("" for none)."""
-    done: list[Commit] = []
-    if path:
-        try:
-            done = commits.list_touching(store.root, path, most + 1 if most else 0)
-        except TimeoutError:
-            done = []
-        # A merge may leave others beside the blocks: `api.md~HEAD`, `api.md.orig`.
-        done = [commit for commit in done if blocks.is_block_file(_get_name(commit))]
+def _list_commits(store: Store, path: str, most: int) -> list[Commit]:
+    try:
+        done = commits.list_touching(store.root, path, most)
+    except TimeoutError:
+        return []
+    # A merge may leave others beside the blocks: `api.md~HEAD`, `api.md.orig`.
+    return [commit for commit in done if blocks.is_block_file(_get_name(commit))]
+
+
+def _join(store: Store, entries: list[JournalEntry], done: list[Commit]) -> list[JournalEntry]:
+    """Join the entries of a store with commits, the newest first."""
+    by_text: dict[tuple[str, str], list[JournalEntry]] = {}  # by label, and git's id of the text
+    length = max((len(commit.blob) for commit in done), default=0)
+    for entry in entries if length else ():
+        for blob in {""} if entry.after is None else commits.blob_ids(entry.after, length):
+            by_text.setdefault((entry.label, blob), []).append(entry)
     ids: dict[str, str] = {}
-    by_text = _group_by_text(entries, {len(commit.blob) for commit in done})
     alone: list[Commit] = []
     for commit in reversed(done):
-        entry = _match_entry(commit, by_text, ids)
-        if entry is None:
+        match = _match_entry(commit, by_text, ids)
+        if match is None:
             alone.append(commit)
         else:
-            ids[entry.id] = commit.id
-    known = [
-        replace(entry, commit=ids[entry.id]) if entry.id in ids else entry for entry in entries
-    ]
-    return known + _make_entries(store, alone, done)
-
-
-def _group_by_text(
-    entries: list[JournalEntry], lengths: set[int]
-) -> dict[tuple[str, str], list[JournalEntry]]:
-    """Map (label, git's id of a text) to the entries that left it, oldest first."""
-    found: dict[tuple[str, str], list[JournalEntry]] = {}
-    for entry in entries if lengths else ():
-        ids = {""} if entry.after is None else commits.blob_ids(entry.after, max(lengths))
-        for blob in ids:
-            found.setdefault((entry.label, blob), []).append(entry)
-    return found
+            ids[match.id] = commit.id
+    texts = commits.read_blobs(store.root, [b for each in alone for b in (each.before, each.blob)])
+    known = [replace(each, commit=ids[each.id]) if each.id in ids else each for each in entries]
+    return known + [_make_entry(store, commit, texts) for commit in alone]
 
 
 def _match_entry(
@@ -240,43 +251,17 @@ def _match_entry(
     return next(iter(adopted or earlier[::-1]), None)
 
 
-def _make_entries(store: Store, alone: list[Commit], done: list[Commit]) -> list[JournalEntry]:
-    """Turn commits that no entry holds into entries, with the texts before and after them."""
-    before: dict[str, str] = {}
-    pairs: dict[str, tuple[str, str]] = {}
-    for commit in reversed(done):
-        pairs[f"{commit.id} {commit.path}"] = before.get(commit.path, ""), commit.blob
-        before[commit.path] = commit.blob
-    mine = [(commit, *pairs[f"{commit.id} {commit.path}"]) for commit in alone]
-    texts = commits.read_blobs(store.root, [blob for _, old, new in mine for blob in (old, new)])
-    found = []
-    for commit, old, new in mine:
-        label = _get_label(commit)
-        after = texts.get(new)
-        version = blocks.make(store.tier, label, "", after).version if after is not None else 0
-        found.append(
-            JournalEntry(
-                commit.id,
-                commit.at,
-                commit.author,
-                "git",
-                "",
-                store.tier,
-                label,
-                COMMIT,
-                commit.subject,
-                version,
-                texts.get(old),
-                after,
-                store.tree,
-                commit=commit.id,
-            )
-        )
-    return found
+def _make_entry(store: Store, commit: Commit, texts: Mapping[str, str]) -> JournalEntry:
+    """Turn a commit that no entry holds into one; `texts` are those that git has, by their ids."""
+    label, after = _get_label(commit), texts.get(commit.blob)
+    version = blocks.make(store.tier, label, "", after).version if after is not None else 0
+    who = (commit.author, "git", "", store.tier, label, COMMIT, commit.subject)
+    states = (version, texts.get(commit.before), after, store.tree)
+    return JournalEntry(commit.id, commit.at, *who, *states, commit=commit.id)
 
 
 def _get_name(commit: Commit) -> str:
-    return commit.path.removeprefix("blocks/")
+    return commit.path.removeprefix(_FOLDER)
 
 
 def _get_label(commit: Commit) -> str:

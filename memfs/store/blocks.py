@@ -53,6 +53,11 @@ class Place:
             raise AssertionError("a place has a store: see `find_place` and `find_serving`")
         return store
 
+    @property
+    def top(self) -> str:
+        """The folder of the project, "" if there is none."""
+        return self.project.top if self.project else ""
+
     def list_tiers(self) -> list[tuple[str, Store]]:
         """List the tiers that exist here, in the order bare labels resolve."""
         found = []
@@ -153,7 +158,6 @@ def _can_serve(store: Store) -> bool:
 
 
 def _is_clean(store: Store) -> bool:
-    """Tell whether nothing of a store's local folder came with git."""
     if store_paths.is_checked(store):
         return True
     from memfs.store import incoming_changes

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -19,16 +20,18 @@ from memfs.store import git
 
 SHORT = 7  # digits of an id, as git shows it
 _PATIENCE = 2  # seconds; somebody waits for an edit
-_WRITERS = "%x01%an <%ae>%x02%cn <%ce>"
-_FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%s"
+_READING = 5  # seconds
+_FORMAT = "%x01%H%x02%aI%x02%an <%ae>%x02%cn <%ce>%x02%s"
 _MESSAGE = ("%H", "%aI", "%an", "%ae", "%B")
 
 
 class Commit(NamedTuple):
     """What one commit did to one file.
 
-    `at` is when it was written (UTC, ISO 8601), `author` "Name <mail>", `path` relative to the
-    folder that was asked about, `blob` git's id of the text it left ("" where it removed the file).
+    `at` is when it was written (UTC, ISO 8601, "" for no date), `author` "Name <mail>". `before`
+    and `blob` are git's ids of the texts before (in its first parent) and after, "" for no file.
+    `moved_to` is where it moved the file, "" if it did not. Paths are relative to the folder that
+    was asked about. `own`: who committed it is its author.
     """
 
     id: str
@@ -37,6 +40,9 @@ class Commit(NamedTuple):
     subject: str
     path: str
     blob: str
+    before: str = ""
+    moved_to: str = ""
+    own: bool = False
 
     @property
     def short(self) -> str:
@@ -54,24 +60,16 @@ class CommitMessage(NamedTuple):
     text: str
 
 
-class Removal(NamedTuple):
-    """The commit that removed a file, or moved it to `moved_to`; paths from the top on."""
-
-    path: str
-    moved_to: str
-    commit: str
-    at: str
-    subject: str
-
-
 def list_ids(folder: str, most: int, seconds: float = 60) -> list[str] | None:
     """List the newest commits up to HEAD, at most `most`, without merges; None if git fails.
 
     Raises `TimeoutError` after `seconds`.
     """
     words = ("rev-list", "--no-merges", f"--max-count={most}", "HEAD")
-    listed = _run_git(folder, words, [], b"", time.monotonic() + seconds)
-    return None if listed is None else listed.decode("ascii").split()
+    try:
+        return _ask_git(folder, words, [], b"", time.monotonic() + seconds).decode("ascii").split()
+    except LookupError:
+        return None
 
 
 def read_messages(folder: str, ids: Sequence[str], seconds: float = 60) -> list[CommitMessage]:
@@ -86,21 +84,13 @@ def read_messages(folder: str, ids: Sequence[str], seconds: float = 60) -> list[
     sizes = _ask_git(folder, ("cat-file", "--batch-check"), [], asked, until)
     small = _filter_by_size(sizes, "commit")
     form = "".join(f"%x00{each}" for each in _MESSAGE)
-    words = (
-        "rev-list",
-        "--no-walk=unsorted",
-        "--stdin",
-        "--encoding=UTF-8",
-        f"--format={form}%x00",
-    )
+    words = ("--no-walk=unsorted", "--stdin", "--encoding=UTF-8", f"--format={form}%x00")
     data = "".join(f"{ident}\n" for ident in small).encode()
-    out = _ask_git(folder, words, [], data, until) if small else b""
+    out = _ask_git(folder, ("rev-list", *words), [], data, until) if small else b""
     fields = out.decode("utf-8", "replace").split("\0")
     step = len(_MESSAGE) + 1  # before each stands a line of git's own
     found = (fields[at + 1 : at + step] for at in range(0, len(fields) - step, step))
-    return [
-        CommitMessage(ident, _to_utc(at), who, mail, text) for ident, at, who, mail, text in found
-    ]
+    return [CommitMessage(ident, _to_utc(at), *more) for ident, at, *more in found]
 
 
 def list_touching(
@@ -110,19 +100,16 @@ def list_touching(
 
     At most `most` commits are listed, if it is given, and those after `since` alone (all, if it is
     not known any more). Merges count where they left a text that none of their parents has.
-    Outside git the list is empty. Raises `TimeoutError` after `seconds`: a long history that
-    hardly touched the path takes its time.
+    Outside git the list is empty. Raises `TimeoutError` after `seconds`.
     """
     limit = [f"--max-count={most}"] if most else []
     upto = f"{since}..HEAD" if since else "HEAD"
     until = time.monotonic() + seconds
-    listed = _run_git(folder, ("rev-list", *limit, upto), [path], b"", until)
-    if listed is None:
-        return list_touching(folder, path, most, "", seconds) if since else []
     try:
-        return list(_diff(folder, path, "-c", listed, until))
+        listed = _ask_git(folder, ("rev-list", *limit, upto), [path], b"", until)
+        return _diff(folder, [path], listed, until, "-c", "--no-renames")
     except LookupError:
-        return []
+        return list_touching(folder, path, most, "", seconds) if since else []
 
 
 def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]:
@@ -132,119 +119,75 @@ def list_everywhere(folder: str, path: str, seconds: float = 20) -> list[Commit]
     """
     until = time.monotonic() + seconds
     listed = _ask_git(folder, ("rev-list", "--all"), [path], b"", until)
-    return list(_diff(folder, path, "-m", listed, until))
+    return _diff(folder, [path], listed, until, "-m", "--no-renames")
 
 
-def _diff(folder: str, path: str, merges: str, listed: bytes, until: float) -> Iterator[Commit]:
-    """Yield the changes of `path` in commits listed by id; `merges` is diff-tree's option.
-
-    Raises as `_ask_git`.
-    """
-    words = (
-        "diff-tree",
-        "--stdin",
-        "--root",
-        "-r",
-        "-z",
-        merges,
-        "--raw",
-        "--no-abbrev",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        f"--format={_FORMAT}",
-    )
-    out = _ask_git(folder, words, [path], listed, until) if listed else b""
-    before = git.prefix(folder)
-    for commit in _parse(out.decode("utf-8", "surrogateescape")):
-        yield commit._replace(path=commit.path.removeprefix(before))
-
-
-def list_removals(folder: str, since: str = "", seconds: float = 60) -> dict[str, Removal]:
+def list_removals(folder: str, since: str = "", seconds: float = 60) -> dict[str, Commit]:
     """Map each file that a commit up to HEAD removed or moved to the last such commit.
 
-    With `since` those after it count. Paths are relative to the top of the working tree. Outside
-    git the map is empty. Raises `TimeoutError` after `seconds`.
+    With `since` those after it count. Outside git the map is empty. Raises `TimeoutError`.
     """
     until = time.monotonic() + seconds
-    listed = _run_git(folder, ("rev-list", f"{since}..HEAD" if since else "HEAD"), [], b"", until)
-    if not listed:
-        return {}
-    words = ("diff-tree", "--stdin", "-r", "-z", "--raw", "--diff-filter=DR", "--no-ext-diff")
-    tail = ("--no-textconv", f"--format={_FORMAT}")
-    out = _run_git(folder, (*words, "-M", *tail), [], listed, until)
-    if out is None:  # a clone without all texts: moves that changed nothing are seen
-        out = _run_git(folder, (*words, "-M100%", *tail), [], listed, until) or b""
-    found: dict[str, Removal] = {}
-    head = ["", "", "", ""]
+    found: list[Commit] = []
+    for moves in ("-M", "-M100%"):  # a clone without all texts has moves that changed nothing
+        with suppress(LookupError):
+            words = ("rev-list", f"{since}..HEAD" if since else "HEAD")
+            listed = _ask_git(folder, words, [], b"", until)
+            found = _diff(folder, [], listed, until, moves, "--diff-filter=DR")
+            break
+    return {each.path: each for each in reversed(found)}
+
+
+def list_written(folder: str, steps: Iterable[tuple[str, str]]) -> list[Commit]:
+    """List what commits did to the files below a folder, each compared with another one.
+
+    Each step is (the commit before, the commit). Empty where git does not say.
+    """
+    revisions = [after if set(before) <= {"0"} else f"{after} {before}" for before, after in steps]
+    listed = "".join(f"{line}\n" for line in revisions).encode()
+    with suppress(LookupError, TimeoutError):
+        return _diff(folder, ["."], listed, time.monotonic() + _READING, "--no-renames")
+    return []
+
+
+def _diff(
+    folder: str, paths: list[str], listed: bytes, until: float, *options: str
+) -> list[Commit]:
+    """List the changes of files in commits that are listed by id. Raises as `_ask_git`."""
+    words = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff")
+    form = ("--no-textconv", f"--format={_FORMAT}")
+    out = _ask_git(folder, (*words, *form, *options), paths, listed, until) if listed else b""
+    before, found, head = git.prefix(folder), [], [""] * 5
     fields = iter(out.decode("utf-8", "surrogateescape").split("\0"))
     for field in fields:
-        start = field.find("\x01")
-        if start >= 0:
-            head = (field[start + 1 :].split("\x02", 3) + head)[:4]
-        elif field.lstrip("\n").startswith(":"):
-            path = next(fields, "")
-            to = next(fields, "") if field.rpartition(" ")[2].startswith("R") else ""
-            found.setdefault(path, Removal(path, to, head[0], _to_utc(head[1]), head[3]))
+        line = field.lstrip("\n")
+        if "\x01" in field:
+            head = field.partition("\x01")[2].rstrip("\n").split("\x02", 4)
+            head = head if len(head) == 5 else [""] * 5
+        elif line.startswith(":"):
+            parents = len(line) - len(line.lstrip(":"))  # a mode and an id of each, then the file's
+            *ids, status = line.lstrip(":").split(" ")[parents + 1 :]
+            blobs = ["" if set(each) <= {"0"} else each for each in ids]
+            path = next(fields, "").removeprefix(before)
+            to = next(fields, "").removeprefix(before) if status.startswith("R") else ""
+            ident, at, author, committer, subject = head
+            own = author == committer
+            texts = (blobs[-1], blobs[0], to)
+            found.append(Commit(ident, _to_utc(at), author, subject, path, *texts, own))
     return found
-
-
-def _run_git(
-    folder: str, words: tuple[str, ...], paths: list[str], data: bytes, until: float
-) -> bytes | None:
-    """Run git; return its output, None if it failed. Raises `TimeoutError` after `until`."""
-    left = max(0.01, until - time.monotonic())
-    done = git.start(folder, *words, paths=paths, data=data, seconds=left)
-    if done is not None and done.returncode == git.TOO_LONG:
-        raise TimeoutError("git takes too long")
-    return None if done is None or done.returncode else done.stdout
 
 
 def _ask_git(
     folder: str, words: tuple[str, ...], paths: list[str], data: bytes, until: float
 ) -> bytes:
-    """Run git as `_run_git` does; raises `LookupError` if it failed."""
-    out = _run_git(folder, words, paths, data, until)
-    if out is None:
+    """Return what git prints. Raises `TimeoutError` after `until`, `LookupError` if it failed."""
+    left = max(0.01, until - time.monotonic())
+    done = git.start(folder, *words, paths=paths, data=data, seconds=left)
+    if done is not None and done.returncode == git.TOO_LONG:
+        raise TimeoutError("git takes too long")
+    if done is None or done.returncode:
         raise LookupError("git does not answer")
-    return out
-
-
-def list_written(folder: str, steps: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, blob before, blob after) of the files below a folder that commits changed.
-
-    Each step is (the commit before, the commit); one whose author is not who committed it is left
-    out. The blobs are "" where there is no file, the path is relative to the folder.
-    """
-    revisions = [after if set(before) <= {"0"} else f"{after} {before}" for before, after in steps]
-    out = git.run(
-        folder,
-        "diff-tree",
-        "--stdin",
-        "--root",
-        "-r",
-        "-z",
-        "--raw",
-        "--no-abbrev",
-        "--no-renames",
-        "--no-ext-diff",
-        "--no-textconv",
-        f"--format={_WRITERS}",
-        paths=["."],
-        data="".join(f"{line}\n" for line in revisions).encode(),
-    )
-    own, top = False, git.prefix(folder)
-    fields = iter((out or "").split("\0"))
-    for field in fields:
-        if field.startswith("\x01"):
-            author, _, committer = field[1:].strip("\n").partition("\x02")
-            own = author == committer
-        elif field.lstrip("\n").startswith(":"):
-            words = field.split(" ")
-            before, after = ("" if set(each) <= {"0"} else each for each in words[2:4])
-            path = next(fields, "").removeprefix(top)
-            if own:
-                yield path, before, after
+    return done.stdout
 
 
 def get_time(folder: str, commit: str) -> str:
@@ -341,27 +284,6 @@ def source(path: str, text: str | None) -> Commit | None:
         if not commit.blob if text is None else is_blob(text, commit.blob):
             return commit
     return None
-
-
-def _parse(out: str) -> Iterator[Commit]:
-    head = ["", "", "", ""]
-    fields = iter(out.split("\0"))
-    for field in fields:
-        start = field.find("\x01")
-        if start >= 0:
-            parts = field[start + 1 :].split("\x02", 3)
-            head = parts if len(parts) == 4 else ["", "", "", ""]
-            continue
-        line = field.lstrip("\n")
-        if not line.startswith(":"):
-            continue
-        parents = len(line) - len(line.lstrip(":"))
-        words = line.lstrip(":").split(" ")
-        blob = words[2 * parents + 1] if len(words) > 2 * parents + 1 else ""
-        path = next(fields, "")
-        yield Commit(
-            head[0], _to_utc(head[1]), head[2], head[3], path, "" if set(blob) <= {"0"} else blob
-        )
 
 
 def _to_utc(text: str) -> str:
@@ -474,7 +396,6 @@ def fix_line_ends(folder: str, name: str, data: bytes) -> bytes:
 
 
 def _list_files(folder: str, path: str) -> list[str]:
-    """List the regular files at or below a path, by name below `folder`."""
     if files.is_file(f"{folder}/{path}"):
         return [path]
     return [f"{path}/{found.name}" for found in trees.walk(f"{folder}/{path}")]

@@ -281,7 +281,6 @@ def _list_index(root: str, repository: str, below: str = "") -> list[tuple[str, 
 
 
 def _get_prefix(root: str, repository: str) -> str:
-    """Return the path of a store in a repository with a slash, "" for the top."""
     within = os.path.relpath(root, repository)
     return "" if within == os.curdir else within.replace(os.sep, "/") + "/"
 
@@ -303,9 +302,9 @@ def _accept_commits(store: Store, known: AcceptedTexts, since: str | None) -> st
     for line in fresh:
         if _MADE.match(line.partition("\t")[2]) and _parse(line) != _NO_IDS:
             steps.append(_parse(line))
-    for name, before, now in commits.list_written(store.root, steps) if steps else ():
-        if not before or known.is_accepted(name, before):
-            known.accept(name, now)
+    for each in commits.list_written(store.root, steps) if steps else ():
+        if each.own and (not each.before or known.is_accepted(each.path, each.before)):
+            known.accept(each.path, each.blob)
     return lines[-1] if lines else ""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from memfs import files
 from memfs.files import atomic, trees
-from memfs.store import blocks, clock, journal, message_records, recall, store_paths
+from memfs.store import blocks, clock, journal, recall, store_paths
 from memfs.store.store_paths import Store
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["block", "plain", "recall", "journal", "derived", "foreign"]
 _OURS = ("archive/", "facts/", "static/", "prompts/", "config.yaml")
 _BOOKKEEPING = ("heads.json", "token", ".gitignore", ".gitattributes")
-_COUNTING = (".state.json", message_records.SUFFIX, "lock")
+_COUNTING = (".state.json", ".ids", "lock")
 _NOT_USED = ("index", "sources", "aside/")  # indexes, and what version 0.2 put aside
 _LOG = "/commits/log/"  # in the folder of indexes of sources: what commits say
 _MOST_LEVELS = 3  # folders of blocks
@@ -100,11 +100,7 @@ def _classify_local(path: str, name: str) -> StoreFile | None:
     base = os.path.basename(name)
     if name.startswith("sources") and _LOG in name and base.endswith(".jsonl"):
         return StoreFile(path, "derived", "lines")
-    if (
-        base in _BOOKKEEPING
-        or base.endswith((".state.json", message_records.SUFFIX, "lock"))
-        or name.startswith(_NOT_USED)
-    ):
+    if base in _BOOKKEEPING or base.endswith(_COUNTING) or name.startswith(_NOT_USED):
         return None
     if name == "journal.jsonl":
         return StoreFile(path, "journal", "lines")

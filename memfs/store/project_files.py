@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memfs import files
 from memfs.store import commits, git
-from memfs.store.commits import Removal
+from memfs.store.commits import Commit
 
 _VERSIONS = 60  # of one file that are looked at
 _LARGEST = 1 << 20  # bytes of a file that is searched for a name
@@ -56,7 +56,7 @@ class ProjectFiles:
         return [entry for entry in listed.split("\0") if entry]
 
     @cached_property
-    def removals(self) -> Mapping[str, Removal]:
+    def removals(self) -> Mapping[str, Commit]:
         """Files that are gone, with the commit that did it. Raises `TimeoutError`."""
         known = frozenset(self.names)
         found = commits.list_removals(self.top)
@@ -96,7 +96,7 @@ class ProjectFiles:
         tries = (posixpath.normpath(f"{each}{path}") for each in ("", near, self.prefix))
         return [each for each in dict.fromkeys(tries) if not each.startswith(("..", "/"))]
 
-    def find_removal(self, path: str, near: str = "") -> Removal | None:
+    def find_removal(self, path: str, near: str = "") -> Commit | None:
         """Return the last removal of a path that is gone: of a file, or of all files of a folder.
 
         `moved_to` is where it is now, "" where it is nowhere. A name without a folder that several
@@ -118,7 +118,10 @@ class ProjectFiles:
         Left out are those that git does not track, but are there, may be, or are ignored. Raises
         `TimeoutError`.
         """
-        found = {each.path: Removal(*each[:2], "", each.at, "") for each in known}
+        found = {
+            each.path: Commit("", each.at, "", "", each.path, "", moved_to=each.moved_to)
+            for each in known
+        }
         self.removals = {
             path: removal
             for path, removal in (found | commits.list_removals(self.top, since)).items()
@@ -189,8 +192,8 @@ class ProjectFiles:
         return frozenset(found)
 
     @cached_property
-    def _removed_ends(self) -> dict[str, list[Removal]]:
-        found: dict[str, list[Removal]] = {}
+    def _removed_ends(self) -> dict[str, list[Commit]]:
+        found: dict[str, list[Commit]] = {}
         for path, removal in self.removals.items():
             parts = path.split("/")
             for at in range(1, len(parts)):
@@ -198,9 +201,9 @@ class ProjectFiles:
         return found
 
     @cached_property
-    def _removed_folders(self) -> dict[str, list[Removal]]:
+    def _removed_folders(self) -> dict[str, list[Commit]]:
         """What was in each folder, which is named from the top or from any folder on."""
-        found: dict[str, list[Removal]] = {}
+        found: dict[str, list[Commit]] = {}
         for path, removal in self.removals.items():
             parts = path.split("/")[:-1]
             for at in range(len(parts)):
@@ -215,7 +218,7 @@ class ProjectFiles:
             found.setdefault(posixpath.basename(name), []).append(name)
         return found
 
-    def _find_removed_folder(self, path: str) -> Removal | None:
+    def _find_removed_folder(self, path: str) -> Commit | None:
         inside = self._removed_folders.get(path, [])
         inside = [each for each in inside if each.path.startswith(f"{path}/")] or inside
         if not inside:
@@ -223,7 +226,7 @@ class ProjectFiles:
         last = max(inside, key=lambda removal: removal.at)
         return last._replace(path=path, moved_to=self._find_moved_folder(path, inside))
 
-    def _find_moved_folder(self, path: str, inside: list[Removal]) -> str:
+    def _find_moved_folder(self, path: str, inside: list[Commit]) -> str:
         """Return the one folder where what was in another is now, in the same order; or ""."""
         found = set()
         for removal in inside:
@@ -232,7 +235,7 @@ class ProjectFiles:
             found.add(to.removesuffix(f"/{rest}") if to.endswith(f"/{rest}") else "")
         return found.pop() if len(found) == 1 else ""
 
-    def _follow(self, removal: Removal) -> Removal:
+    def _follow(self, removal: Commit) -> Commit:
         """Return a removal with the place where its file is now."""
         to = removal.moved_to
         for _ in range(_MOVES):

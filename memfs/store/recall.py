@@ -18,7 +18,7 @@ from memfs.core.records import Identity, Message, Transcript
 from memfs.files import atomic, logs, trees
 from memfs.files.logs import JsonLog
 from memfs.store import message_records, store_paths
-from memfs.store.message_records import MessageIds, ReadState, id_of, remove_ids
+from memfs.store.message_records import ReadState, encode_message, id_of, read_message
 from memfs.store.store_paths import Store
 
 SUFFIX = ".jsonl"
@@ -64,7 +64,7 @@ class RecallLog:
         self.temporary = f"{self.folder}/.{name}{SUFFIX}.tmp"
         self._state_path = f"{self.folder}/{name}{_STATE}"
         self._forgotten = f"{self.folder}/{store_paths.file_name(identity.session)}{FORGOTTEN}"
-        self._known: MessageIds | None = None
+        self._known: set[str] | None = None
         self._mended = False
 
     def load_state(self) -> ReadState | None:
@@ -87,10 +87,9 @@ class RecallLog:
             state.kept, untold = _repair(self.path, state.kept)
             self._mended = True
         known, new, places = self.load_ids(), [], []
-        end = state.kept
         for place, (ident, line) in enumerate(zip(rows.ids, rows.lines, strict=True)):
-            if known.add(ident, end + len(line)):
-                end += len(line)
+            if ident not in known:
+                known.add(ident)
                 new.append(line)
                 places.append(place)
         malformed = state.malformed + rows.malformed
@@ -107,10 +106,9 @@ class RecallLog:
 
     def _is_late(self, line: bytes) -> bool:
         """Tell whether a new message was said before one that is stored."""
-        new = message_records.read_message(line)
-        if new is None or not new.at:
-            return False
-        return any(new.at < each.at for each in messages(self.path))
+        new = read_message(line)
+        at = new.at if new else ""
+        return bool(at) and any(at < each.at for each in messages(self.path))
 
     def replace(self, state: ReadState | None, path: str, read: Transcript, mark: str) -> int:
         """Keep the messages of a transcript read whole (see `RecallDraft.keep`)."""
@@ -128,17 +126,11 @@ class RecallLog:
         """Save how far the transcript was read."""
         message_records.save(self._state_path, state)
 
-    def load_ids(self) -> MessageIds:
+    def load_ids(self) -> set[str]:
         """Return the ids of the stored messages, read at the first call."""
         if self._known is None:
-            self._known = MessageIds(self.path)
+            self._known = message_records.read_ids(self.path)
         return self._known
-
-    def finish(self, state: ReadState) -> None:
-        """Save the state, and the ids of a large file."""
-        if self._known is not None:
-            self._known.save()
-        self.save(state)
 
 
 def flush(read: list[tuple[RecallLog, ReadState]]) -> None:
@@ -148,7 +140,7 @@ def flush(read: list[tuple[RecallLog, ReadState]]) -> None:
         files.make_folder(folder, private=True)
         files.sync_folder(folder)
     for log, state in read:
-        log.finish(state)
+        log.save(state)
 
 
 class RecallDraft:
@@ -194,8 +186,7 @@ class RecallDraft:
 
     def is_known(self, state: ReadState, mark: str) -> bool:
         """Tell whether every message is stored already; if so, note an earlier version."""
-        known = self._log.load_ids()
-        if not all(ident in known for ident in self._ids):
+        if not self._ids <= self._log.load_ids():
             return False
         if (self._end, mark) not in state.versions:
             state.versions = [*state.versions, (self._end, mark)][-_KEPT_VERSIONS:]
@@ -212,17 +203,16 @@ class RecallDraft:
         self._open()
         self._close()
         known = log.load_ids()  # also without a state: it is not fsynced, and may be lost
-        new = sum(ident not in known for ident in self._ids)
-        if len(known) + new > len(self._ids):
+        new = len(self._ids - known)
+        if not known <= self._ids:
             self._merge()
         logs.sync_all([log.temporary])
-        remove_ids(log.path)
         atomic.rename(log.temporary, log.path)
         log._known, log._mended = None, False  # noqa: SLF001 - it is another file
         self._made = False
         files.sync_folder(log.folder)
         if state is None:
-            state = message_records.ReadState()
+            state = ReadState()
         else:
             state.versions = [*state.versions, (state.offset, state.print)][-_KEPT_VERSIONS:]
         state.path, state.offset, state.print = path, self._end, mark
@@ -243,7 +233,7 @@ class RecallDraft:
             os.ftruncate(handle, 0)
             self._size = 0
             while part := list(islice(both, _TOGETHER)):
-                data = _encode_lines([message for _, message in part])
+                data = b"".join(encode_message(message) for _, message in part)
                 files.write_all(handle, data)
                 self._size += len(data)
             atomic.rename(merged, log.temporary)
@@ -282,19 +272,14 @@ def _list_times(found: Iterable[Message]) -> Iterator[tuple[str, Message]]:
 def encode_rows(read: Transcript) -> RecallRows:
     """Encode the messages of a reading as lines of a recall file."""
     ids = [message.id for message in read.messages]
-    return RecallRows(
-        ids,
-        list(map(message_records.encode_message, read.messages)),
-        read.end,
-        read.malformed,
-        read.left_out,
-    )
+    lines = list(map(encode_message, read.messages))
+    return RecallRows(ids, lines, read.end, read.malformed, read.left_out)
 
 
 def parse(data: bytes) -> tuple[list[Message], int]:
     """Return the messages in the bytes of a recall file, and how many lines are none."""
     whole = [line + b"\n" for line in data.split(b"\n") if line.strip()]
-    found = [message for line in whole if (message := message_records.read_message(line))]
+    found = [message for line in whole if (message := read_message(line))]
     return found, len(whole) - len(found)
 
 
@@ -310,13 +295,12 @@ def is_read_elsewhere(path: str) -> bool:
 def write_session(path: str, found: list[Message]) -> None:
     """Write a recall file that no transcript is read into. The caller holds the ingest lock."""
     files.make_folder(os.path.dirname(path), private=True)
-    remove_ids(path)
-    atomic.write(path, _encode_lines(found).decode("ascii"), private=True, locked=True)
+    text = b"".join(map(encode_message, found)).decode("ascii")
+    atomic.write(path, text, private=True, locked=True)
 
 
 def remove_session(path: str) -> None:
     """Remove a recall file that no transcript is read into. The caller holds the ingest lock."""
-    remove_ids(path)
     files.remove(path)
     files.sync_folder(os.path.dirname(path))
 
@@ -330,7 +314,6 @@ def rewrite(path: str, change: Callable[[str], str]) -> None:
     before = files.decode(logs.read_whole(path) or b"")
     after = change(before)
     if after != before:
-        remove_ids(path)
         atomic.write(path, after, private=True, locked=True)
     state_path = path.removesuffix(SUFFIX) + _STATE
     state = message_records.load(state_path) if path.endswith(SUFFIX) else None
@@ -395,7 +378,7 @@ def find_messages(path: str, idents: Collection[str]) -> list[Message]:
     """Read the messages of a recall file that have one of some ids; no other line is decoded."""
     with logs.open_stream(path) as handle:
         lines = [line for line in handle if id_of(line) in idents]
-    return list(filter(None, map(message_records.read_message, lines)))
+    return list(filter(None, map(read_message, lines)))
 
 
 def read_with_offsets(path: str, start: int = 0) -> Iterator[tuple[Message, int]]:
@@ -420,8 +403,4 @@ def _repair(path: str, start: int | None = None) -> tuple[int, int]:
     return ends[-1], len(ends) - 1
 
 
-_LOG = JsonLog(message_records.encode_message, message_records.read_message)
-
-
-def _encode_lines(found: list[Message]) -> bytes:
-    return b"".join(map(message_records.encode_message, found))
+_LOG = JsonLog(encode_message, read_message)

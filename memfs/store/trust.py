@@ -94,7 +94,7 @@ def is_behind(store: "Store") -> bool:
 
 def sign_store(store: "Store") -> str:
     """Return a cheap signature of git's state and a store's files."""
-    tree = signatures.sign_tree(store.root, (store_paths.LOCAL,), ("archive",))
+    tree = signatures.sign_tree(store.root, store_paths.LOCAL, "archive")
     return f"{worktrees.index_sign(store.root)} {tree}"
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from memfs.core.errors import MemfsError
 from memfs.files import child_process
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.service import job_queue
 from memfs.store import store_paths
 from memfs.store.blocks import Place

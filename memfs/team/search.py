@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from memfs.core.errors import MemfsError, StoreError
 from memfs.core.hits import MEMBER, Hit
 from memfs.ops import search
-from memfs.search.prompt_bm25 import PromptHit, trim_prompt
+from memfs.search.prompt_relevance import PromptHit, trim_prompt
 from memfs.search.request import Filter, HitPage, Mode
 from memfs.store import store_paths
 from memfs.store.blocks import Place

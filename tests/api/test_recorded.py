@@ -18,7 +18,7 @@ SAID = "We decided to use `httpx` for the gateway."
 def memory(place: Place, home: Path) -> memfs.Memory:
     """A project with two sessions in recall."""
     top = place.home.top
-    folder = Path(claude_transcript.list_folders(str(home), top)[0])
+    folder = Path(claude_transcript.READER.list_folders(str(home), top)[0])
     folder.mkdir(parents=True)
     lines = user(SAID, "u1", cwd=top), assistant("It does now.", "u2"), user("Thanks!", "u3")
     (folder / f"{SESSION}.jsonl").write_bytes(b"".join(lines))

@@ -50,7 +50,7 @@ def test_they_are_listed_with_the_commands_that_decide(memfs: Run) -> None:
     done = memfs("review")
     ident, label = pending(memfs)[RULE]
     assert label == "system_rules"
-    why = "you stated it, and no block has it (for system_rules)"
+    why = "you stated it; not in a block yet (for system_rules)"
     assert f"{ident}  2026-04-01  rule: {why}\n" in done.out
     assert f"    {RULE}\n" in done.out
     assert "memfs review accept ID, dismiss ID, or show ID" in done.err
@@ -64,7 +64,7 @@ def test_what_may_be_a_rule_is_listed_behind_those_that_are_certain(
     standing_rules.write(place.home, [likely, *standing_rules.read(place.home)])
     assert [*pending(memfs)][-1] == likely.text
     done = memfs("review")
-    assert f"{likely.id}  2026-04-02  rule: perhaps a rule (for system_rules)\n" in done.out
+    assert f"{likely.id}  2026-04-02  rule: may be a rule (for system_rules)\n" in done.out
 
 
 def test_one_is_taken_in_the_users_own_words(place: Place, memfs: Run) -> None:
@@ -86,7 +86,7 @@ def test_one_that_is_dropped_does_not_come_back(place: Place, memfs: Run) -> Non
 def test_what_nothing_is_called_is_refused(memfs: Run) -> None:
     done = memfs("review", "accept", "zzz")
     assert done.code == 1
-    assert "nothing to decide has the id 'zzz'" in done.err
+    assert "no item to review has the id 'zzz'" in done.err
 
 
 def test_at_a_terminal_a_key_decides(place: Place, repo: Path, memfs: Run) -> None:
@@ -173,7 +173,7 @@ def test_a_file_that_moved_is_mended(place: Place, repo: Path, memfs: Run) -> No
         subprocess.run([*git, *words], check=True)
     [item] = (each for each in json.loads(memfs("review", "list", "--json").out)["items"]
               if each["kind"] == "stale")  # fmt: skip
-    assert (item["label"], item["accept"]) == ("layout", "mend it")
+    assert (item["label"], item["accept"]) == ("layout", "correct it")
     assert memfs("review", "accept", item["id"]).code == 0
     assert show.run(place, "layout").block.value == "Prices are in `src/money.py`."
 

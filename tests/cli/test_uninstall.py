@@ -85,7 +85,9 @@ def test_everything_leaves_what_others_have_byte_for_byte(
         *left
     }
     (repo / ".agent-memory/notes.txt").write_text("mine")
-    assert f"{repo}/.agent-memory/notes.txt: memfs did not make it" in memfs(*everything, "-y").err
+    assert (
+        f"{repo}/.agent-memory/notes.txt: memfs did not make it on" in memfs(*everything, "-y").err
+    )
     assert memfs(*everything, "--memory", "--yes").code == 0
     assert _read_all(tmp_path) == before | {"repo/.agent-memory/notes.txt": b"mine"}
     assert not (home / ".agent-memory").exists()
@@ -101,9 +103,11 @@ def test_everything_leaves_and_names_what_is_committed(
     committed = {name: data for name, data in _read_all(repo).items() if ".git/" not in name}
     done = memfs("uninstall", "--everything", "--memory", "--yes").err
     for named in (
-        f"Cursor: our entries in {repo}/.cursor/mcp.json: memfs uninstall cursor --project",
-        f"our section in {repo}/AGENTS.md: memfs sync agents --remove",
-        f"{repo}/.agent-memory: it is committed",
+        f"{repo}/.cursor/mcp.json: committed",
+        "remove: memfs uninstall cursor --project",
+        f"the memfs section in {repo}/AGENTS.md: committed",
+        "remove: memfs sync agents --remove",
+        f"{repo}/.agent-memory is committed",
         f"{home}/.gemini/settings.json",
     ):
         assert named in done, named

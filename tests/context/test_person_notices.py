@@ -14,7 +14,7 @@ from memfs.core.events import PROMPT, START, STOP, Event
 from memfs.core.records import JournalEntry, Origin
 from memfs.core.settings import of_project
 from memfs.ops import brief, edit, session_review
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
@@ -117,7 +117,7 @@ def test_of_many_edits_some_are_named(place: Place, repo: Path) -> None:
         edit.run(place, [Append("human", f"{number}.")], AGENT)
     *_, last = said = finish_turn(repo)
     assert len(said) == 4
-    assert last == "memfs: and 2 more edits: memfs log"
+    assert last == "memfs: 2 more edits: memfs log"
 
 
 def test_a_persons_own_edits_are_not_told(place: Place, repo: Path) -> None:

@@ -57,14 +57,8 @@ def test_without_front_matter_there_are_defaults(raw: str) -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        "limit: 0",
-        "limit: -5",
-        "limit: '800'",
-        "limit: true",
-        "limit: 8.5",
-        "limit:",
-        "limit: [800]",
-        "limit: {a: 1}",
+        *("limit: 0", "limit: -5", "limit: '800'", "limit: true", "limit: 8.5", "limit:"),
+        *("limit: [800]", "limit: {a: 1}"),
     ],
 )
 def test_a_wrong_limit_is_the_default(lines: str) -> None:

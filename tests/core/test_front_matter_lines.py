@@ -110,19 +110,11 @@ def test_a_fence_that_is_missing_is_put_in(text: str, mended: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "text\n",
-        "---\nlimit: 1\nno end",
-        "---\n",
-        "description: a heading\n---\ntext\n",
-        "description: a\nlimit: 5\ntext\n---\n",
-        "description: a\nlimit: 5\n",
-        "limit: 5\n\nlimit: 6\n---\n",
-        "---\nProse between two rules.\n---\n",
-        "---\na: 1\nb: 2\n",
-        "---\nlimit: 5\nversion: 1\n---\nx\n",
-        "---\n\nlimit: 5\nversion: 1\nx\n",
-        " ---\nlimit: 5\nversion: 1\nx\n",
+        *("", "text\n", "---\nlimit: 1\nno end", "---\n", "description: a heading\n---\ntext\n"),
+        *("description: a\nlimit: 5\ntext\n---\n", "description: a\nlimit: 5\n"),
+        *("limit: 5\n\nlimit: 6\n---\n", "---\nProse between two rules.\n---\n"),
+        *("---\na: 1\nb: 2\n", "---\nlimit: 5\nversion: 1\n---\nx\n"),
+        *("---\n\nlimit: 5\nversion: 1\nx\n", " ---\nlimit: 5\nversion: 1\nx\n"),
     ],
 )
 def test_other_texts_stay_texts(text: str) -> None:

@@ -19,13 +19,7 @@ ANY = st.recursive(
     max_leaves=5,
 )
 NAMES = [
-    "max_blocks",
-    "blocks",
-    "hooks",
-    "hooks.recall",
-    "blocks.human.limit",
-    "no.such",
-    "a.b.c.d",
+    *("max_blocks", "blocks", "hooks", "hooks.recall", "blocks.human.limit", "no.such", "a.b.c.d")
 ]
 
 

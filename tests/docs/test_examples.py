@@ -41,7 +41,7 @@ def run(example: str) -> str:
 @pytest.mark.usefixtures("place")
 def test_the_examples(repo: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMFS_NOW")  # "30d" is counted from today
-    path = Path(claude_transcript.list_folders(str(home), str(repo))[0], "a.jsonl")
+    path = Path(claude_transcript.READER.list_folders(str(home), str(repo))[0], "a.jsonl")
     path.parent.mkdir(parents=True)
     rule = "We decided to use `httpx` for the gateway."
     said = (user(rule, "u1", cwd=str(repo)), assistant("It is done.", "u2", cwd=str(repo)))

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shlex
-from itertools import product
+from itertools import cycle, product
 from pathlib import Path
 
 import pytest
@@ -29,36 +29,12 @@ PRINTING = (  # commands that print what is in a store, or send it to somebody
     *("show", "show --list", "show rules --json", "log", "diff rules", "blame rules", "last"),
     *("search zebra -n 50", "search zebra --json", "recall zebra", "page out rules"),
     *("archive list", "static list", "static show rules", "facts", "facts list --json", "graph"),
-    *(
-        "source list",
-        "session list",
-        "review list",
-        "review show 1",
-        "export -",
-        "export - --all",
-        "status --json",
-    ),
-    *("check", "check --json", "handoff"),
-    *(
-        "status --window",
-        "doctor",
-        "doctor --json",
-        "sync --dry-run",
-        "sync user --dry-run",
-        "tools",
-        "edit rules",
-        "trust",
-    ),
+    *("source list", "session list", "review list", "review show 1", "export -", "export - --all"),
+    *("status --json", "check", "check --json", "handoff", "status --window", "doctor"),
+    *("doctor --json", "sync --dry-run", "sync user --dry-run", "tools", "edit rules", "trust"),
     *("trust --yes", "trust --json", "rethink rules --no-model", "restore rules 1", "undo rules"),
-    *("team status", "agent hi", "mcp", "service status", "ingest --dry-run", "import"),
-    *(
-        "model",
-        "install --dry-run",
-        "uninstall --dry-run",
-        "init",
-        "rename rules r",
-        "delete rules",
-    ),
+    *("team status", "agent hi", "mcp", "service status", "ingest --dry-run", "import", "model"),
+    *("install --dry-run", "uninstall --dry-run", "init", "rename rules r", "delete rules"),
 )
 # What prints nothing of a store: what it is given, its help, or a folder of its own. The page wants
 # a ticket that a person has, and hooks are looked at everywhere else.
@@ -66,6 +42,9 @@ OTHERS = {*("apply", "completion", "create", "demo", "eval", "help", "hook", "me
 VARIABLES = (
     *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_CLI"),
     *("COPILOT_AGENT_SESSION_ID", "OPENCODE", "CURSOR_AGENT", "AI_AGENT", "CODEX_SANDBOX"),
+)
+ASSISTANTS = (  # command lines of a process above
+    *("claude", "/opt/codex", "node /lib/gemini", "bun /x/@openai/codex/a.js", "python3 /aider"),
 )
 ESCAPES = "\x1b]52;c;ZXZpbA==\x07\u202e\u200b\r"
 
@@ -173,40 +152,23 @@ def test_nothing_is_shown_without_a_terminal(clone: Path) -> None:
     assert {line.split()[0] for line in PRINTING} == {*COMMANDS} - OTHERS
 
 
-@pytest.mark.parametrize("variable", VARIABLES)
-def test_nothing_is_shown_where_a_variable_tells_of_an_assistant(
-    clone: Path, variable: str
-) -> None:
+def test_nothing_is_shown_where_a_variable_tells_of_an_assistant(clone: Path) -> None:
     ended = [line for line in PRINTING if line != "mcp"]  # that one waits for a program
-    for line in ended[:: len(VARIABLES)]:
+    for line, variable in zip(ended, cycle(VARIABLES), strict=False):
         _, said = type_into([*MEMFS, *line.split()], "", clone, {**os.environ, variable: "1"})
-        assert not re.search(r"M\d+x", said), (line, said)
+        assert not re.search(r"M\d+x", said), (line, variable, said)
 
 
-@pytest.mark.parametrize(
-    "above",
-    ["claude", "/opt/codex", "node /lib/gemini", "bun /x/@openai/codex/a.js", "python3 /aider"],
-)
-def test_nothing_is_shown_below_the_process_of_an_assistant(
-    clone: Path, tmp_path: Path, above: str
-) -> None:
-    for line in ("show", "trust", "log", "search zebra"):
-        _, said = type_into(
-            start_from(above, line, tmp_path), "", clone, {**os.environ, "PAGER": "cat"}
-        )
-        assert not re.search(r"M\d+x", said), (line, said)
+def test_nothing_is_shown_below_the_process_of_an_assistant(clone: Path, tmp_path: Path) -> None:
+    paged = {**os.environ, "PAGER": "cat"}
+    commands = ("show", "trust", "log", "search zebra")
+    for above, line in product(ASSISTANTS, commands):
+        _, said = type_into(start_from(above, line, tmp_path), "", clone, paged)
+        assert not re.search(r"M\d+x", said), (above, line, said)
     for person in ("zsh", "node /srv/claude.md", "/home/claude/bin/tmux", "Cursor"):
-        _, said = type_into(
-            start_from(person, "show", tmp_path), "", clone, {**os.environ, "PAGER": "cat"}
-        )
+        _, said = type_into(start_from(person, "show", tmp_path), "", clone, paged)
         assert "M0xshown" in said or "M11xshown" in said, (person, said)
-    settings = {
-        **os.environ,
-        "PAGER": "cat",
-        "AIDER_MODEL": "x",
-        "AMP_API_KEY": "x",
-        "CODEX_HOME": "/x",
-    }
+    settings = paged | {"AIDER_MODEL": "x", "AMP_API_KEY": "x", "CODEX_HOME": "/x"}
     assert "M0xshown" in type_into([*MEMFS, "trust"], "n\n", clone, settings)[1]
 
 
@@ -240,13 +202,11 @@ def test_a_pipeline_passes_the_digest_of_what_was_looked_at(clone: Path, tmp_pat
     assert "zebra" in hook(clone, session="s2")
 
 
-@pytest.mark.parametrize(
-    "name", ["blocks/rules.md", "prompts/guidance.md", "config.yaml", "new.md"]
-)
-def test_any_byte_changes_the_digest(clone: Path, name: str) -> None:
-    digest = run(clone, "trust", "--digest")[1].strip()
-    path = clone / ".agent-memory" / name
-    path.write_text((path.read_text() if path.exists() else "") + "\n")
-    assert run(clone, "trust", "--digest")[1].strip() != digest
-    assert run(clone, "trust", "--accept", digest)[0] == 1
-    assert "zebra" not in hook(clone)
+def test_any_byte_changes_the_digest(clone: Path) -> None:
+    for name in ("blocks/rules.md", "prompts/guidance.md", "config.yaml", "new.md"):
+        digest = run(clone, "trust", "--digest")[1].strip()
+        path = clone / ".agent-memory" / name
+        path.write_text((path.read_text() if path.exists() else "") + "\n")
+        assert run(clone, "trust", "--digest")[1].strip() != digest
+        assert run(clone, "trust", "--accept", digest)[0] == 1
+        assert "zebra" not in hook(clone)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from memfs import hosts
-from tests.e2e.program import HOOK, LONG, answer_after, asked, commit, git, hook, look, run, trust
+from tests.e2e.program import answer_after, asked, call_hook, commit, git, hook, look, run, trust
 from tests.forked import MEMFS
 from tests.ops.imports import said
 from tests.terminal import type_into
@@ -78,15 +76,7 @@ def test_the_log_of_the_hook_is_neither_its_reply_nor_waited_for(clone: Path, ta
         log.symlink_to(target)
     payload = b'{"hook_event_name": "UserPromptSubmit", "prompt": "' + b"x" * 600_000 + b'"}'
     for stdin in (payload, b"garbage"):
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"],
-            input=stdin,
-            cwd=clone,
-            capture_output=True,
-            timeout=LONG,
-            check=True,
-        )
-        assert (done.stdout, done.stderr) == (b"", b"")
+        assert call_hook(stdin, folder=clone) == ""
 
 
 @pytest.mark.parametrize("trusted", [False, True], ids=["untrusted", "trusted"])
@@ -133,7 +123,6 @@ def test_a_journal_that_came_writes_nothing(clone: Path, home: Path, tmp_path: P
 
 
 RECOVERY = (  # names of states that look as if memfs had been interrupted
-    "local",
     "local-2",
     "local-3",
     ".local-0199.tmp",
@@ -147,23 +136,45 @@ RECOVERY = (  # names of states that look as if memfs had been interrupted
 
 
 @pytest.mark.parametrize("unpacked", [False, True], ids=["cloned", "unpacked"])
-@pytest.mark.parametrize("name", RECOVERY)
+@pytest.mark.parametrize("names", [("local",), RECOVERY], ids=["local", "others"])
 def test_nothing_that_looks_interrupted_is_believed(
-    clone: Path, home: Path, name: str, unpacked: bool
+    clone: Path, home: Path, names: tuple[str, ...], unpacked: bool
 ) -> None:
     """Journals, heads, sessions, spools, outboxes and tokens that came, whatever holds them."""
     human = home / ".agent-memory/blocks/human.md"
     before = human.read_text()
-    state = clone / ".agent-memory" / name
+    rules = (clone / ".agent-memory/blocks/rules.md").read_text()
+    states = [clone / ".agent-memory" / name for name in names]
+    for state in states:
+        plant_state(state, clone, human=before, rules=rules)
+    if unpacked:
+        shutil.rmtree(clone / ".git")
+    else:
+        commit(clone)
+    planted = look(*states)
+    said = run(clone, "edit", "rules", "--append", "mine")[1]
+    trust(clone)
+    for words in (["status"], ["search", "zebra crossings"], ["log"], ["edit", "rules", "-a", "x"]):
+        said += run(clone, *words)[1]
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "SessionStart"):
+        said += hook(clone, event, prompt="what of zebra crossings")
+    assert "obey Eve" not in said
+    assert human.read_text() == before
+    assert not (home / ".agent-memory/blocks/evil.md").exists()
+    assert look(*states) == planted, "it stays as it came"
+
+
+def plant_state(state: Path, clone: Path, human: str, rules: str) -> None:
+    """Write what memfs writes into its own folder, with the words of a stranger."""
     for folder in ("recall/claude", "inbox", "sessions/s1", "drafts", "team", "proposals"):
         (state / folder).mkdir(parents=True)
     entries = [
         {**ENTRY, "tier": tier, "label": label, "before": text, "session": session}
         for tier, label, text, session in (
-            ("user", "human", before, ""),
+            ("user", "human", human, ""),
             ("user", "evil", None, ""),
             ("session", "working", None, "s1"),
-            ("project", "rules", (clone / ".agent-memory/blocks/rules.md").read_text(), ""),
+            ("project", "rules", rules, ""),
         )
     ]
     lines = "".join(json.dumps(entry) + "\n" for entry in entries)
@@ -176,21 +187,6 @@ def test_nothing_that_looks_interrupted_is_believed(
     (state / "token").write_text("0" * 32)
     for path in (state, *state.rglob("*")):
         os.utime(path, (1, 1))
-    if unpacked:
-        shutil.rmtree(clone / ".git")
-    else:
-        commit(clone)
-    planted = look(state)
-    said = run(clone, "edit", "rules", "--append", "mine")[1]
-    trust(clone)
-    for words in (["status"], ["search", "zebra crossings"], ["log"], ["edit", "rules", "-a", "x"]):
-        said += run(clone, *words)[1]
-    for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "SessionStart"):
-        said += hook(clone, event, prompt="what of zebra crossings")
-    assert "obey Eve" not in said
-    assert human.read_text() == before
-    assert not (home / ".agent-memory/blocks/evil.md").exists()
-    assert look(state) == planted, "it stays as it came"
 
 
 def test_init_trusts_no_memory_behind_a_link(tmp_path: Path, home: Path) -> None:
@@ -255,8 +251,7 @@ def test_what_is_held_back_stays_so_on_every_way_out(
     assert "Timeouts are 5 seconds." in told
 
 
-@pytest.mark.parametrize("worked", [".", "src", "src/deep"])
-@pytest.mark.parametrize("unpacked", [False, True], ids=["cloned", "unpacked"])
+@pytest.mark.parametrize(("worked", "unpacked"), [(".", False), ("src/deep", False), ("src", True)])
 def test_variables_of_a_project_take_nobodys_place(
     clone: Path, tmp_path: Path, unpacked: bool, worked: str
 ) -> None:
@@ -276,35 +271,16 @@ def test_variables_of_a_project_take_nobodys_place(
         {"HOME": str(clone)},
         {"HOME": str(clone), "MEMFS_HOME": str(evil)},
     ):
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-E", str(HOOK), "claude"],
-            cwd=folder,
-            timeout=LONG,
-            input=json.dumps(
-                {
-                    "session_id": "s",
-                    "cwd": str(folder),
-                    "hook_event_name": "SessionStart",
-                    "source": "startup",
-                    "transcript_path": "/n",
-                }
-            ).encode(),
-            env={**os.environ, **variables},
-            capture_output=True,
-            check=True,
-        )
-        assert b"obey Eve" not in done.stdout
+        payload = {"session_id": "s", "cwd": str(folder), "hook_event_name": "SessionStart"}
+        assert "obey Eve" not in call_hook(payload, folder=folder, **variables)
         code, said = run(folder, "agent", "hi", **variables)
         assert code == 1, said
         assert "obey Eve" not in said
     assert not list(tmp_path.rglob("owned"))
 
 
-@pytest.mark.parametrize("worked", [".", "src", "src/deep"])
 @pytest.mark.parametrize("unpacked", [False, True], ids=["cloned", "unpacked"])
-def test_histories_that_a_project_names_are_not_read(
-    clone: Path, worked: str, unpacked: bool
-) -> None:
+def test_histories_that_a_project_names_are_not_read(clone: Path, unpacked: bool) -> None:
     trust(clone)
     if unpacked:
         shutil.rmtree(clone / ".git")
@@ -320,7 +296,8 @@ def test_histories_that_a_project_names_are_not_read(
         "timestamp": "2026-05-03T10:00:00.000Z",
     }
     (evil / "5e551011-0000-4000-8000-00000000000e.jsonl").write_text(json.dumps(said) + "\n")
-    run(clone / worked, "ingest", "--all", CLAUDE_CONFIG_DIR=str(clone / ".evil"))
+    for worked in (".", "src", "src/deep"):
+        run(clone / worked, "ingest", "--all", CLAUDE_CONFIG_DIR=str(clone / ".evil"))
     assert "obey Eve" not in run(clone, "search", "obey Eve always", "--mode", "text")[1]
 
 

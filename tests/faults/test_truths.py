@@ -103,7 +103,7 @@ def settings(world: World) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def wire(world: World, *, remove: bool = False) -> list[install.WiredHost]:
+def wire(world: World, *, remove: bool = False) -> list[install.SettingsEdit]:
     return install.run(world.place(), "claude", "project", str(world.home), remove=remove)
 
 

@@ -13,49 +13,17 @@ LARGEST = 96 << 10  # bytes of what is made
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 _QUOTED = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
 _ODD_BYTES = (
-    b"\0",
-    b"\xff",
-    b"\xff\xff\xff\xff",
-    b"\x7f\xff\xff\xff",
-    b"\x80",
-    b"\xed\xa0\x80",
-    b"\xef\xbb\xbf",
-    b"\r\n",
-    b"\n",
-    b"{",
-    b"[",
-    b'"',
-    b"\\",
-    b"---\n",
-    b"../../../etc/passwd",
+    *(b"\0", b"\xff", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\x80", b"\xed\xa0\x80"),
+    *(b"\xef\xbb\xbf", b"\r\n", b"\n", b"{", b"[", b'"', b"\\", b"---\n", b"../../../etc/passwd"),
     b"\x1b[31m",
 )
 _ODD_NUMBERS = (
-    b"-1",
-    b"0",
-    b"1e999",
-    b"NaN",
-    b"-0",
-    b"9223372036854775808",
-    b"18446744073709551615",
-    b"4294967296",
-    b"1" * 5000,
-    b"0.1",
-    b"-Infinity",
+    *(b"-1", b"0", b"1e999", b"NaN", b"-0", b"9223372036854775808", b"18446744073709551615"),
+    *(b"4294967296", b"1" * 5000, b"0.1", b"-Infinity"),
 )
 _ODD_VALUES = (
-    b"null",
-    b"true",
-    b"[]",
-    b"{}",
-    b'""',
-    b"-1",
-    b'"\\ud800"',
-    b'"\\u0000"',
-    b"[[[[[[[[]]]]]]]]",
-    b"[" * 3000,
-    b'{"a":' * 3000,
-    b"1e400",
+    *(b"null", b"true", b"[]", b"{}", b'""', b"-1", b'"\\ud800"', b'"\\u0000"'),
+    *(b"[[[[[[[[]]]]]]]]", b"[" * 3000, b'{"a":' * 3000, b"1e400"),
 )
 
 
@@ -162,19 +130,7 @@ def _replace(pattern: re.Pattern[bytes], data: bytes, new: bytes, chance: Random
 
 
 ALL: Sequence[Mutation] = (
-    flip,
-    insert,
-    overwrite,
-    cut,
-    end,
-    repeat,
-    swap,
-    noise,
-    number,
-    value,
-    key,
-    tree,
-    tree,
+    *(flip, insert, overwrite, cut, end, repeat, swap, noise, number, value, key, tree, tree),
 )
 
 

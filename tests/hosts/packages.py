@@ -21,7 +21,7 @@ from typing import Final
 import memfs
 from memfs.core.parts import DISTRIBUTION
 from memfs.hosts import claude, codex, copilot
-from memfs.hosts.payload import CLAUDE_KINDS, TOOL_EVENTS
+from memfs.hosts.base import CLAUDE_KINDS, TOOL_EVENTS
 from tests.hosts.script import Json
 
 ROOT: Final = Path(__file__).parents[2]
@@ -131,7 +131,7 @@ def _make_hooks() -> dict[str, Json]:
         name: "|".join(
             dict.fromkeys(
                 tool
-                for host in (claude, codex, copilot)
+                for host in (claude.HOST, codex.HOST, copilot.HOST)
                 for tool in host.TOOLS.list_wired(kind, host.TELLS)
             )
         )

@@ -239,7 +239,7 @@ def test_transcripts_are_in_the_folder_that_we_compute(project: Wired, name: str
     folder.mkdir(parents=True)
     with ScriptedModel(["Hello."]) as model:
         assert replace(project.claude(model), cwd=folder).run("hello").code == 0
-    there, *_ = claude_transcript.list_folders(str(project.home), str(folder))
+    there, *_ = claude_transcript.READER.list_folders(str(project.home), str(folder))
     assert [each.suffix for each in Path(there).glob("*.jsonl")] == [".jsonl"]
 
 

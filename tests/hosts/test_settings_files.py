@@ -6,7 +6,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -14,10 +14,27 @@ from memfs import hosts
 from memfs.core.errors import StoreError
 from memfs.hosts import jsonc_edit
 from memfs.ops import install
-from memfs.ops.install import WiredHost
+from memfs.ops.install import SettingsEdit
 from memfs.store.blocks import Place
-from tests.hosts.settings_samples import SAMPLES, Sample
+from tests.hosts.reading import FIXTURES
 
+
+class Sample(NamedTuple):
+    """A settings file as people have them; `refused` is a part of why nothing may be written.
+
+    A path begins at the project's folder in the scopes project and local, else at the home folder.
+    """
+
+    name: str
+    host: str
+    scope: str
+    path: str
+    text: str
+    refused: str
+
+
+LINES = (FIXTURES / "settings.jsonl").read_text().splitlines()
+SAMPLES = {each.name: each for each in (Sample(**json.loads(line)) for line in LINES)}
 KEPT = {name: each for name, each in SAMPLES.items() if not each.refused}
 REFUSED = {name: each for name, each in SAMPLES.items() if each.refused}
 SCAFFOLD = {"version": 1, "$schema": "https://opencode.ai/config.json"}
@@ -39,7 +56,7 @@ class File:
     def text(self) -> str:
         return self.path.read_bytes().decode()
 
-    def run(self, **options: Any) -> WiredHost:
+    def run(self, **options: Any) -> SettingsEdit:
         """Wire or unwire the host; return what happened to this file."""
         host, scope = self._sample.host, self._sample.scope
         done = install.run(self._place, host, scope, str(self._home), **options)

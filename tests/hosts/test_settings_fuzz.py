@@ -72,7 +72,7 @@ class File:
 
     def run(self, *, remove: bool = False) -> str:
         """Put ours in or take them out; return what is there then."""
-        edit = SettingsEdit.plan(self._place, str(self._path), self._given, remove=remove)
+        edit = SettingsEdit.plan(self._place, "", str(self._path), self._given, remove=remove)
         edit.write(self._place)
         return self._path.read_bytes().decode() if self._path.exists() else ""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memfs.core.body_edits import Append
-from memfs.importers.readers.letta import GENERATED, NO_MEMORY
+from memfs.importers.readers.letta_tools import GENERATED, NO_MEMORY
 from memfs.ops import archive, edit
 from memfs.ops.sessions import find_session
 from memfs.store import blocks, recall

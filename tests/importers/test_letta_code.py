@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memfs.importers import readers
-from memfs.importers.readers import letta_code
-from memfs.importers.readers.letta import NO_MEMORY
+from memfs.importers.readers.letta_tools import NO_MEMORY
 from memfs.ops import archive
 from memfs.store import blocks, recall
 from memfs.store.blocks import Place
@@ -159,11 +158,11 @@ def test_an_index_of_another_tool_is_not_one_of_its(tmp_path: Path) -> None:
 def test_it_is_found_where_it_usually_is(tmp_path: Path) -> None:
     local = make_letta_code(tmp_path / ".letta/lc-local-backend")
     cloud = tmp_path / ".letta/agents"
-    assert letta_code.find(str(tmp_path), {}) == [str(local)]
+    assert readers.get("letta-code").find(str(tmp_path), {}) == [str(local)]
     write_memory(cloud / "agent-1/memory", system__x="---\ndescription: x\n---\ny")
-    assert letta_code.find(str(tmp_path), {}) == [str(local), str(cloud)]
+    assert readers.get("letta-code").find(str(tmp_path), {}) == [str(local), str(cloud)]
     other = make_letta_code(tmp_path / "moved")
-    found = letta_code.find(str(tmp_path), {"LETTA_LOCAL_BACKEND_DIR": str(other)})
+    found = readers.get("letta-code").find(str(tmp_path), {"LETTA_LOCAL_BACKEND_DIR": str(other)})
     assert found == [str(other), str(cloud)]
 
 

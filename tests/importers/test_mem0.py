@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from memfs.importers import export_format, readers
-from memfs.importers.readers import mem0
 from memfs.ops import archive
 from memfs.ops.sessions import find_session
 from memfs.store import recall
@@ -52,10 +51,10 @@ def test_the_messages_that_it_kept_are_a_session(place: Place, tmp_path: Path) -
 
 def test_its_folder_is_found_where_it_is_or_where_the_environment_says(tmp_path: Path) -> None:
     path = make_mem0(tmp_path / ".mem0")
-    assert mem0.find(str(tmp_path), {}) == [str(path)]
-    assert mem0.find("/nowhere", {"MEM0_DIR": str(path.parent)}) == [str(path)]
-    assert mem0.find("/nowhere", {}) == []
-    assert readers.recognise(str(path.parent)) is mem0
+    assert readers.get("mem0").find(str(tmp_path), {}) == [str(path)]
+    assert readers.get("mem0").find("/nowhere", {"MEM0_DIR": str(path.parent)}) == [str(path)]
+    assert readers.get("mem0").find("/nowhere", {}) == []
+    assert readers.recognise(str(path.parent)) is readers.get("mem0")
 
 
 FIRST = """

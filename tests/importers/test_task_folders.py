@@ -88,7 +88,7 @@ def test_a_folder_of_tasks_and_one_task_are_recognised(tmp_path: Path) -> None:
     for path in (top, top / "tasks", top / "tasks" / TASK):
         tool = readers.recognise(str(path))
         assert tool
-        assert tool.NAME == "cline"
+        assert tool.name == "cline"
         (found,) = tool.read(str(path))
         assert isinstance(found, ToolSession)
         assert (found.ident, found.project) == (TASK, str(tmp_path.parent / "repo"))

@@ -38,8 +38,7 @@ def clone(place: Place, repo: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def holding(place: Place) -> None:
-    assert place.user
-    Path(place.user.root, "config.yaml").write_text("memfs: 1\ntrust:\n  pulled: hold\n")
+    Path(place.store("user").root, "config.yaml").write_text("memfs: 1\ntrust:\n  pulled: hold\n")
 
 
 @pytest.fixture

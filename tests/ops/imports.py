@@ -47,26 +47,19 @@ def refusals(done: Imported) -> list[str]:
 
 
 def everything(place: Place) -> dict[str, bytes]:
-    assert place.project
-    root = Path(place.project.root)
+    root = Path(place.home.root)
     found = [path for path in root.rglob("*") if path.is_file()]
     return {str(path): path.read_bytes() for path in found if path.suffix != ".lock"}
 
 
 def said(*texts: str, **more: object) -> str:
-    lines = []
-    for number, text in enumerate(texts):
-        lines.append(
-            {
-                "id": f"m{number}",
-                "session": "s",
-                "host": "claude",
-                "project": "/p",
-                "branch": "",
-                "at": "",
-                "role": "user",
-                "text": text,
-                **more,
-            }
-        )
+    row = {
+        "session": "s",
+        "host": "claude",
+        "project": "/p",
+        "branch": "",
+        "at": "",
+        "role": "user",
+    }
+    lines = [{"id": f"m{number}", **row, "text": text, **more} for number, text in enumerate(texts)]
     return "".join(json.dumps(line) + "\n" for line in lines)

@@ -35,8 +35,7 @@ def make_world(folder: Path) -> World:
 
 
 def root(place: Place) -> Path:
-    assert place.user
-    return Path(place.user.root)
+    return Path(place.store("user").root)
 
 
 def put(place: Place, name: str, text: str) -> Path:
@@ -48,8 +47,7 @@ def put(place: Place, name: str, text: str) -> Path:
 
 def say(place: Place, session: str, *texts: str) -> None:
     """Write messages of a session, as reading its transcript does."""
-    assert place.user
-    log = recall.RecallLog(place.user, "claude", Identity(session, ""))
+    log = recall.RecallLog(place.store("user"), "claude", Identity(session, ""))
     state = log.load_state() or ReadState()
     said = [
         Message(f"{session}-{text}", session, "claude", "/work", "", f"2026-05-03T10:{at:02}", "user", text)
@@ -62,11 +60,11 @@ def say(place: Place, session: str, *texts: str) -> None:
 
 def memory(place: Place) -> dict[str, str]:
     """Return all that is synced, by name."""
-    assert place.user
-    names, left_out = remote_store.list_files(place.user, sessions=True)
+    names, left_out = remote_store.list_files(place.store("user"), sessions=True)
     assert not left_out
     return {
-        name: Path(remote_store.get_path(place.user, name)).read_text() for name in sorted(names)
+        name: Path(remote_store.get_path(place.store("user"), name)).read_text()
+        for name in sorted(names)
     }
 
 

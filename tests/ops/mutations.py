@@ -29,29 +29,19 @@ SAMPLES = (
 )
 _MARKS = (b"<<<<<<< HEAD\n", b"=======\n", b">>>>>>> theirs\n")
 _ODD = (
-    b"\0",
-    b"\xef\xbb\xbf",
-    b"\t",
-    b"\r",
-    b"\x1b[31m",
-    b"\x07",
-    b"\x85",
-    b"\xed\xa0\x80",
-    b"\xff",
-    b"\xc3",
-    b"\xe2\x80\xa8",
-    b"\x0b",
-    b"\n",
-    b"'",
-    b'"',
-    b"{",
-    b"[",
-    b"&a ",
-    b"*a",
-    b"%",
-    b"? ",
-    b"- ",
-    b": ",
+    *b"' \" { [ *a %".split(),
+    *(
+        b"\0",
+        b"\xef\xbb\xbf",
+        b"\t",
+        b"\r",
+        b"\x1b[31m",
+        b"\x07",
+        b"\x85",
+        b"\xed\xa0\x80",
+        b"\xff",
+    ),
+    *(b"\xc3", b"\xe2\x80\xa8", b"\x0b", b"\n", b"&a ", b"? ", b"- ", b": "),
 )
 _BOMB = b"".join(
     b"a%d: &a%d [%s]\n" % (n, n, b",".join([b"*a%d" % (n - 1)] * 9)) for n in range(1, 9)
@@ -195,19 +185,8 @@ def utf_16(data: bytes, chance: Random) -> bytes:
 
 
 MUTATIONS: Sequence[Mutation] = (
-    flip,
-    truncate,
-    insert,
-    double_a_line,
-    swap_lines,
-    drop_a_line,
-    add_an_entry,
-    fences,
-    conflict,
-    tabs,
-    line_ends,
-    long_line,
-    utf_16,
+    *(flip, truncate, insert, double_a_line, swap_lines, drop_a_line, add_an_entry, fences),
+    *(conflict, tabs, line_ends, long_line, utf_16),
 )
 
 

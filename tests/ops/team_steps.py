@@ -17,10 +17,8 @@ def share(place: Place, **request: object) -> verbs.SendOutcome:
 
 
 def send(place: Place) -> UploadReport:
-    assert place.user
-    return upload(place.user, place.home)
+    return upload(place.store("user"), place.home)
 
 
 def outbox(place: Place) -> TeamOutbox:
-    assert place.user
-    return TeamOutbox(place.user, membership.make_key(place.home.local))
+    return TeamOutbox(place.store("user"), membership.make_key(place.home.local))

@@ -22,8 +22,7 @@ ADDED = "a line that was added"
 
 def lay_out(place: Place, made: Sequence[tuple[str, bytes]]) -> dict[str, tuple[Path, str, bytes]]:
     """Write broken files as blocks; map each label to (path, how it was made, bytes)."""
-    assert place.project
-    folder = Path(place.project.root, "blocks")
+    folder = Path(place.home.root, "blocks")
     laid = {}
     for number, (how, data) in enumerate(made):
         path = folder / f"broken-{number}.md"
@@ -86,7 +85,7 @@ def check_fix(place: Place, home: str, laid: dict[str, tuple[Path, str, bytes]])
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 6))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 6))]
 )
 def test_broken_files_go_through_everything(place: Place, home: Path, seed: int) -> None:
     laid = lay_out(place, list(broken(60, seed)))

@@ -15,7 +15,6 @@ from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Message, Origin
 from memfs.importers import exporting, writers
 from memfs.importers.exporting import Exported, SecretsFound
-from memfs.importers.writers import basic_memory
 from memfs.ops import archive, init
 from memfs.store import archive as passages
 from memfs.store import blocks, recall, static, store_paths
@@ -79,16 +78,15 @@ def read_blocks(place: Place) -> dict[str, tuple[str, dict[str, object]]]:
 
 def read_passages(place: Place) -> list[tuple[str, list[tuple[str, object]]]]:
     """Return the text and the front matter of each passage."""
-    assert place.project
     found = []
-    for path in passages.sources(place.project):
+    for path in passages.sources(place.home):
         passage, keys = passages.read(path), blocks.front_matter(passages.read_head(path))
         assert passage
         found.append((passage.text, sorted({"tags": [], **keys}.items())))
     return sorted(found, key=str)
 
 
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_what_was_written_comes_back(
     tool: str, place: Place, block_file: WRITE, tmp_path: Path
 ) -> None:
@@ -106,7 +104,7 @@ def test_what_was_written_comes_back(
 
 KEYS = st.dictionaries(
     st.from_regex(r"[a-z][a-z_-]{2,9}", fullmatch=True).filter(
-        lambda key: key not in {*front_matter_lines.KNOWN, *basic_memory.KEYS, "memfs", "paged_out"}
+        lambda key: key not in {*front_matter_lines.KNOWN, *writers.NOTE_KEYS, "memfs", "paged_out"}
     ),
     st.sampled_from(
         ["Re: hello", "no", "1e3", "3.10", "a # b", "übersicht", "2026-05-01", '"quoted"', "[a"]
@@ -119,7 +117,7 @@ KEYS = st.dictionaries(
 )
 
 
-@examples(60)
+@examples(30)
 @given(
     keys=KEYS,
     pinned=st.booleans(),
@@ -127,14 +125,13 @@ KEYS = st.dictionaries(
     text=st.sampled_from(TEXTS),
     n=st.integers(1, 10),
 )
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_every_key_of_an_owner_comes_back(
     tool: str, place: Place, keys: dict[str, object], pinned: bool, read_only: bool, text: str,
     n: int, tmp_path_factory: pytest.TempPathFactory,
 ) -> None:  # fmt: skip
     folder = tmp_path_factory.mktemp("keys")
     here = make_empty_place(folder / "here")
-    assert here.project
     about = {
         "limit": 9000,
         "pinned": pinned,
@@ -142,9 +139,9 @@ def test_every_key_of_an_owner_comes_back(
         "priority": n,
         "tags": ["A b"],
     }
-    put(f"{here.project.root}/blocks/a/b.md", yaml_edit.write("", about | keys, "\n") + text + "\n")
+    put(f"{here.home.root}/blocks/a/b.md", yaml_edit.write("", about | keys, "\n") + text + "\n")
     dated = {"created_at": "2026-05-01T10:00:00Z", "importance": n, "tags": ["A b"], "source": "x"}
-    name = f"{here.project.root}/archive/2026-05/p.md"
+    name = f"{here.home.root}/archive/2026-05/p.md"
     put(name, yaml_edit.write("", dated | keys, "\n") + text + "\n")
     done = convert(here, tool, folder / RESULT.get(tool, "out"))
     assert isinstance(done, Exported)
@@ -158,15 +155,14 @@ def test_every_key_of_an_owner_comes_back(
 
 
 def test_keys_that_a_format_has_no_place_for_are_counted(place: Place, tmp_path: Path) -> None:
-    assert place.project
-    put(f"{place.project.root}/blocks/a.md", "---\ntype: reference\ntitle: A\nx: 1\n---\ntext\n")
+    put(f"{place.home.root}/blocks/a.md", "---\ntype: reference\ntitle: A\nx: 1\n---\ntext\n")
     for tool, number in (("basic-memory", 2), ("markdown", 0)):
         done = convert(place, tool, tmp_path / tool)
         assert isinstance(done, Exported)
         assert done.unplaced["keys"] == number
 
 
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_the_same_memory_gives_the_same_bytes_for_its_owner_alone(
     tool: str, place: Place, block_file: WRITE, tmp_path: Path
 ) -> None:
@@ -183,7 +179,7 @@ def test_the_same_memory_gives_the_same_bytes_for_its_owner_alone(
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_a_secret_is_named_and_nothing_is_written(
     tool: str, place: Place, block_file: WRITE, tmp_path: Path
 ) -> None:
@@ -197,14 +193,12 @@ def test_a_secret_is_named_and_nothing_is_written(
 
 
 def test_facts_and_static_entries_are_texts(place: Place, tmp_path: Path) -> None:
-    assert place.project
-    static.write_entry(place.project, "http/limits", "five", "reference", ("http",))
+    static.write_entry(place.home, "http/limits", "five", "reference", ("http",))
     fact = {"id": "f", "statement": "Port is\n7741", "confidence": 0.9, "category": "config"}
     gone = {**fact, "id": "g", "statement": "Port is 1", "status": "superseded"}
-    lines = "".join(
-        json.dumps({**each, "at": "2026-05-01T00:00:00Z"}) + "\n" for each in (fact, gone)
-    )
-    put(f"{place.project.root}/facts/2026-05.jsonl", lines)
+    dated = ({**each, "at": "2026-05-01T00:00:00Z"} for each in (fact, gone))
+    lines = "".join(json.dumps(each) + "\n" for each in dated)
+    put(f"{place.home.root}/facts/2026-05.jsonl", lines)
     convert(place, "server-memory", tmp_path / "m.jsonl")
     found = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()]
     texts = [each["observations"] for each in found if each["entityType"] == "memory passage"]
@@ -212,7 +206,7 @@ def test_facts_and_static_entries_are_texts(place: Place, tmp_path: Path) -> Non
     assert "tags: static, reference, http" in texts[0]
 
 
-@pytest.mark.parametrize("tool", writers.NAMES)
+@pytest.mark.parametrize("tool", writers.EXPORTERS)
 def test_sessions_go_where_there_is_a_place_for_them(
     tool: str, place: Place, tmp_path: Path
 ) -> None:

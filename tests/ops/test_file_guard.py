@@ -75,8 +75,7 @@ def test_what_is_wrong_is_said_with_the_way_to_mend_it(
     )
     broken = block_file("broken", "---\nlimit: [\n---\ntext\n")
     assert "mend the front matter between the --- lines" in after(repo, broken)
-    assert place.project
-    root = Path(place.project.root)
+    root = Path(place.home.root)
     (root / "blocks/notes.txt").write_text("text\n")
     assert "only files that end with .md are memory blocks" in after(
         repo, root / "blocks/notes.txt"
@@ -135,11 +134,10 @@ def test_other_files_are_none_of_our_business(place: Place, repo: Path, path: st
 
 
 def test_a_store_that_is_not_trusted_is_left_alone(
-    place: Place, repo: Path, block_file: BlockFile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    repo: Path, block_file: BlockFile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = block_file("notes", "x\n")
     monkeypatch.setenv("MEMFS_HOME", str(tmp_path / "somebody"))
-    assert place.project
     assert find(event(repo, path)) == []
 
 
@@ -174,9 +172,8 @@ def test_the_name_of_a_file_is_a_part_of_our_line(
     place: Place, repo: Path, block_file: BlockFile
 ) -> None:
     path = block_file(f"{ODD}/system-reminder> x", "---\nread_only: true\n---\nhello\n")
-    assert place.project
-    local = Path(place.project.root, "local", ODD, "system-reminder>.json")
-    passage = Path(place.project.root, "archive", "2026-05", ODD, "system-reminder>.md")
+    local = Path(place.home.root, "local", ODD, "system-reminder>.json")
+    passage = Path(place.home.root, "archive", "2026-05", ODD, "system-reminder>.md")
     passage.parent.mkdir(parents=True)
     passage.write_text("ghp_" + "a1B2c3D4e5F6" * 3 + "\n")
     told = [before(repo, path).refusal, before(repo, local).refusal, after(repo, passage)]

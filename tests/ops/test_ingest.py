@@ -64,7 +64,6 @@ def other(place: Place, tmp_path: Path, home: Path) -> Store:
     init.run(str(folder), str(home))
     found = store_paths.find(str(folder))
     assert found
-    assert place.project
     return found
 
 
@@ -89,9 +88,7 @@ def test_each_session_goes_into_the_store_of_its_project(
     assert said(place.user) == {"d": ["of a folder that is gone"], "e": ["of the home folder"]}
     assert (done.total.files, done.total.sessions, done.total.messages) == (5, 5, 5)
     counts = {given.store.root: given.tally.messages for given in done.stores}
-    assert place.project
-    assert place.user
-    assert counts == {place.project.root: 2, other.root: 1, place.user.root: 2}
+    assert counts == {place.home.root: 2, other.root: 1, place.store("user").root: 2}
     assert (done.left, done.total.skipped) == ([], None)
 
 
@@ -105,9 +102,8 @@ def test_what_is_of_no_project_is_found_in_no_project(
     def found(where: Place) -> list[str]:
         assert index_sources.sync(where, embed=False) is not None
         engine = index_sources.open_engine(where.home, where.home.index, None)
-        return [
-            hit.id for hit in engine.search("marmalade", mode="text", limit=9, only=Filter()).hits
-        ]
+        hits = engine.search("marmalade", mode="text", limit=9, only=Filter()).hits
+        return [hit.id for hit in hits]
 
     assert found(place) == ["claude/a/u-a"]
     assert found(blocks.find_place(other.top)) == []
@@ -127,15 +123,13 @@ def test_a_second_run_adds_what_is_new(place: Place, held: Held, repo: Path, hom
 def test_linked_worktrees_share_the_store_also_those_below_it_that_are_gone(
     place: Place, linked: Place, held: Held, repo: Path, home: Path
 ) -> None:
-    assert linked.project
-    held(linked.project.top, "a", "in the linked one")
+    held(linked.home.top, "a", "in the linked one")
     held(repo / ".claude/worktrees/fix", "b", "in one that is gone")
     held(repo, "c", "in the main one")
     (given,) = everything(home).stores
-    assert place.project
-    assert given.store.root == place.project.root
+    assert given.store.root == place.home.root
     assert sorted(said(place.project)) == ["a", "b", "c"]
-    assert not os.path.exists(linked.project.index)
+    assert not os.path.exists(linked.home.index)
 
 
 def test_subagents_go_where_their_session_goes(
@@ -261,12 +255,11 @@ def test_a_damaged_store_and_a_locked_one_do_not_stop_the_others(
     (broken / ".agent-memory/local").mkdir(parents=True)
     (broken / ".agent-memory/local/journal.jsonl").touch()
     held(broken, "c", "three")
-    assert place.project
     monkeypatch.setattr(lock, "WAIT", 0.1)
-    with lock.hold_lock(place.project, name="ingest.lock"):
+    with lock.hold_lock(place.home, name="ingest.lock"):
         done = everything(home)
     problems = {given.store.root: given.problem for given in done.stores}
-    assert "is locked by" in problems.pop(place.project.root)
+    assert "is locked by" in problems.pop(place.home.root)
     assert problems == {other.root: ""}
     (left,) = done.left
     assert "is missing or damaged" in left.reason
@@ -347,8 +340,7 @@ def test_a_session_that_names_no_folder_is_its_users(place: Place, home: Path) -
     tally = ingest.run(place, planned, lambda *_: lambda _: None)
     assert (tally.unplaced, tally.skipped) == ([str(path)], None)
     assert recall.sources(place.home) == []
-    assert place.user
-    assert len(recall.sources(place.user)) == 1
+    assert len(recall.sources(place.store("user"))) == 1
     again = ingest.run(place, planned, lambda *_: lambda _: None)
     assert again.messages == 0
 
@@ -375,10 +367,8 @@ def test_files_that_are_no_transcripts_are_skipped_with_the_reason(
     (folder / "journal.jsonl").write_text('{"what": "somebody else\'s"}\n')
     done = everything(home)
     skipped = {(os.path.basename(path), why) for path, why in done.total.skipped or []}
-    assert skipped == {
-        ("empty.jsonl", transcript_files.EMPTY),
-        ("journal.jsonl", transcript_files.UNKNOWN),
-    }
+    kinds = {"empty.jsonl": transcript_files.EMPTY, "journal.jsonl": transcript_files.UNKNOWN}
+    assert skipped == set(kinds.items())
     assert (done.total.files, done.total.messages) == (3, 1)
 
 

@@ -48,3 +48,37 @@ def test_a_call_of_another_tool_is_not_ours() -> None:
     settings: settings_merge.Json = {"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}}
     assert settings_merge.without_entries(settings, {"hooks": {"UserPromptSubmit": []}}) == settings
     assert not settings_merge.calls_tool(settings)
+
+
+@pytest.mark.parametrize("host", hosts.NAMES)
+def test_hooks_that_an_earlier_version_did_not_install_are_named(
+    place: Place, home: Path, host: str
+) -> None:
+    def list_warnings() -> list[str]:
+        found = [each for each in doctor.run(place, str(home)) if each.level == "warning"]
+        hint = f"write them anew: memfs install {host} --user"
+        return [each.text for each in found if each.hint == hint]
+
+    done = install.run(place, host, "user", str(home))
+    path = Path(done[0].path)
+    assert list_warnings() == []
+    install.run(place, host, "user", str(home), tools=False)
+    assert list_warnings() == []
+    if path.suffix == ".js":
+        path.write_text(path.read_text() + "// an older one\n")
+        assert list_warnings() == [f"{path}: the plugin is from another version of memfs"]
+    else:
+        settings = json.loads(path.read_text())
+        event, *_, last = settings["hooks"]
+        del settings["hooks"][last]
+        lacks = [last]
+        for name, groups in settings["hooks"].items():
+            if "|" in groups[0].get("matcher", ""):
+                groups[0]["matcher"], _, tool = groups[0]["matcher"].rpartition("|")
+                lacks.append(f"{name} ({tool})")
+        settings["hooks"][event].insert(0, {"matcher": "x", "hooks": [THEIRS]})
+        path.write_text(json.dumps(settings))
+        (told,) = list_warnings()
+        assert set(told.removeprefix(f"{path}: hooks are missing: ").split("; ")) == set(lacks)
+    install.run(place, host, "user", str(home))
+    assert list_warnings() == []

@@ -18,14 +18,10 @@ from memfs.hosts import settings
 from memfs.ops import doctor, init, install
 from memfs.store import blocks
 from memfs.store.blocks import Place
+from tests.ops.clones import git
 
 OWN = ".claude/settings.local.json"
 SHARED = ".claude/settings.json"
-
-
-def git(repo: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
-    return done.stdout.decode()
 
 
 def committable(repo: Path) -> list[str]:
@@ -34,7 +30,7 @@ def committable(repo: Path) -> list[str]:
     return [name for name in listed if not name.startswith(".agent-memory/")]
 
 
-def run(place: Place, host: str, scope: str = "", **options: Any) -> list[install.WiredHost]:
+def run(place: Place, host: str, scope: str = "", **options: Any) -> list[install.SettingsEdit]:
     home = str(Path.home())
     return install.run(
         place, host, scope or install.select_scope(place, host, home), home, **options
@@ -175,10 +171,9 @@ def test_settings_that_git_ignores_name_this_python(place: Place, repo: Path) ->
 
 
 def test_a_linked_worktree_keeps_its_own_settings_out_too(linked: Place, repo: Path) -> None:
-    assert linked.project
-    init.run(linked.project.top, str(Path.home()))
+    init.run(linked.home.top, str(Path.home()))
     run(linked, "claude")
-    assert committable(Path(linked.project.top)) == []
+    assert committable(Path(linked.home.top)) == []
     assert (repo / ".git/info/exclude").read_text().endswith(f"\n/{OWN}\n")
 
 
@@ -186,8 +181,7 @@ def test_a_linked_worktree_keeps_its_own_settings_out_too(linked: Place, repo: P
 def test_where_an_earlier_version_wrote_the_server_of_a_worktree_it_goes(
     linked: Place, repo: Path, home: Path, remove: bool
 ) -> None:
-    assert linked.project
-    top = linked.project.top
+    top = linked.home.top
     init.run(top, str(home))
     run(linked, "claude")
     account = home / ".claude.json"
@@ -203,7 +197,7 @@ def test_where_an_earlier_version_wrote_the_server_of_a_worktree_it_goes(
     assert remove or settings.list_server_files(hosts.get("claude"), str(home), top, outside.read)
 
 
-def test_a_project_below_the_top_keeps_its_own_settings_out(repo: Path, home: Path) -> None:
+def test_a_project_below_the_top_keeps_its_own_settings_out(repo: Path) -> None:
     below = repo / "a [b] * c"
     below.mkdir()
     (below / ".agent-memory").mkdir()
@@ -263,9 +257,9 @@ def test_own_settings_move_to_all_projects_within_one_file(place: Place, home: P
 
 def test_without_consent_nothing_is_written(place: Place, repo: Path, old: Path) -> None:
     before = old.read_text()
-    shown: list[install.WiredHost] = []
+    shown: list[install.SettingsEdit] = []
 
-    def refuse(planned: list[install.WiredHost]) -> bool:
+    def refuse(planned: list[install.SettingsEdit]) -> bool:
         shown.extend(planned)
         return False
 

@@ -71,6 +71,9 @@ def test_a_folder_of_the_repository_is_not_taken_for_memfs(
     run(repo, "pull", "-q", "--no-rebase", "--no-edit", clones[1].project.top, "main")
     assert not (repo / "taken").exists()
     assert blocks.get(clones[0], "system_rules").value == MERGED
+    assert show.run(clones[0], "system_rules").version == 4
+    ops = [entry.op for entry in history.log(clones[0], "system_rules")]
+    assert [op for op in ops if op != "commit"][:2] == ["adopt", "append"]
     git.set_driver(str(repo), git.get_driver(str(repo)).replace(" -P", ""))
     [found] = [f for f in doctor.run(clones[0], "") if "folder named memfs" in f.text]
     assert (found.level, found.hint) == ("error", "register it anew: memfs init")
@@ -110,8 +113,7 @@ def test_edits_of_different_lines_merge_without_a_driver(place: Place, tmp_path:
 
 def test_a_diff_is_the_edit_alone(place: Place, repo: Path) -> None:
     """Whatever edits a block, also one of an earlier version once its keys are gone."""
-    assert place.project
-    path = Path(place.project.root, "blocks/notes.md")
+    path = Path(place.home.root, "blocks/notes.md")
     path.write_text("---\ndescription: x\nversion: 7\nupdated_at: 2026-01-01T00:00:00Z\n---\n- a\n")
     assert show.run(place, "notes").version == 7
     change(place, Append("notes", "- b"))
@@ -119,13 +121,11 @@ def test_a_diff_is_the_edit_alone(place: Place, repo: Path) -> None:
     commit(repo)
     change(place, Append("notes", "- c"))
     shown = run(repo, "diff", "-U0", "--", str(path)).stdout.decode().splitlines()
-    assert [line for line in shown if line[:1] in "+-" and line[:3] not in ("+++", "---")] == [
-        "+- c"
-    ]
+    changed = [line for line in shown if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    assert changed == ["+- c"]
     assert show.run(place, "notes").version == 9
-    assert [
-        each.version for each in status.run(place, "").blocks if each.block.label == "notes"
-    ] == [9]
+    found = [each for each in status.run(place, "").blocks if each.block.label == "notes"]
+    assert [each.version for each in found] == [9]
     refused = edit.run(place, [Append("notes", "- d")], Origin(), [8])
     assert isinstance(refused, Rejected)
     assert "it is at version 9, not 8" in refused.message
@@ -151,29 +151,15 @@ def test_a_pull_request_merges_without_a_driver(
     assert text.endswith("\n".join(["- theirs", *LINES[1:7], "- ours"]) + "\n")
 
 
-def test_git_merges_with_the_driver(clones: tuple[Place, Place], repo: Path) -> None:
-    ours, theirs = clones
-    assert theirs.project
-    merged = run(repo, "pull", "-q", "--no-rebase", "--no-edit", theirs.project.top, "main")
-    assert merged.returncode == 0, merged.stdout + merged.stderr
-    block = blocks.get(ours, "system_rules")
-    assert block.value == MERGED
-    assert show.run(ours, "system_rules").version == 4
-    ops = [entry.op for entry in history.log(ours, "system_rules")]
-    assert [op for op in ops if op != "commit"][:2] == ["adopt", "append"]
-
-
 def test_doctor_mends_what_git_left_without_it(clones: tuple[Place, Place], repo: Path) -> None:
     ours, theirs = clones
     run(repo, "config", "--unset", "merge.memfs.driver")
-    assert theirs.project
-    assert run(repo, "pull", "-q", "--no-rebase", theirs.project.top, "main").returncode == 1
+    assert run(repo, "pull", "-q", "--no-rebase", theirs.home.top, "main").returncode == 1
     text = blocks.get(ours, "system_rules").raw
     assert "<<<<<<<" in text
     assert "- theirs" in text
     findings = doctor.run(ours, os.environ["HOME"])
-    assert ours.project
-    path = f"{ours.project.root}/blocks/system_rules.md"
+    path = f"{ours.home.root}/blocks/system_rules.md"
     line = text.split("\n").index("<<<<<<< HEAD") + 1
     assert f"{path}:{line}: merge conflict markers" in {f.text for f in findings}
     assert "git does not merge blocks with memfs in this clone" in {f.text for f in findings}

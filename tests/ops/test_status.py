@@ -16,6 +16,7 @@ from memfs.store.blocks import Place
 from tests.cli.conftest import Run
 from tests.cli.conftest import memfs as memfs  # noqa: PLC0414 - a fixture
 from tests.hook.calls import call, start
+from tests.ops.clones import commit
 
 
 def load_states(place: Place, label: str) -> tuple[str, str, int]:
@@ -40,9 +41,8 @@ def test_outside_git_a_block_is_dirty_until_its_text_is_recorded(place: Place, m
 
 
 def test_a_block_that_no_journal_has_yet_is_clean(place: Place) -> None:
-    assert place.user
     text = "---\ndescription: Cities\n---\nTurku\n"
-    Path(place.user.root, "blocks/cities.md").write_text(text)
+    Path(place.store("user").root, "blocks/cities.md").write_text(text)
     assert load_states(place, "cities") == ("clean", "populated", 1)
 
 
@@ -68,10 +68,9 @@ def test_a_store_in_git_is_compared_with_the_commit(place: Place, repo: Path) ->
 
 
 def test_a_user_store_in_git_is_compared_with_its_commit(place: Place) -> None:
-    assert place.user
-    subprocess.run(["git", "init", "-q", place.user.root], check=True)
+    subprocess.run(["git", "init", "-q", place.store("user").root], check=True)
     assert load_states(place, "human")[0] == "dirty"
-    commit(Path(place.user.root))
+    commit(Path(place.store("user").root))
     assert load_states(place, "human")[0] == "clean"
     edit.run(place, [Append("human", "Likes tea.")], Origin("agent"))
     assert load_states(place, "human")[0] == "dirty"
@@ -87,8 +86,3 @@ def test_a_project_outside_git_has_states(
     edit_by_hand(blocks.find_place(str(folder)), "persona", "Calm.\n")
     found = {s["label"]: s["sync"] for s in json.loads(memfs("status", "--json").out)["blocks"]}
     assert found == {"persona": "dirty", "system_rules": "clean", "human": "clean"}
-
-
-def commit(repo: Path) -> None:
-    for command in (["add", "-A"], ["commit", "-qm", "memory"]):
-        subprocess.run(["git", "-C", str(repo), *command], check=True, capture_output=True)

@@ -48,7 +48,7 @@ def test_a_kill_at_any_point_costs_nothing(tmp_path: Path) -> None:
 
     calls = len(kill(world.two, world.remote, Fault(AFTER, 10**6)).calls)
     assert calls > 30
-    every = 1 if os.environ.get("MEMFS_TEST_EXAMPLES") == "all" else 9
+    every = 1 if os.environ.get("MEMFS_TEST_EXAMPLES") == "all" else 16
     for at in range(1, calls + 1, every):
         kind = (BEFORE, HALF, AFTER)[at % 3]
         shutil.rmtree(tmp_path / "world")
@@ -129,10 +129,10 @@ class Game:
             st.integers(0, 8),
             st.integers(1, 80),
         ),
-        max_size=25,
+        max_size=20,
     )
 )
-@examples(45)
+@examples(24)
 def test_in_any_order_and_with_kills_no_line_is_lost(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:

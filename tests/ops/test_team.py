@@ -25,8 +25,7 @@ TALK = (("user", "which port?"), ("assistant", "7741."), ("user", "thanks"))
 
 
 def rules(place: Place) -> SharingRules:
-    assert place.user
-    found = membership.load_project(place.user, place.home.local)
+    found = membership.load_project(place.store("user"), place.home.local)
     assert found
     return found.rules
 
@@ -75,9 +74,8 @@ def test_joining_again_keeps_the_rules_and_another_project_is_refused(
 
 
 def test_joining_mends_what_is_damaged(joined: Place, server: SmallServer) -> None:
-    assert joined.user
     for folder in ("projects", "servers"):
-        (path,) = Path(joined.user.local, "team", folder).glob("*.json")
+        (path,) = Path(joined.store("user").local, "team", folder).glob("*.json")
         path.write_text("{")
     with pytest.raises(StoreError, match="is damaged"):
         verbs.push(joined)

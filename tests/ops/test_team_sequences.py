@@ -131,12 +131,11 @@ def test_whatever_happens_the_server_ends_with_what_is_shared(
 ) -> None:
     table = TeamTable()
     server.handle = table.answer
-    assert joined.user
     shutil.rmtree(f"{joined.home.local}/recall", ignore_errors=True)
     Path(joined.home.local, session_outcomes.FILE).unlink(missing_ok=True)
     for name in ("sent", "projects"):
-        shutil.rmtree(f"{joined.user.local}/team/{name}", ignore_errors=True)
-    Path(membership.get_patterns_path(joined.user)).unlink(missing_ok=True)
+        shutil.rmtree(f"{joined.store('user').local}/team/{name}", ignore_errors=True)
+    Path(membership.get_patterns_path(joined.store("user"))).unlink(missing_ok=True)
     verbs.join_project(joined, server.address, "mft_1", ME, project="shop")
     world = World(joined, table)
     for name, *words in steps:

@@ -59,11 +59,10 @@ def test_costs_are_told_by_day_until_today(place: Place, monkeypatch: pytest.Mon
 
 
 def test_hooks_have_their_times(place: Place) -> None:
-    assert place.project
-    Path(place.project.local).mkdir(exist_ok=True)
+    Path(place.home.local).mkdir(exist_ok=True)
     for milliseconds in range(1, 21):
-        sessions.note_run(place.project.local, "claude", "prompt", milliseconds)
-    runs = sessions.list_runs(place.project, "claude")
+        sessions.note_run(place.home.local, "claude", "prompt", milliseconds)
+    runs = sessions.list_runs(place.home, "claude")
     assert runs[-1][2] == 20.0
     (found,) = timeline.run(OpenStore(place)).hooks
     assert found.host == "claude"

@@ -11,7 +11,7 @@ import pytest
 from memfs.ops import brief
 from memfs.recall import gone_files, index_sources
 from memfs.recall.gone_files import GoneFiles
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.store import blocks, data_sources, standing_rules
 from memfs.store.blocks import Place
 from memfs.store.data_sources import DataSource
@@ -173,6 +173,11 @@ def test_a_session_is_told_once_of_its_blocks_and_rules(
     assert ask(gone) == ""
     assert ask(gone_files.load(shop), *lines) == ""  # of a later commit, say
     assert ask(None) == ""
+    asked_by = [f"s{number}" for number in range(1500)]
+    told = gone_files.load(shop)
+    assert told
+    assert [bool(told.list_outdated(each, texts, list)) for each in asked_by] == [True] * 1500
+    assert len(told._sessions) == 1000
 
 
 @pytest.mark.parametrize("name", ["a b.py", "x\n# Obey.py", "<system-reminder>.py"])

@@ -12,14 +12,13 @@ import pytest
 from memfs.core import records
 from memfs.core.records import Passage
 from memfs.hosts import markdown
-from memfs.importers import undo
-from memfs.importers.writers import basic_memory, contents
-from memfs.importers.writers.contents import MemoryContents
+from memfs.importers import undo, writers
+from memfs.importers.writers import MemoryContents
 from memfs.secrets import find_secrets
 from memfs.store import clock, commits, journal, store_paths
 from memfs.team import membership, protocol
+from tests.secrets.samples import UUID
 
-UUID = "3f9a1c7e-5b2d-4064-8f9a-1c7e5b2d8064"
 LOTS = random.Random(3)  # noqa: S311 - the same at every run
 
 
@@ -47,16 +46,12 @@ SSH = {
 @pytest.mark.parametrize(
     "text",
     [
-        "{key}",
-        "{kind} {key} bob@laptop",
-        "the key is {kind} {key}",
+        *("{key}", "{kind} {key} bob@laptop", "the key is {kind} {key}"),
         'command="/bin/true",no-pty {kind} {key} bob@laptop',
         "github.com,140.82.121.4 {kind} {key}\ngit.acme.dev {kind} {key}",
         "|1|F1E1KeoE/eEWhi10WpGv4OdiO6Y=|3988QV0VE8wmZL7suNrYQLITLCg= {kind} {key}",
-        'public_key = "{kind} {key}"',
-        "DEPLOY_KEY={kind} {key}",
-        "- name: deploy\n  key: {kind} {key}\n",
-        '{{"key": "{kind} {key} bob@laptop"}}',
+        *('public_key = "{kind} {key}"', "DEPLOY_KEY={kind} {key}"),
+        *("- name: deploy\n  key: {kind} {key}\n", '{{"key": "{kind} {key} bob@laptop"}}'),
     ],
 )
 def test_a_public_key_of_ssh_is_none(text: str, kind: str) -> None:
@@ -168,13 +163,8 @@ def test_a_uuid_whose_own_key_says_so_is_a_secret(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Password: {}",
-        "2. Enter password: {}",
-        "- **Password**: {}",
-        "| Password | {} |",
-        'password = "{}"',
-        "Kennwort: {}",
-        "enter the password {} and go on",
+        *("Password: {}", "2. Enter password: {}", "- **Password**: {}", "| Password | {} |"),
+        *('password = "{}"', "Kennwort: {}", "enter the password {} and go on"),
     ],
 )
 def test_a_value_that_is_called_wrong_opens_nothing(text: str, word: str) -> None:
@@ -194,7 +184,7 @@ TEXT = "the build takes four minutes\n"
 PASSAGE = Passage(clock.unique(), TEXT, "2026-05-03T10:00:00Z", 5, (), "")
 OURS = {
     "passage": PASSAGE.id,
-    "file of a passage": contents.make_name(PASSAGE),
+    "file of a passage": writers.make_name(PASSAGE),
     "import": undo.make_id(),
     "key of an import": undo.hash_text(TEXT),
     "block": journal.digest(TEXT),
@@ -204,7 +194,7 @@ OURS = {
     "message of a team": protocol.compute_id("claude", UUID, UUID, "", "user", TEXT),
     "origin of a project": protocol.hash_origin("https://git.acme.dev/shop.git"),
     "server of a team": membership.make_key("https://team.acme.dev"),
-    "mark of a chat": markdown.compile_marks([TEXT]),
+    "mark of a chat": markdown.hash_lines([TEXT]),
     "version of git": commits.blob_id(TEXT.encode(), 40),
     "session": UUID,
 }
@@ -214,15 +204,9 @@ OURS = {
 @pytest.mark.parametrize(
     "text",
     [
-        "{}",
-        "{}\n",
-        "see {} for that",
-        "the passage {} says so",
-        "id: {}",
-        "session {}",
+        *("{}", "{}\n", "see {} for that", "the passage {} says so", "id: {}", "session {}"),
         '{{"id": "{}", "marks": ["{}"], "digest": "{}", "path": "archive/2026-05/{}.md"}}',
-        "local/imports/{}.json",
-        "memfs archive show {}",
+        *("local/imports/{}.json", "memfs archive show {}"),
         "[2026-05-03, {}] the build takes four minutes",
     ],
 )
@@ -238,5 +222,5 @@ def test_the_names_of_exported_notes_are_none() -> None:
     for _ in range(400):
         title = " ".join(LOTS.choices(words, k=LOTS.randint(3, 9)))
         passage = Passage(clock.unique(), f"# {title}\n\n{TEXT}", "2026-05-03T10:00:00Z", 5, (), "")
-        for note in basic_memory.make_files(MemoryContents("x", (), (passage,), {})).values():
+        for note in writers.write_basic_memory(MemoryContents("x", (), (passage,), {})).values():
             assert find_secrets(note.decode()) == []

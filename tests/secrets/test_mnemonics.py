@@ -15,15 +15,9 @@ acid acoustic acquire across act action actor actress adapt add addict address a
 advance zebra zero zone zoo wolf woman wonder wood wool word work world worry worth wrap wreck
 """.split()
 ANNOUNCED = (
-    "seed phrase: {}",
-    'MNEMONIC="{}"',
-    "my recovery phrase is {}.",
-    "the 12 words are `{}`",
-    "bip39 {}",
-    "Wiederherstellungsphrase: {}",
-    "phrase de récupération : {}",
-    "frase semilla: {}",
-    "wallet words\n\n{}\n\nkeep them safe",
+    *("seed phrase: {}", 'MNEMONIC="{}"', "my recovery phrase is {}.", "the 12 words are `{}`"),
+    *("bip39 {}", "Wiederherstellungsphrase: {}", "phrase de récupération : {}"),
+    *("frase semilla: {}", "wallet words\n\n{}\n\nkeep them safe"),
 )
 
 

@@ -22,17 +22,19 @@ if TYPE_CHECKING:
 
 LETTERS = string.ascii_letters + string.digits
 AROUND = (
-    "{}",
-    "x {} y",
-    '"{}"',
-    "a/{}",
-    "\\n{}\\n",
-    "日本{}日本",
-    "x{}",
-    "{}x",
-    "{}{}",
-    "İ{}",
-    "🙂{}",
+    *(
+        "{}",
+        "x {} y",
+        '"{}"',
+        "a/{}",
+        "\\n{}\\n",
+        "日本{}日本",
+        "x{}",
+        "{}x",
+        "{}{}",
+        "İ{}",
+        "🙂{}",
+    ),
 )
 WORDS = (
     *("password", "token", "api_key", "passwd", "auth", "bearer", "contribsys", "okta", "Passwort"),
@@ -40,12 +42,7 @@ WORDS = (
     *("=", ":", ' = "', "='", " ", "\n", "://", "@", "(", '("a", "', " is ", "|", " -p", "-u a:"),
     *("pwd=", "user=a;", "&", "host=a ", " connect (", '"x-a: ', '"kty":', '"d":"', "sqlplus a/"),
     *(
-        " | sudo -s",
-        "\u017f",
-        "\u212a",
-        "[redacted:token]",
-        "*",
-        ":5432:a:a:",
+        *(" | sudo -s", "\u017f", "\u212a", "[redacted:token]", "*", ":5432:a:a:"),
         "-----BEGIN PRIVATE KEY-----",
     ),
 )
@@ -90,12 +87,7 @@ def check(text: str) -> None:
     everywhere = list(range(len(text)))
     every = TextFeatures(lower_text(text), dict.fromkeys(SIGNS, everywhere), [(0, len(text))])
     for rule in (
-        private_keys,
-        json_keys,
-        urls,
-        find_address_passwords,
-        find_arguments,
-        find_assignments,
+        *(private_keys, json_keys, urls, find_address_passwords, find_arguments, find_assignments),
         random_tokens,
     ):
         assert list(rule(text, scan_text(text))) == list(rule(text, every)), (rule, text)

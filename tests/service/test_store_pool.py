@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -58,26 +56,16 @@ def test_until_all_is_open_a_prompt_brings_what_its_words_find(place: Place) -> 
     assert [why.partition(" ")[0] for why in (*by_words.why, *hit.why)] == ["words:"] * 2
 
 
-def test_the_service_listens_before_it_loads_what_searches_by_meaning() -> None:
-    code = (
-        "import sys; from memfs.service import server; "
-        "print(*sorted({'numpy', 'usearch', 'tokenizers', 'watchdog', 'ruamel', 'hmac'} "
-        "& set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "\n"
-
-
 def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(place: Place) -> None:
     made = app.Service(lull=running.LONG, longest=2 * running.LONG)
     made.answer("status", [], b"")
     held = made.stores.for_place(place)
     time.sleep(0.2)
     assert held.is_stale()
-    assert not made.watched
+    assert not made._watch.watched
     made._asked = 0.0  # it is long ago
     running.until(lambda: not held.is_stale())
-    running.until(lambda: made.watched)
+    running.until(lambda: made._watch.watched)
     made.stop()
 
     made = app.Service(longest=0.1)
@@ -152,7 +140,7 @@ def test_what_was_said_while_nobody_looked_is_read_when_a_store_is_held(
     place: Place, repo: Path, home: Path
 ) -> None:
     """The service was killed right after a line came, and the session says no more."""
-    [folder, *_] = claude_transcript.list_folders(str(home), str(repo))
+    [folder, *_] = claude_transcript.READER.list_folders(str(home), str(repo))
     Path(folder).mkdir(parents=True)
     new, old = Path(folder, "new.jsonl"), Path(folder, "old.jsonl")
     for path in (new, old):

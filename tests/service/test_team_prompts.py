@@ -184,36 +184,30 @@ def test_what_leaves_has_no_secret_and_nothing_that_is_private_or_never_shared(
 
 
 @pytest.mark.parametrize(
-    ("where", "setting", "count"),
+    ("mine", "projects", "count"),
     [
-        ("user", "hooks: {team: off}", 0),
-        ("project", "hooks: {team: off}", 0),
-        ("project", "hooks: {recall: off}", 0),
-        ("project", "hooks: {team: auto}", 1),
+        ("{team: off}", "{}", 0),
+        ("{}", "{team: off}", 0),
+        ("{}", "{recall: off}", 0),
+        ("{}", "{team: auto}", 1),
+        (
+            "{team: off}",
+            "{team: auto}",
+            0,
+        ),  # a repository does not turn on what its user turned off
     ],
 )
 def test_it_can_be_turned_off(
-    joined: Place, repo: Path, theirs: Team, where: str, setting: str, count: int
+    joined: Place, repo: Path, theirs: Team, mine: str, projects: str, count: int
 ) -> None:
-    store = joined.store("user") if where == "user" else joined.home
-    Path(store.root, "config.yaml").write_text(f"memfs: 1\n{setting}\n")
+    for store, hooks in ((joined.store("user"), mine), (joined.home, projects)):
+        Path(store.root, "config.yaml").write_text(f"memfs: 1\nhooks: {hooks}\n")
     running.begin()
     hook(payload(repo, "SessionStart"))
     hook(payload(repo, "UserPromptSubmit", PROMPT))
     if count:
         until(lambda: theirs.prompts)
     assert len(theirs.prompts) == count
-
-
-def test_a_repository_does_not_turn_on_what_its_user_turned_off(
-    joined: Place, repo: Path, theirs: Team
-) -> None:
-    for store, value in ((joined.store("user"), "off"), (joined.home, "auto")):
-        Path(store.root, "config.yaml").write_text(f"memfs: 1\nhooks: {{team: {value}}}\n")
-    running.begin()
-    hook(payload(repo, "SessionStart"))
-    hook(payload(repo, "UserPromptSubmit", PROMPT))
-    assert theirs.prompts == []
 
 
 def test_a_project_that_was_left_is_not_asked_about(

@@ -72,7 +72,7 @@ def test_what_is_past_its_date_is_listed_the_oldest_first(dated: Place) -> None:
 
 def test_commands_show_it_and_nothing_is_hidden(dated: Place, memfs: Run) -> None:
     assert "4 past dates" in memfs("status").out
-    assert "passage a1: it is no date" in memfs("review").out
+    assert "passage a1: not a date" in memfs("review").out
     assert memfs("show", "system_rules").err == "! review after 2026-05-02 (past)\n"
     assert memfs("show", "persona").err == "! review after 2027-01-01\n"
     assert json.loads(memfs("show", "human", "--json").out)["expires_at"] == "2026-05-01T10:00:00Z"
@@ -85,6 +85,6 @@ def test_commands_show_it_and_nothing_is_hidden(dated: Place, memfs: Run) -> Non
     assert found.out.splitlines() == [
         ".agent-memory/blocks/system_rules.md:2 due date: review_after: 2026-05-02",
         ".agent-memory/archive/2026-05/a1.md:2 unreadable date: review_after: May",
-        "  it is no date; write it as 2026-12-31",
+        "  not a date; write it as 2026-12-31",
         ".agent-memory/facts/2026-04.jsonl f0 due date: expires_at: 2026-04-01",
     ]

@@ -13,7 +13,6 @@ from memfs.cli.edit_input import open_editor, text_of
 from memfs.cli.edit_output import format_remainder
 from memfs.cli.group import CommandGroup
 from memfs.cli.pager import paged
-from memfs.core.errors import UsageError
 from memfs.core.formats import format_day
 from memfs.ops import archive as op
 from memfs.ops.archive import StoredPassage
@@ -38,17 +37,8 @@ def command() -> None:
 @options.json_option
 def add(text: str, tag: tuple[str, ...], importance: int, user: bool, as_json: bool) -> None:
     """Store TEXT (`-` reads it from stdin). A text that exists already is not stored twice."""
-    place = options.place()
-    if not user:
-        options.confirm_own_store(place)
-    stored = op.run(
-        place,
-        text_of(text),
-        importance=importance,
-        tags=tag,
-        user=user,
-        origin=options.get_origin(),
-    )
+    place, origin = options.find_target(user=user), options.get_origin()
+    stored = op.run(place, text_of(text), importance=importance, tags=tag, user=user, origin=origin)
     if as_json:
         console.as_json({"id": stored.id, "path": stored.path, "duplicate": stored.duplicate})
     elif stored.duplicate:
@@ -132,12 +122,10 @@ def rm(id: str, yes: bool) -> None:
     place = options.place()
     found = op.find_passage(place, id)
     if not yes:
-        if not console.can_ask():
-            raise UsageError(
-                "removing a passage needs your confirmation", f"memfs archive rm {id} --yes"
-            )
-        console.data(found.passage.text)
-        click.confirm("Remove it?", abort=True, err=True)
+        if console.can_ask():
+            console.data(found.passage.text)
+        refusal, hint = "removing a passage needs your confirmation", f"memfs archive rm {id} --yes"
+        options.confirm("Remove it?", refusal, hint)
     done = op.remove_passage(place, found.passage.id, options.get_origin())
     console.print_done(f"removed {done.id}")
     format_remainder(done.note)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from memfs.cli import options
+from memfs.cli import console, options
 from memfs.cli.completion import LABEL
 from memfs.cli.edit_input import in_editor, read_patch, text_of
 from memfs.cli.edit_output import report
@@ -32,7 +34,9 @@ _KEYS = ("description", "limit", "pinned", "priority")
 @click.option("--append", metavar="TEXT", help="Add TEXT at the end, unless its section has it.")
 @click.option("--replace", nargs=2, metavar="OLD NEW", help="Replace OLD, which must occur once.")
 @click.option("--remove", metavar="TEXT", help="Remove TEXT, which must occur once.")
-@click.option("--insert", nargs=2, metavar="LINE TEXT", help="Insert TEXT after LINE (0: first).")
+@click.option(
+    "--insert", type=(int, str), metavar="LINE TEXT", help="Insert TEXT after LINE (0: first)."
+)
 @click.option("--set", "rethink", metavar="TEXT", help="Write the whole body.")
 @click.option("--all", "every", is_flag=True, help="With --replace, --remove: every occurrence.")
 @block_options
@@ -41,7 +45,7 @@ _KEYS = ("description", "limit", "pinned", "priority")
 @options.reason_option
 @options.session_option
 def edit_command(
-    label: str, patch: str | None, expect: int | None, reason: str, session: str, **values: object
+    label: str, patch: str | None, expect: int | None, reason: str, session: str, **values: Any
 ) -> None:
     """Edit a block; with no operation, in your editor.
 
@@ -66,37 +70,26 @@ def edit_command(
         in_editor(place, label, who)
 
 
-def _build_edits(label: str, values: dict[str, object]) -> list[Edit]:
-    every = bool(values["every"])
+def _build_edits(label: str, values: dict[str, Any]) -> list[Edit]:
     edits: list[Edit] = []
     if values["append"] is not None:
-        edits.append(Append(label, text_of(str(values["append"]))))
-    pair = values["replace"]
-    if isinstance(pair, tuple):
-        edits.append(Replace(label, text_of(pair[0]), text_of(pair[1]), every))
+        edits.append(Append(label, text_of(values["append"])))
+    if values["replace"]:
+        old, new = map(text_of, values["replace"])
+        edits.append(Replace(label, old, new, values["every"]))
     if values["remove"] is not None:
-        edits.append(Remove(label, text_of(str(values["remove"])), every))
-    pair = values["insert"]
-    if isinstance(pair, tuple):
-        edits.append(Insert(label, _parse_line(pair[0]), text_of(pair[1])))
+        edits.append(Remove(label, text_of(values["remove"]), values["every"]))
+    if values["insert"]:
+        line, text = values["insert"]
+        edits.append(Insert(label, line, text_of(text)))
     if values["rethink"] is not None:
-        edits.append(Rethink(label, text_of(str(values["rethink"]))))
+        edits.append(Rethink(label, text_of(values["rethink"])))
     if len(edits) > 1:
         raise click.UsageError("one operation at a time; --patch takes several, in order")
     changes = {key: values[key] for key in _KEYS if values[key] is not None}
-    tags = values["tags"]
-    if isinstance(tags, tuple) and tags:
-        changes["tags"] = list(tags)
-    if changes:
-        edits.append(Describe(label, changes))
-    return edits
-
-
-def _parse_line(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError as error:
-        raise click.UsageError(f"{text!r} is not a line number") from error
+    if values["tags"]:
+        changes["tags"] = list(values["tags"])
+    return [*edits, Describe(label, changes)] if changes else edits
 
 
 @click.command("create")
@@ -104,33 +97,17 @@ def _parse_line(text: str) -> int:
 @click.argument("value", default="")
 @block_options
 @options.reason_option
-def create_command(
-    label: str,
-    value: str,
-    description: str | None,
-    limit: int | None,
-    pinned: bool | None,
-    tags: tuple[str, ...],
-    priority: int | None,
-    reason: str,
-) -> None:
+def create_command(label: str, value: str, reason: str, **keys: Any) -> None:
     """Make a new block. VALUE is its first text (`-` reads it from stdin).
 
     The description explains the block's purpose to the assistant.
     LABEL may name a tier: user:human.
     """
-    place = options.place()
-    if labels.parse(label)[0] is None:
-        options.confirm_own_store(place)
-    create = Create(
-        label,
-        description or "",
-        text_of(value),
-        limit or 0,
-        pinned is not False,
-        tags,
-        priority or 0,
-    )
+    tier, name = labels.parse(label)
+    place = options.find_target(user=tier is not None)
+    _tell_label(label, name)
+    given = {key: each for key, each in keys.items() if each is not None}
+    create = Create(label, value=text_of(value), **given)
     report(edit.run(place, [create], options.get_origin(reason)))
 
 
@@ -150,4 +127,10 @@ def delete_command(label: str, reason: str, session: str) -> None:
 @options.reason_option
 def rename_command(label: str, new: str, reason: str) -> None:
     """Give a block another label, in the same tier."""
+    _tell_label(new, labels.parse(new)[1])
     report(edit.run(options.place(), [Rename(label, new)], options.get_origin(reason)))
+
+
+def _tell_label(typed: str, label: str) -> None:
+    if typed.rpartition(":")[2] != label:
+        console.talk(f"! the label is {label}: labels have small letters, and _ for a space")

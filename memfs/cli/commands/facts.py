@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 import click
 
@@ -40,9 +41,12 @@ def command(called: click.Context) -> None:
 
 @command.command("list")
 @click.argument("pattern", required=False, default="")
-@click.option("--entity", multiple=True, metavar="NAME", help="With this name; may be repeated.")
+@click.option(
+    "--entity", "entities", multiple=True, metavar="NAME", help="With this name; may be repeated."
+)
 @click.option(
     "--category",
+    "categories",
     multiple=True,
     type=click.Choice(CATEGORIES),
     metavar="NAME",
@@ -51,11 +55,13 @@ def command(called: click.Context) -> None:
 @click.option("--since", default="", metavar="DATE", help="Said on or after: 2026-05-03, 2026-05.")
 @click.option("--until", default="", metavar="DATE", help="Said on or before.")
 @click.option(
-    "--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="At least so sure."
-)
+    "--min-confidence", "confidence", type=click.FloatRange(0, 1), default=0.0,
+    help="At least so sure.",
+)  # fmt: skip
 @click.option(
-    "--status", multiple=True, type=click.Choice(STATUSES), help="Facts of this status only."
-)
+    "--status", "statuses", multiple=True, type=click.Choice(STATUSES),
+    help="Facts of this status only.",
+)  # fmt: skip
 @click.option(
     "--sources", is_flag=True, help="Show the rule or model that found each fact, and its message."
 )
@@ -66,34 +72,10 @@ def command(called: click.Context) -> None:
 @click.option("--summary", is_flag=True, help="The current facts, by category.")
 @options.json_option
 @paged
-def list_(
-    pattern: str,
-    entity: tuple[str, ...],
-    category: tuple[str, ...],
-    since: str,
-    until: str,
-    min_confidence: float,
-    status: tuple[str, ...],
-    sources: bool,
-    related: str,
-    depth: int,
-    summary: bool,
-    as_json: bool,
-) -> None:
+def list_(pattern: str, sources: bool, summary: bool, as_json: bool, **conditions: Any) -> None:
     """List facts, the newest last. PATTERN is a regular expression over them."""
     place = options.place()
-    found = op.select_facts(
-        place,
-        pattern,
-        entities=entity,
-        categories=category,
-        since=since,
-        until=until,
-        confidence=min_confidence,
-        statuses=status,
-        related=related,
-        depth=depth,
-    )
+    found = op.select_facts(place, pattern, **conditions)
     if as_json and summary:
         grouped = fact_store.group_by_category(found)
         console.as_json({name: [asdict(fact) for fact in some] for name, some in grouped.items()})
@@ -114,24 +96,7 @@ def list_(
 )
 def extract_command(by_model: bool | None) -> None:
     """Find facts in new sessions."""
-    _extract(options.place(), by_model)
-
-
-@command.command("accept")
-@click.argument("id", type=_FACT)
-def accept(id: str) -> None:
-    """Accept the fact with an id that begins with ID."""
-    _decide(id, ACCEPTED)
-
-
-@command.command("reject")
-@click.argument("id", type=_FACT)
-def reject(id: str) -> None:
-    """Reject a wrong fact: it is not extracted again."""
-    _decide(id, REJECTED)
-
-
-def _extract(place: Place, by_model: bool | None) -> None:
+    place = options.place()
     with stoppable_stages(lambda: "no fact was written; run it again") as stage:
         agent = (parts.load if by_model else parts.find)("agent.extract")
         if agent:
@@ -151,6 +116,20 @@ def _extract(place: Place, by_model: bool | None) -> None:
         console.talk(f"{len(done.facts) - _NEW:,} more: memfs facts")
     if done.facts and op.list_offers(place):
         console.talk("to put some into a block: memfs review")
+
+
+@command.command("accept")
+@click.argument("id", type=_FACT)
+def accept(id: str) -> None:
+    """Accept the fact with an id that begins with ID."""
+    _decide(id, ACCEPTED)
+
+
+@command.command("reject")
+@click.argument("id", type=_FACT)
+def reject(id: str) -> None:
+    """Reject a wrong fact: it is not extracted again."""
+    _decide(id, REJECTED)
 
 
 def _decide(ident: str, status: str) -> None:

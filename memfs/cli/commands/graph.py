@@ -43,14 +43,7 @@ _ID = 8  # characters of a session's id in a list
 @options.json_option
 @paged
 def command(
-    name: str,
-    svg: str | None,
-    text: str,
-    patterns: bool,
-    node: str,
-    depth: int,
-    count: int,
-    as_json: bool,
+    name: str, svg: str, text: str, patterns: bool, node: str, depth: int, count: int, as_json: bool
 ) -> None:
     """Show the course of past sessions: requests, actions and outcomes.
 

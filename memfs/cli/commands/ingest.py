@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import asdict
 
 import click
 
 from memfs.cli import console, options
+from memfs.cli.layout import shorten_path
 from memfs.cli.progress import stoppable_stages
 from memfs.core import label as labels
 from memfs.core.errors import UsageError
@@ -51,9 +51,7 @@ def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bo
     if everything:
         _ingest_all(as_json)
         return
-    place = options.place()
-    if not dry_run:
-        options.confirm_own_store(place)
+    place = options.find_target(user=dry_run)
     planned = op.plan(place, list(paths), options.home())
     if dry_run:
         _print_plans({place.home.root: planned.paths}, as_json)
@@ -67,7 +65,7 @@ def command(paths: tuple[str, ...], everything: bool, dry_run: bool, as_json: bo
     if tally.commits:
         console.print_done(f"{format_count(tally.commits, 'commit')} of this project")
     if not tally.files and not tally.messages:
-        where = "in these folders" if paths else f"of {_shorten_path(place.home.top)}"
+        where = "in these folders" if paths else f"of {shorten_path(place.home.top)}"
         console.talk(f"There are no transcripts {where}.")
         if not paths:
             console.talk("To read those of all projects: memfs ingest --all")
@@ -108,7 +106,7 @@ def _ingest_all(as_json: bool) -> None:
     for each in done.stores:
         own = " (of folders without a store)" if each.store.tier == labels.USER else ""
         folder = each.store.root if own else each.store.top
-        console.talk(f"  {_shorten_path(folder)}: {_format_counts(each.tally)}{own}")
+        console.talk(f"  {shorten_path(folder)}: {_format_counts(each.tally)}{own}")
         if each.problem:
             console.error(f"not all of it: {each.problem}", each.hint)
     _print_unrouted(done.left)
@@ -123,7 +121,7 @@ def _print_plans(plans: dict[str, list[str]], as_json: bool) -> None:
     for top, paths in plans.items():
         if paths:
             count = format_count(len(paths), "file")
-            console.talk(f"{_shorten_path(top)}: what is new of {count} would be read")
+            console.talk(f"{shorten_path(top)}: what is new of {count} would be read")
         _print_paths(paths)
     if not any(plans.values()):
         console.talk("There are no transcripts.")
@@ -169,15 +167,9 @@ def _print_skipped(tally: Tally) -> None:
 
 def _print_paths(paths: list[str]) -> None:
     for path in paths[:_MAX_NAMED]:
-        console.talk(f"    {_shorten_path(path)}")
+        console.talk(f"    {shorten_path(path)}")
     if paths[_MAX_NAMED:]:
         console.talk(f"    … and {len(paths) - _MAX_NAMED:,} more; --json names all")
-
-
-def _shorten_path(path: str) -> str:
-    """Write a path with `~` for the home folder."""
-    home = options.home()
-    return "~" + path[len(home) :] if path == home or path.startswith(home + os.sep) else path
 
 
 def _build_record(tally: Tally) -> dict[str, object]:

@@ -23,14 +23,19 @@ from memfs.store.blocks import Place
 @click.option("--local", is_flag=True, help="In the project, in settings that are not committed.")
 @click.option("--user", is_flag=True, help="For all your projects, in your home folder's settings.")
 @click.option("--project", is_flag=True, help="For everyone on the project, in settings to commit.")
-@click.option("--no-mcp", is_flag=True, help="Add hooks only, without the tools (MCP server).")
+@click.option(
+    "--no-mcp", "tools", flag_value=False, default=True,
+    help="Add hooks only, without the tools (MCP server).",
+)  # fmt: skip
 @click.option("--plugin", is_flag=True, help="Install the plugin instead of writing settings.")
 @click.option(
     "--trust",
     is_flag=True,
     help="Trust the memfs hooks, so that they run without a question (Codex).",
 )
-@click.option("--status-line", is_flag=True, help="Also add a line on the screen (Claude Code).")
+@click.option(
+    "--status-line", "line", is_flag=True, help="Also add a line on the screen (Claude Code)."
+)
 @click.option(
     "--own-memory",
     "memory",
@@ -41,15 +46,13 @@ from memfs.store.blocks import Place
 @click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def install_command(
     host: tuple[str, ...],
-    local: bool,
-    user: bool,
-    project: bool,
-    no_mcp: bool,
+    tools: bool,
     plugin: bool,
     trust: bool,
-    status_line: bool,
+    line: bool,
     memory: str | None,
     dry_run: bool,
+    **flags: bool,
 ) -> None:
     """Wire assistants to the memory: add hooks and tools to their settings.
 
@@ -61,8 +64,8 @@ def install_command(
     Claude Code also has a memory of its own. At a terminal memfs asks what to do with it;
     --own-memory answers that.
     """
-    scope = parse_scope(local=local, user=user, project=project)
-    if plugin and (scope or no_mcp or status_line or memory or dry_run):
+    scope = _parse_scope(flags)
+    if plugin and (scope or not tools or line or memory or dry_run):
         raise click.UsageError("--plugin writes no settings: it takes no other option")
     found = host or tuple(init.list_assistants(options.home()))
     if not found and dry_run:
@@ -73,37 +76,26 @@ def install_command(
     place = options.place(untrusted=True)
     for name in found:
         if plugin:
-            for line in install.plugin(place, name, options.home()):
-                console.print_done(f"{hosts.get(name).TITLE}: {line}")
-            obtain_trust(place, name, unasked=trust)
+            for step in install.plugin(place, name, options.home()):
+                console.print_done(f"{hosts.get(name).TITLE}: {step}")
+            _obtain_trust(place, name, unasked=trust)
         elif dry_run:
             target = scope or install.select_scope(place, name, options.home())
             planned = install.run(
-                place,
-                name,
-                target,
-                options.home(),
-                dry_run=True,
-                tools=not no_mcp,
-                line=status_line,
-                memory=memory or "",
-                move=bool(scope),
-            )
-            print_plan(planned)
+                place, name, target, options.home(), dry_run=True, tools=tools, line=line,
+                memory=memory or "", move=bool(scope),
+            )  # fmt: skip
+            _print_plan(planned)
         else:
-            tools = not no_mcp
-            wire_host(
-                place, name, scope, tools=tools, line=status_line, memory=memory, unasked=trust
-            )
+            wire_host(place, name, scope, tools=tools, line=line, memory=memory, unasked=trust)
     if not dry_run and not options.tell_untrusted(place):
         console.talk(
             "Start a new session now. memfs status shows its cost, memfs last what it was given."
         )
 
 
-def parse_scope(*, local: bool, user: bool, project: bool) -> str | None:
+def _parse_scope(flags: dict[str, bool]) -> str | None:
     """Return the scope that one of three options names, None for none of them."""
-    flags = {"local": local, "user": user, "project": project}
     chosen = [name for name, given in flags.items() if given]
     if len(chosen) > 1:
         raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} exclude each other")
@@ -132,27 +124,20 @@ def wire_host(
     if memory is None:
         memory = _ask_memory(own, target) if own and asked else ""
     wired = install.run(
-        place,
-        host,
-        target,
-        options.home(),
-        tools=tools,
-        line=line,
-        move=bool(scope),
-        memory=memory,
-        agree=_confirm_tracking,
-    )
+        place, host, target, options.home(), tools=tools, line=line, move=bool(scope),
+        memory=memory, agree=_confirm_tracking,
+    )  # fmt: skip
     if not wired:
         console.talk("nothing was written")
         return
-    print_wiring(wired)
+    _print_wiring(wired)
     if target == "user" and not scope:
         console.talk(
             f"  That is for all your projects; memfs uninstall {host} --user takes it out."
         )
     if asked and (own := _find_memory(place, host)):
         console.talk(f"  {_describe_memory(own)}")
-    obtain_trust(place, host, unasked=unasked)
+    _obtain_trust(place, host, unasked=unasked)
 
 
 def _find_memory(place: Place, host: str) -> own_memory.OwnMemory | None:
@@ -166,17 +151,11 @@ def _ask_memory(own: own_memory.OwnMemory, scope: str) -> str:
     if not console.can_ask() or options.get_origin().actor == "agent" or scope == "project":
         return "keep"
     console.talk(f"Claude Code has a memory of its own, beside this one: {own.path}")
-    choices = ["keep", "off", *(["store"] if scope == "local" else [])]
-    return str(
-        click.prompt(
-            "Keep it, switch it off, or have it in the store?"
-            if scope == "local"
-            else "Keep it, or switch it off?",
-            type=click.Choice(choices),
-            default="keep",
-            err=True,
-        )
-    )
+    question, choices = "Keep it, or switch it off?", ["keep", "off"]
+    if scope == "local":
+        question = "Keep it, switch it off, or have it in the store?"
+        choices.append("store")
+    return str(click.prompt(question, type=click.Choice(choices), default="keep", err=True))
 
 
 def _describe_memory(own: own_memory.OwnMemory) -> str:
@@ -189,7 +168,7 @@ def _describe_memory(own: own_memory.OwnMemory) -> str:
     return f"It keeps its own memory in {own.path}, as blocks. {earlier}"
 
 
-def _confirm_tracking(planned: list[install.WiredHost]) -> bool:
+def _confirm_tracking(planned: list[install.SettingsEdit]) -> bool:
     """Say what a commit would take in; return whether a person at a terminal agrees, if any."""
     found = [each for each in planned if each.tracking]
     for each in found:
@@ -199,7 +178,7 @@ def _confirm_tracking(planned: list[install.WiredHost]) -> bool:
     return click.confirm("Write that?", default=True)
 
 
-def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
+def _obtain_trust(place: Place, host: str, *, unasked: bool) -> None:
     """Have a host trust our hooks, if it needs that: with `unasked`, or if a person confirms."""
     if not install.needs_trust(host):
         return
@@ -220,14 +199,12 @@ def obtain_trust(place: Place, host: str, *, unasked: bool = False) -> None:
         console.talk(f"  {title} runs them once you trust them: {where}.")
 
 
-def print_wiring(wired: list[install.WiredHost]) -> None:
-    """Print the outcome for each settings file."""
+def _print_wiring(wired: list[install.SettingsEdit]) -> None:
     for each in wired:
         console.print_done(f"{hosts.get(each.host).TITLE}: {each.path} {each.outcome}")
 
 
-def print_plan(planned: list[install.WiredHost]) -> None:
-    """Print the planned outcome for each settings file, and the diffs."""
+def _print_plan(planned: list[install.SettingsEdit]) -> None:
     for each in planned:
         layout.print_diff(each.diff)
         why = f"; it is {each.tracking}" if each.tracking else ""
@@ -248,14 +225,7 @@ def print_plan(planned: list[install.WiredHost]) -> None:
 @options.yes_option("With --everything: do not ask.")
 @click.option("--dry-run", is_flag=True, help="Show the changes, and write nothing.")
 def uninstall_command(
-    host: tuple[str, ...],
-    local: bool,
-    user: bool,
-    project: bool,
-    everything: bool,
-    memory: bool,
-    yes: bool,
-    dry_run: bool,
+    host: tuple[str, ...], everything: bool, memory: bool, yes: bool, dry_run: bool, **flags: bool
 ) -> None:
     """Remove the memfs hooks and tools from this project's settings. The memory itself stays.
 
@@ -265,7 +235,7 @@ def uninstall_command(
     hooks, merge driver, service and search indexes. It lists them first. The memory (your own
     store and the project's) goes only with --memory, or if you confirm it. Committed files stay.
     """
-    scope = parse_scope(local=local, user=user, project=project)
+    scope = _parse_scope(flags)
     if everything and (host or scope):
         raise click.UsageError("--everything takes no assistant, and no --local, --user, --project")
     if (memory or yes) and not everything:
@@ -284,7 +254,7 @@ def uninstall_command(
             )
             out = [found for found in wired if found.outcome != "unchanged"]
             changed += len(out)
-            (print_plan if dry_run else print_wiring)(out)
+            (_print_plan if dry_run else _print_wiring)(out)
     if not changed:
         console.print_done("memfs is not installed there")
     for name in names:
@@ -296,14 +266,14 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
     assistant = caller.find_assistant()
     if memory and assistant and not dry_run:
         raise RejectedError(
-            f"an assistant cannot remove what is remembered (this is the shell of {assistant})",
+            f"an assistant cannot remove memory (this is the shell of {assistant})",
             "run it in a terminal of your own",
         )
     planned = removal_plan.plan(options.place(untrusted=True), options.home())
-    _list_names("These would be removed:", [each.name for each in planned.wiring])
+    _list_names("To be removed:", [each.name for each in planned.wiring])
     remembered = [each.name for each in planned.memory]
-    _list_names("These hold what is remembered, and go only with --memory:", remembered)
-    _list_names("These stay:", planned.left)
+    _list_names("Memory, removed only with --memory:", remembered)
+    _list_names("Not removed:", planned.left)
     if not dry_run and planned.wiring + planned.memory:
         if not yes:
             if not console.can_ask():
@@ -311,7 +281,7 @@ def _remove_everything(*, memory: bool, yes: bool, dry_run: bool) -> None:
             if planned.wiring:
                 click.confirm("Remove them?", abort=True, err=True)
             memory = bool(planned.memory and not assistant) and click.confirm(
-                "Remove what is remembered, too? It cannot be brought back.", err=True
+                "Remove the memory, too? It cannot be restored.", err=True
             )
         for step in planned.wiring + (planned.memory if memory else []):
             step.run()

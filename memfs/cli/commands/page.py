@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from memfs.cli import console, layout, options
@@ -36,24 +38,22 @@ def command() -> None:
 @click.option(
     "--free",
     type=click.IntRange(1, 100),
-    default=None,
     metavar="PERCENT",
     help="Free this share of the block's limit, the least useful parts first.",
 )
 @click.option("--all", "everything", is_flag=True, help="Move everything except headings and code.")
-@click.option("--dry-run", is_flag=True, help="Only show the parts, and where they go.")
+@click.option("--dry-run", "dry", is_flag=True, help="Only show the parts, and where they go.")
 @options.reason_option
 @options.session_option
 @options.json_option
 def page_out_command(
     label: str,
-    task: str,
     free: int | None,
     everything: bool,
-    dry_run: bool,
     reason: str,
     session: str,
     as_json: bool,
+    **how: Any,
 ) -> None:
     """Move parts that the current task does not need out of a block.
 
@@ -62,15 +62,8 @@ def page_out_command(
     shortened in the block. Passing notes are dropped. memfs page in LABEL brings all of it back,
     memfs undo takes the last step back.
     """
-    share = 1e9 if everything else (free or 0) / 100
-    done = op.page_out(
-        options.place(session),
-        label,
-        options.get_origin(reason, session),
-        task=task,
-        free=share,
-        dry=dry_run,
-    )
+    place, origin = options.place(session), options.get_origin(reason, session)
+    done = op.page_out(place, label, origin, free=1e9 if everything else (free or 0) / 100, **how)
     if as_json:
         console.as_json(_build_record(done))
         return
@@ -78,18 +71,12 @@ def page_out_command(
         console.talk(f"every part of '{done.label}' is about the task; the block stays as it is")
         return
     rows = [("RELEVANCE", "WORTH", "", "PART")]
-    rows += [
-        (
-            f"{each.relevance:.2f}",
-            f"{each.worth:.2f}",
-            _FATES[each.fate],
-            " ".join(each.part.text.split())[:_SHOWN],
-        )
-        for each in done.gone
-    ]
+    for each in done.gone:
+        text = " ".join(each.part.text.split())[:_SHOWN]
+        rows.append((f"{each.relevance:.2f}", f"{each.worth:.2f}", _FATES[each.fate], text))
     console.echo(layout.table(rows, right=(0, 1)))
     parts = format_count(len(done.gone), "part")
-    if dry_run:
+    if how["dry"]:
         console.talk(f"{parts} of '{done.label}' would be moved; no file was written")
         return
     console.print_done(f"{parts} paged out of '{done.label}'; back: memfs page in {done.label}")
@@ -116,18 +103,8 @@ def page_in_command(label: str, reason: str, session: str) -> None:
 
 
 def _build_record(done: PagedOut) -> dict[str, object]:
-    return {
-        "label": done.label,
-        "passages": list(done.passages),
-        "parts": [
-            {
-                "text": each.part.text,
-                "fate": each.fate,
-                "relevance": each.relevance,
-                "worth": each.worth,
-                "importance": each.importance,
-                "tokens": each.tokens,
-            }
-            for each in done.gone
-        ],
-    }
+    keys = ("fate", "relevance", "worth", "importance", "tokens")
+    parts = [
+        {"text": each.part.text, **{key: getattr(each, key) for key in keys}} for each in done.gone
+    ]
+    return {"label": done.label, "passages": list(done.passages), "parts": parts}

@@ -45,16 +45,18 @@ _STOPPED = "the index so far is saved; run the search again to continue"
 )
 @click.option(
     "--role",
+    "roles",
     multiple=True,
     type=click.Choice(["user", "assistant", "tool"]),
     help="Only words of the user, the assistant or a tool.",
 )
 @click.option(
-    "--speaker", multiple=True, metavar="NAME", help="Only words of this agent or person."
-)
-@click.option("--session", multiple=True, metavar="ID", help="Only this session.")
-@options.host_option(multiple=True)
-@click.option("-t", "--tag", multiple=True, help="Only texts with all of these tags.")
+    "--speaker", "speakers", multiple=True, metavar="NAME",
+    help="Only words of this agent or person.",
+)  # fmt: skip
+@click.option("--session", "sessions", multiple=True, metavar="ID", help="Only this session.")
+@options.host_option("hosts", multiple=True)
+@click.option("-t", "--tag", "tags", multiple=True, help="Only texts with all of these tags.")
 @click.option("--since", metavar="DATE", help="2026-05-03, yesterday, 7d: from that day on.")
 @click.option("--until", metavar="DATE", help="Up to the end of that day.")
 @click.option(
@@ -87,11 +89,6 @@ _STOPPED = "the index so far is saved; run the search again to continue"
 def command(
     query: tuple[str, ...],
     places: tuple[str, ...],
-    role: tuple[str, ...],
-    speaker: tuple[str, ...],
-    session: tuple[str, ...],
-    host: tuple[str, ...],
-    tag: tuple[str, ...],
     since: str | None,
     until: str | None,
     mode: Mode | None,
@@ -103,20 +100,17 @@ def command(
     full: bool,
     opened: int | None,
     as_json: bool,
+    **only: tuple[str, ...],
 ) -> None:
     """Search past sessions, the archive, blocks, facts, static entries, sources and commits."""
     from memfs.ops import search as op  # which --help needs not
     from memfs.search.request import Filter  # likewise
 
-    only = Filter(
+    wanted = Filter(
         kinds=tuple(KINDS[name] for name in places),
-        roles=role,
-        speakers=speaker,
-        hosts=host,
-        sessions=session,
-        tags=tag,
         since=op.parse_day(since, end=False) if since else None,
         until=op.parse_day(until, end=True) if until else None,
+        **only,  # type: ignore[arg-type]  # by the names of its fields
     )
     if team and whole:
         raise UsageError("--team finds hits, not whole sessions", "leave --sessions out")
@@ -124,8 +118,8 @@ def command(
     place = options.place()
     count = count or config.load(place).get_page_size(_MOST)
     page = -(-opened // count) if opened else page
-    request = op.build_request(text, mode, only, count, page)
-    with stoppable_stages(lambda: _STOPPED) as stage:
+    request = op.build_request(text, mode, wanted, count, page)
+    with stoppable_stages(lambda: _STOPPED, reads=True) as stage:
 
         def open_store() -> OpenStore:
             from memfs.recall.open_store import OpenStore  # where no service answers
@@ -135,7 +129,7 @@ def command(
         if team:
             store = open_store()
             search = partial(parts.load("team.seam").search, store, text, nearest=nearest)
-            shown = search(mode=mode, only=only, limit=count, page=page)
+            shown = search(mode=mode, only=wanted, limit=count, page=page)
             note = store.note
         else:
             answer = op.find(place, "sessions" if whole else "hits", request, open_store)
@@ -171,6 +165,8 @@ def _report_nothing(place: Place, places: tuple[str, ...], page: int, pages: str
         console.talk(f"no commits are read: {unread}")
     elif places == ("sources",) and not data_sources.list_sources(place):
         console.talk("there is no data source here; memfs source add NAME PATH makes one")
+    elif place.project is None:
+        console.talk("no hits in your own store; there is no project store here (memfs init)")
     else:
         console.talk("no hits")
 
@@ -180,7 +176,10 @@ def _print_page(
 ) -> None:
     """Print hits from number `first` on, and at a terminal which of how many these are."""
     for number, each in enumerate(found, first):
-        _show(number, each, query, full=full)
+        if isinstance(each, Hit):
+            _show_hit(number, each, query, full=full)
+        else:
+            _show_session(number, each, query, full=full)
     last = first + len(found) - 1
     more = f"; more with --page {page + 1}" if last < total else ""
     if sys.stdout.isatty():
@@ -227,24 +226,14 @@ def _open_file(place: Place, hit: Hit) -> None:
 
 
 def _show_session(number: int, found: SessionHit, query: str, *, full: bool) -> None:
-    parts = (found.host, format_day(found.at), f"session {found.session}", _format_turns(found))
+    turns = f"{format_count(found.turns, 'turn')} about it"
+    parts = (found.host, format_day(found.at), f"session {found.session}", turns)
     head = flatten_text("  ".join(part for part in parts if part))
     _print_head(number, head)
     for hit in found.hits:
         said = layout.wrap(f"{hit.who}: {hit.text if full else hit.snippet}", 5)
         console.echo(layout.highlight(said, query))
     _print_aside("; ".join(found.hits[0].why))
-
-
-def _format_turns(found: SessionHit) -> str:
-    return f"{format_count(found.turns, 'turn')} about it"
-
-
-def _show(number: int, found: Hit | SessionHit, query: str, *, full: bool) -> None:
-    if isinstance(found, Hit):
-        _show_hit(number, found, query, full=full)
-    else:
-        _show_session(number, found, query, full=full)
 
 
 def _show_hit(number: int, hit: Hit, query: str, *, full: bool) -> None:

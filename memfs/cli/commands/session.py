@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise, takewhile
 from typing import Any
@@ -30,49 +30,23 @@ def command() -> None:
     """List, show, star, rename, rate and forget recorded sessions."""
 
 
-def _filter_options(function: Callable[..., object]) -> Callable[..., object]:
-    """Add the conditions that sessions have to meet."""
-    for option in reversed(
-        (
-            click.option("--text", default="", metavar="TEXT", help="In its title or a message."),
-            click.option("--since", metavar="DATE", help="Ended on or after: 2026-05-03, 7d."),
-            click.option("--until", metavar="DATE", help="Ended on or before."),
-            options.host_option(multiple=False),
-            click.option("--project", default="", metavar="TEXT", help="In its project's path."),
-            click.option("--outcome", type=click.Choice(["worked", "failed"]), help="Your rating."),
-        )
-    ):
-        function = option(function)
-    return function
+_filter_options = options.add_options(
+    click.option("--text", default="", metavar="TEXT", help="In its title or a message."),
+    click.option("--since", metavar="DATE", help="Ended on or after: 2026-05-03, 7d."),
+    click.option("--until", metavar="DATE", help="Ended on or before."),
+    options.host_option(),
+    click.option("--project", default="", metavar="TEXT", help="In its project's path."),
+    click.option("--outcome", type=click.Choice(["worked", "failed"]), help="Your rating."),
+)
 
 
-def _make_filter(
-    text: str,
-    since: str | None,
-    until: str | None,
-    host: str | None,
-    project: str,
-    outcome: str | None,
-    *,
-    starred: bool = False,
-) -> SessionFilter:
-    return SessionFilter(
-        text,
-        _parse_day(since, end=False),
-        _parse_day(until, end=True),
-        host or "",
-        project,
-        outcome or "",
-        starred,
-    )
+def _make_filter(**given: Any) -> SessionFilter:
+    for name in ("since", "until"):
+        if given[name]:
+            from memfs.ops import search  # with the service's client
 
-
-def _parse_day(text: str | None, *, end: bool) -> int | None:
-    if not text:
-        return None
-    from memfs.ops import search  # with the service's client
-
-    return search.parse_day(text, end=end)
+            given[name] = search.parse_day(given[name], end=name == "until")
+    return SessionFilter(**{name: value for name, value in given.items() if value})
 
 
 @command.command("list")
@@ -227,9 +201,8 @@ def _confirm_forgetting(found: Sequence[RecordedSession]) -> None:
     if len(found) > _NAMED:
         console.talk(f"  and {len(found) - _NAMED:,} more: memfs session list, with the same words")
     console.talk("This cannot be undone. The assistants' own transcripts stay.")
-    if not console.can_ask():
-        raise UsageError("forgetting needs your confirmation", "add --yes")
-    click.confirm("Forget them?" if len(found) > 1 else "Forget it?", abort=True, err=True)
+    question = "Forget them?" if len(found) > 1 else "Forget it?"
+    options.confirm(question, "forgetting needs your confirmation", "add --yes")
 
 
 @command.command("outcome")

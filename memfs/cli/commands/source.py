@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from memfs.cli import console, layout, options
@@ -32,8 +34,12 @@ def command() -> None:
 @command.command("add")
 @click.argument("name")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
-@click.option("--glob", multiple=True, metavar="GLOB", help="Only files that match: '*.md'.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="No files that match: 'drafts/'.")
+@click.option(
+    "--glob", "globs", multiple=True, metavar="GLOB", help="Only files that match: '*.md'."
+)
+@click.option(
+    "--exclude", "excludes", multiple=True, metavar="GLOB", help="No files that match: 'drafts/'."
+)
 @options.number_option(
     "--chunk-size", help=f"Characters of a chunk ({settings.DEFAULT_CHUNK_SIZE})."
 )
@@ -44,38 +50,16 @@ def command() -> None:
 )
 @click.option("--user", is_flag=True, help="Into your own configuration, for all projects.")
 @options.json_option
-def add(
-    name: str,
-    paths: tuple[str, ...],
-    glob: tuple[str, ...],
-    exclude: tuple[str, ...],
-    chunk_size: int | None,
-    overlap: int | None,
-    user: bool,
-    as_json: bool,
-) -> None:
+def add(name: str, paths: tuple[str, ...], user: bool, as_json: bool, **given: Any) -> None:
     """Include PATHs in searches, under a NAME. They are indexed, not copied.
 
     The source goes into the project's configuration, which others share, so PATHs must be in the
     project. With --user they can be anywhere. Files that .gitignore or .memfsignore name are left
     out, and so are hidden, binary and large files, and files with a secret.
     """
-    place = options.place()
-    if not user:
-        options.confirm_own_store(place)
+    place = options.find_target(user=user)
     with stoppable_stages(lambda: f"the source is there; {_GO_ON}") as stage:
-        done = op.add(
-            place,
-            name,
-            paths,
-            options.get_origin(),
-            stage,
-            globs=glob,
-            excludes=exclude,
-            chunk_size=chunk_size,
-            overlap=overlap,
-            user=user,
-        )
+        done = op.add(place, name, paths, options.get_origin(), stage, user=user, **given)
     if as_json:
         console.as_json({"name": done.name, "path": done.path, "index": _build_index(done.state)})
         return

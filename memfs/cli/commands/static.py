@@ -31,9 +31,7 @@ def command() -> None:
 @click.option("--user", is_flag=True, help="Store it in your own store, not the project's.")
 def add(key: str, text: str, category: str, tag: tuple[str, ...], user: bool) -> None:
     """Store TEXT (`-` reads it from stdin) as KEY. An existing key is refused."""
-    place = options.place()
-    if not user:
-        options.confirm_own_store(place)
+    place = options.find_target(user=user)
     made = op.put(place, key, text_of(text), category=category, tags=tag, user=user)
     console.print_done(f"stored '{made.entry.key}' in the {made.tier}'s store")
 
@@ -54,16 +52,10 @@ def list_(category: str, tag: tuple[str, ...], query: str, as_json: bool) -> Non
         console.talk("no entries; memfs static add KEY TEXT stores one")
         return
     rows = [("KEY", "TIER", "CATEGORY", "TAGS", "SIZE")]
-    rows += [
-        (
-            each.entry.key,
-            each.tier,
-            each.entry.category or "-",
-            " ".join(each.entry.tags) or "-",
-            f"{len(each.entry.text):,}",
-        )
-        for each in listed
-    ]
+    for each in listed:
+        entry = each.entry
+        category, tags = entry.category or "-", " ".join(entry.tags) or "-"
+        rows.append((entry.key, each.tier, category, tags, f"{len(entry.text):,}"))
     console.echo(layout.table(rows, right=(4,)))
 
 

@@ -121,15 +121,17 @@ def _sync_user(
         console.talk(f"! left out: {name}: {why}")
     if len(left_out) > _NAMED:
         console.talk(f"! and {len(left_out) - _NAMED} others: --json has them")
-    would = "would be " if dry_run else ""
+    sent = [name for name in found.sent if name not in found.deleted_there]
+    received = [name for name in found.received if name not in found.deleted_here]
     parts = [
-        f"{would}{verb}: {_count_files(names)}"
+        f"{'would be ' if dry_run else ''}{verb}: {_count_files(names)}"
         for verb, names in (
-            ("sent", found.sent), ("received", found.received), ("merged", found.merged),
+            ("sent", sent), ("received", received), ("merged", found.merged),
+            ("deleted in the remote", found.deleted_there), ("deleted here", found.deleted_here),
         )
         if names
     ]  # fmt: skip
-    console.print_done("; ".join(parts) or f"in step with {found.remote}")
+    console.print_done("; ".join(parts) or f"up to date with {found.remote}")
 
 
 def _count_files(names: list[str]) -> str:

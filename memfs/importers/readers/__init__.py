@@ -1,9 +1,8 @@
-"""Other tools' memory: a module for each tool, or an object in one (see `items.Importer`)."""
+"""Other tools' memory: an `Importer` for each tool."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import cast
 
 from memfs.core.errors import UsageError
 from memfs.importers.readers.items import Importer
@@ -11,22 +10,22 @@ from memfs.importers.readers.items import Importer
 # In the order in which a file is shown to them: the most particular first.
 NAMES = {
     "claude-mem": "row_tools.CLAUDE_MEM",
-    "server-memory": "server_memory",
-    "chatgpt": "chatgpt",
-    "claude-ai": "claude_ai",
+    "server-memory": "server_memory.SERVER_MEMORY",
+    "chatgpt": "chat_exports.CHATGPT",
+    "claude-ai": "chat_exports.CLAUDE_AI",
     "cline": "task_folders.CLINE",
     "roo": "task_folders.ROO",
     "kilo": "task_folders.KILO",
-    "cursor-ide": "cursor_ide",
-    "mem0": "mem0",
-    "letta": "letta",
-    "letta-code": "letta_code",
+    "cursor-ide": "cursor_ide.CURSOR_IDE",
+    "mem0": "mem0.MEM0",
+    "letta": "letta_tools.LETTA",
+    "letta-code": "letta_tools.LETTA_CODE",
     "mycelicmemory": "row_tools.MYCELICMEMORY",
     "mcp-memory-service": "row_tools.MCP_MEMORY_SERVICE",
     "engram": "row_tools.ENGRAM",
-    "opencode-memory": "opencode_memory",
-    "basic-memory": "basic_memory",
-    "memory-folder": "memory_folder",  # the last one: it is a folder that no other one takes
+    "opencode-memory": "note_tools.OPENCODE_MEMORY",
+    "basic-memory": "note_tools.BASIC_MEMORY",
+    "memory-folder": "note_tools.MEMORY_FOLDER",  # the last one: a folder that no other one takes
 }
 
 
@@ -35,8 +34,8 @@ def get(name: str) -> Importer:
     if name not in NAMES:
         raise UsageError(f"unknown tool '{name}'", f"known tools: {', '.join(NAMES)}")
     module, _, attribute = NAMES[name].partition(".")
-    found = import_module(f"{__name__}.{module}")
-    return cast("Importer", getattr(found, attribute) if attribute else found)
+    found: Importer = getattr(import_module(f"{__name__}.{module}"), attribute)
+    return found
 
 
 def recognise(path: str) -> Importer | None:

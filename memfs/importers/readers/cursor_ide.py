@@ -23,10 +23,10 @@ from memfs.importers.readers.field_values import (
     parse_list,
     parse_object,
 )
-from memfs.importers.readers.items import AnyItem, ToolSession, UnreadItem
+from memfs.importers.readers.items import AnyItem, Importer, ToolSession, UnreadItem
 from memfs.importers.readers.row_tools import has_tables
 
-NAME = "cursor-ide"
+_HOST = "cursor-ide"
 _FILE = "state.vscdb"
 _ROWS, _ITEMS = "cursorDiskKV", "ItemTable"
 _COMPOSER, _BUBBLE = "composerData:", "bubbleId:"
@@ -35,16 +35,15 @@ _ROLES = {1: "user", 2: "assistant", "user": "user", "ai": "assistant"}
 _TEXTS = ("text", "rawText", "content", "message")
 
 
-def find(home: str, environment: Mapping[str, str]) -> list[str]:
-    """List the database of each Cursor."""
+def _find(home: str, environment: Mapping[str, str]) -> list[str]:
     found = [
         f"{folder}/globalStorage/{_FILE}"
         for folder in task_folders.list_user_folders(home, environment)
     ]
-    return [path for path in found if sniff(path)]
+    return [path for path in found if _sniff(path)]
 
 
-def sniff(path: str) -> bool:
+def _sniff(path: str) -> bool:
     """Tell whether a path is its database, or the folder `User` or `globalStorage`."""
     path = _locate(path)
     return database.is_database(path) and has_tables(path, {_ROWS: set()})
@@ -55,7 +54,7 @@ def _locate(path: str) -> str:
     return next((each for each in inside if os.path.isfile(each)), path)
 
 
-def read(path: str) -> Iterator[AnyItem]:
+def _read(path: str) -> Iterator[AnyItem]:
     """Yield a session for each composer, and for each chat of the time before these."""
     path = _locate(path)
     workspaces = _Workspaces(os.path.dirname(os.path.dirname(os.path.abspath(path))))
@@ -132,7 +131,6 @@ def _read_composer(base: Database, ident: str, workspaces: _Workspaces) -> Itera
     folder = workspaces.find_folder(ident, composer)
     side = bool(get_object(composer, "subagentInfo"))
     messages: list[Message] = []
-    unread = 0
     for place, header in enumerate(_list_turns(composer)):
         name = text_of(header.get("bubbleId"))
         bubble = header
@@ -140,11 +138,9 @@ def _read_composer(base: Database, ident: str, workspaces: _Workspaces) -> Itera
             try:
                 bubble = _read_value(base, _ROWS, f"{_BUBBLE}{ident}:{name}") or header
             except OSError:
-                unread += 1
+                yield UnreadItem(f"session {ident}", "a turn is damaged, or too large")
         folder = folder or _find_folder(bubble)
         messages += _make_messages(bubble, Identity(ident, ""), name or f"@{place}", at)
-    if unread:
-        yield UnreadItem(f"session {ident}", "a turn is damaged, or too large", unread)
     if messages and ident:
         found = tuple(each._replace(project=folder, side=side) for each in messages)
         yield ToolSession(ident, "session", found, folder, recorded_by="cursor")
@@ -171,14 +167,14 @@ def _make_messages(bubble: Fields, identity: Identity, name: str, at: str) -> It
             if (code := text_of(each.get("content")).strip("\n"))
         )
     if role and text:
-        yield identity.make_message(NAME, name, at, role, text)
+        yield identity.make_message(_HOST, name, at, role, text)
     tool = get_object(bubble, "toolFormerData")
     called = text_of(tool.get("name")) or "tool"
     given = arguments(tool.get("rawArgs") or tool.get("params"))
     if tool and given:
-        yield identity.make_message(NAME, f"{name}.tool", at, "tool", given, called)
+        yield identity.make_message(_HOST, f"{name}.tool", at, "tool", given, called)
     if result := cap(arguments(tool.get("result")).strip()):
-        yield identity.make_message(NAME, f"{name}.result", at, "tool", result, "result")
+        yield identity.make_message(_HOST, f"{name}.result", at, "tool", result, "result")
 
 
 def _find_folder(bubble: Fields) -> str:
@@ -191,3 +187,6 @@ def _read_value(base: Database, table: str, key: str) -> Fields:
     """Return the object in the row of a key; {} for none. Raises `OSError`."""
     rows = base.read_rows(table, ("value",), where=("key", key))
     return parse_object(next((row.values.get("value") for row in rows), None))
+
+
+CURSOR_IDE = Importer(_HOST, _sniff, _read, _find)

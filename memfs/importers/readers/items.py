@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from memfs.core.records import Message
 
@@ -75,22 +75,18 @@ class ToolSession:
     recorded_by: str = ""
 
 
-@dataclass(frozen=True)
-class UnreadItem:
-    """What could not be read: one thing, or `count` of them, and why."""
+class UnreadItem(NamedTuple):
+    """What could not be read, and why. The same is named once, with how often it was yielded."""
 
     ident: str
     why: str
-    count: int = 1
 
 
-@dataclass(frozen=True)
-class OmittedItem:
-    """`count` things that are no memory, or no longer: their tool's word for one, and why."""
+class OmittedItem(NamedTuple):
+    """What is no memory, or no longer: its tool's word for one, and why. They are counted."""
 
     noun: str
     why: str
-    count: int = 1
 
 
 ToolItem: TypeAlias = ToolText | ToolBlock | ToolSession
@@ -108,21 +104,18 @@ def group_sessions(
         yield ToolSession(name, noun, tuple(said), said[0].project, recorded_by=recorded_by)
 
 
-def find_nowhere(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - as every tool
-    """Return no paths, for a tool whose files are wherever their owner saved them."""
-    return []
+@dataclass(frozen=True)
+class Importer:
+    """Reads the memory of one tool. It never writes to it, and runs nothing that stands in it.
 
+    `name` is the word in `memfs import NAME`, and in the source of each passage. `sniff` tells by
+    its content whether a file or folder is this tool's, and never raises. `read` yields what is
+    remembered at a path; it raises `OSError`, and `StoreError` with a hint. `find` lists the paths
+    on this machine where the tool keeps its memory, those that exist, by home and environment; its
+    default is for a tool whose files are wherever their owner saved them.
+    """
 
-class Importer(Protocol):
-    """Reads the memory of one tool. It never writes to it, and runs nothing that stands in it."""
-
-    NAME: str  # the word in `memfs import NAME`, and in the source of each passage
-
-    def find(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """List the paths on this machine where the tool keeps its memory, those that exist."""
-
-    def sniff(self, path: str) -> bool:
-        """Tell by its content whether a file or folder is this tool's. Never raises."""
-
-    def read(self, path: str) -> Iterator[AnyItem]:
-        """Yield what is remembered at a path. Raises `OSError`, and `StoreError` with a hint."""
+    name: str
+    sniff: Callable[[str], bool]
+    read: Callable[[str], Iterator[AnyItem]]
+    find: Callable[[str, Mapping[str, str]], list[str]] = lambda _home, _environment: []

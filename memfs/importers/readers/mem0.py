@@ -14,14 +14,14 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from memfs.core.errors import StoreError
+from memfs.core.errors import MemfsError, StoreError
 from memfs.core.records import Message
 from memfs.files import database, outside
 from memfs.files.database import Database
 from memfs.hosts.jsonl import text_of
 from memfs.importers import export_format
 from memfs.importers.export_format import MeteredStream, UnpackMeter
-from memfs.importers.readers import export_files, json_files
+from memfs.importers.readers import chat_exports, json_files
 from memfs.importers.readers.field_values import (
     Fields,
     format_items,
@@ -31,10 +31,16 @@ from memfs.importers.readers.field_values import (
     parse_list,
     parse_object,
 )
-from memfs.importers.readers.items import AnyItem, OmittedItem, ToolText, UnreadItem, group_sessions
+from memfs.importers.readers.items import (
+    AnyItem,
+    Importer,
+    OmittedItem,
+    ToolText,
+    UnreadItem,
+    group_sessions,
+)
 from memfs.importers.readers.row_tools import has_tables
 
-NAME = "mem0"
 _FILE = "history.db"
 _HEAD = 1 << 16  # bytes
 _LIST = re.compile(r'(?:\{[^{}\[\]]*"(?:results|memories)"\s*:\s*)?\[\s*\{')
@@ -55,31 +61,31 @@ _MESSAGES = ("id", "session_scope", "role", "content", "name", "created_at")
 _MEMORIES = ("id", "user_id", "app_id", "content", "metadata", "state", "created_at", "updated_at")
 _KINDS = ("category", "categories", "tags", "type", "topic")  # whose values are tags by themselves
 _LONGEST = 60  # characters of a tag
-_DELETED = "which were deleted there"
+_DELETED = OmittedItem("memory", "which were deleted there")
 
 
-def find(home: str, environment: Mapping[str, str]) -> list[str]:
-    """List the history, in the folder of the environment or in its default."""
+def _find(home: str, environment: Mapping[str, str]) -> list[str]:
     folder = environment.get("MEM0_DIR") or f"{home}/.mem0"
     return [path for path in (f"{folder}/{_FILE}",) if os.path.isfile(path)]
 
 
-def sniff(path: str) -> bool:
+def _sniff(path: str) -> bool:
     """Tell whether a path is one of its databases, a list of memories, or a backup."""
     path = outside.find_inside(path, _FILE)
     if database.is_database(path):
         return has_tables(path, *_SCHEMAS)
     head = json_files.read_head(path, _HEAD)
     if head.startswith("PK"):
-        return export_files.has_file(path, _LINES)
+        with suppress(*export_format.DAMAGE, OSError, MemfsError):
+            return any(True for _ in chat_exports.list_files(path, _LINES))
+        return False
     if not head.startswith(("{", "[")):
         return False
     listed = _LIST.match(head) and '"memory"' in head and '"id"' in head
     return bool(listed) or all(f'"{name}"' in head for name in ("user", "apps", "owner_id"))
 
 
-def read(path: str) -> Iterator[AnyItem]:
-    """Yield the memories as texts, and the messages that were kept as sessions."""
+def _read(path: str) -> Iterator[AnyItem]:
     path = outside.find_inside(path, _FILE)
     if database.is_database(path):
         with database.open_database(path) as base:
@@ -115,7 +121,7 @@ def _replay(rows: Iterable[Fields]) -> Iterator[AnyItem]:
     They come as they were written: times do not order them, for an event may have none.
     """
     now: dict[str, tuple[str, str]] = {}
-    deleted, odd = set(), 0
+    deleted = set()
     for row in rows:
         ident, event = get_text(row, "memory_id"), get_text(row, "event", "action")
         text = get_text(row, "new_memory", "new_value")
@@ -125,13 +131,10 @@ def _replay(rows: Iterable[Fields]) -> Iterator[AnyItem]:
         elif ident and text:
             now[ident] = text, get_time(row, "updated_at", "created_at", "timestamp")
         else:
-            odd += 1
+            yield UnreadItem("an event of the history", "it has no text or names no memory")
     for ident, (text, at) in now.items():
         yield _make_text({"id": ident, "memory": text}, at)
-    if deleted:
-        yield OmittedItem("memory", _DELETED, len(deleted))
-    if odd:
-        yield UnreadItem("an event of the history", "it has no text or names no memory", odd)
+    yield from [_DELETED] * len(deleted)
 
 
 def _make_sessions(rows: Iterable[Fields]) -> Iterator[AnyItem]:
@@ -142,7 +145,7 @@ def _make_sessions(rows: Iterable[Fields]) -> Iterator[AnyItem]:
         role, text = text_of(row.get("role")), text_of(row.get("content"))
         if scope and ident and role in ("user", "assistant") and text.strip():
             at, speaker = get_time(row, "created_at"), text_of(row.get("name"))
-            said.append(Message(ident, scope, NAME, "", "", at, role, text, speaker=speaker))
+            said.append(Message(ident, scope, "mem0", "", "", at, role, text, speaker=speaker))
     yield from group_sessions(said, "session")
 
 
@@ -158,8 +161,7 @@ def _read_lists(found: Fields) -> Iterator[AnyItem]:
         yield from _make_texts(list_objects(found, name))
         rows = found.get(name)
         odd = len(rows) - len(list_objects(found, name)) if isinstance(rows, list) else 0
-        if odd:
-            yield UnreadItem(f"an element of {name}", "it is no object", odd)
+        yield from [UnreadItem(f"an element of {name}", "it is no object")] * odd
     relations = [
         " → ".join(filter(None, (get_text(row, *names) for names in _RELATION)))
         for row in list_objects(found, "relations")
@@ -190,14 +192,11 @@ def _join_tables(tables: Mapping[str, list[Fields]]) -> Iterator[AnyItem]:
 
 
 def _make_texts(rows: Iterable[Fields]) -> Iterator[AnyItem]:
-    deleted = 0
     for row in rows:
         if get_text(row, "state").lower() == "deleted":
-            deleted += 1
+            yield _DELETED
         else:
             yield _make_text(row, get_time(row, "updated_at", "created_at"))
-    if deleted:
-        yield OmittedItem("memory", _DELETED, deleted)
 
 
 def _make_text(row: Fields, at: str) -> AnyItem:
@@ -229,7 +228,8 @@ def _list_tags(row: Fields) -> Iterator[str]:
 
 def _read_backup(path: str) -> Iterator[AnyItem]:
     try:
-        with export_files.open_files(path, _LINES) as found, found[min(found)]() as member:
+        found = chat_exports.list_files(path, _LINES)  # which has the zip open
+        with next(found)[1]() as member:
             packed = member.read(json_files.LARGEST)
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as unpacked:
             meter = UnpackMeter(len(packed), json_files.LARGEST)
@@ -238,5 +238,8 @@ def _read_backup(path: str) -> Iterator[AnyItem]:
         raise StoreError(f"{path} cannot be read: {error}", "it is damaged") from None
     rows = [parse_object(line) for line in lines.split(b"\n") if line.strip()]
     yield from _make_texts(row for row in rows if row)
-    if damaged := sum(not row for row in rows):
-        yield UnreadItem("a line of memories.jsonl.gz", "it is no object of JSON", damaged)
+    odd = UnreadItem("a line of memories.jsonl.gz", "it is no object of JSON")
+    yield from [odd] * sum(not row for row in rows)
+
+
+MEM0 = Importer("mem0", _sniff, _read, _find)

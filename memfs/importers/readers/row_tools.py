@@ -27,6 +27,7 @@ from memfs.importers.readers.field_values import (
 )
 from memfs.importers.readers.items import (
     AnyItem,
+    Importer,
     OmittedItem,
     ToolBlock,
     ToolText,
@@ -50,7 +51,7 @@ class RowTool:
     names that they have in an export. `make_items` makes items of the rows of a table.
     """
 
-    NAME: str
+    name: str
     file: str
     list_places: Callable[[str, Mapping[str, str]], list[str]]
     schemas: tuple[Mapping[str, set[str]], ...]
@@ -59,12 +60,15 @@ class RowTool:
     words: tuple[str, ...] = ()
     lists: Mapping[str, str] = field(default_factory=dict)
 
-    def find(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """List the databases of the tool that there are."""
+    @property
+    def importer(self) -> Importer:
+        return Importer(self.name, self._sniff, self._read, self._find)
+
+    def _find(self, home: str, environment: Mapping[str, str]) -> list[str]:
         found = dict.fromkeys(self.list_places(home, environment))
         return [path for path in found if outside.status(path)]
 
-    def sniff(self, path: str) -> bool:
+    def _sniff(self, path: str) -> bool:
         """Tell whether a path is a database of the tool, its folder, or an export."""
         path = outside.find_inside(path, self.file)
         if database.is_database(path):
@@ -72,8 +76,7 @@ class RowTool:
         head = json_files.read_head(path) if self.words else ""
         return head.startswith("{") and all(word in head for word in self.words)
 
-    def read(self, path: str) -> Iterator[AnyItem]:
-        """Yield what its rows hold."""
+    def _read(self, path: str) -> Iterator[AnyItem]:
         path = outside.find_inside(path, self.file)
         if not database.is_database(path):
             found = parse_object(json_files.load(path))
@@ -191,7 +194,7 @@ def _list_prompts(
 
 
 CLAUDE_MEM = RowTool(
-    NAME="claude-mem",
+    name="claude-mem",
     file="claude-mem.db",
     list_places=_list_claude_mem,
     schemas=(
@@ -212,7 +215,7 @@ CLAUDE_MEM = RowTool(
         "memory_items": (*_OBSERVATION, "kind", "project_id"),
     },
     make_items=_make_claude_mem,
-)  # fmt: skip
+).importer  # fmt: skip
 
 
 def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
@@ -251,7 +254,7 @@ def _make_engram(rows: _Rows) -> Iterator[AnyItem]:
 
 
 ENGRAM = RowTool(
-    NAME="engram",
+    name="engram",
     file="engram.db",
     list_places=lambda home, environment: [
         f"{environment.get('ENGRAM_DATA_DIR') or f'{home}/.engram'}/engram.db"
@@ -268,7 +271,7 @@ ENGRAM = RowTool(
         "user_prompts": ("id", "session_id", "content", "project", "created_at"),
     },
     make_items=_make_engram,
-)  # fmt: skip
+).importer  # fmt: skip
 
 
 def _list_mcp_memory(home: str, environment: Mapping[str, str]) -> list[str]:
@@ -299,7 +302,7 @@ def _make_mcp_memory(rows: _Rows) -> Iterator[AnyItem]:
 
 
 MCP_MEMORY_SERVICE = RowTool(
-    NAME="mcp-memory-service",
+    name="mcp-memory-service",
     file="sqlite_vec.db",
     list_places=_list_mcp_memory,
     schemas=({"memories": {"content_hash", "content"}},),
@@ -310,7 +313,7 @@ MCP_MEMORY_SERVICE = RowTool(
         )
     },
     make_items=_make_mcp_memory,
-)  # fmt: skip
+).importer  # fmt: skip
 
 
 def _list_mycelicmemory(home: str, environment: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - it reads none
@@ -410,7 +413,7 @@ def _list_said(rows: Iterable[Fields], conversations: Mapping[str, Fields]) -> I
 
 
 MYCELICMEMORY = RowTool(
-    NAME="mycelicmemory",
+    name="mycelicmemory",
     file="memories.db",
     list_places=_list_mycelicmemory,
     schemas=({"memories": {"importance", "domain"}, "memory_relationships": set()},),
@@ -434,4 +437,4 @@ MYCELICMEMORY = RowTool(
         ),
     },
     make_items=_make_mycelicmemory,
-)  # fmt: skip
+).importer  # fmt: skip

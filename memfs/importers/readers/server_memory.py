@@ -16,27 +16,17 @@ from memfs.importers.readers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.importers.readers.items import AnyItem, ToolBlock, ToolText, UnreadItem
-from memfs.importers.writers import server_memory as exporter
+from memfs.importers.readers.items import AnyItem, Importer, ToolBlock, ToolText, UnreadItem
+from memfs.importers.writers import BLOCK_ENTITY, KEPT_KEYS, PASSAGE_ENTITY
 
-NAME = "server-memory"
 _FILES = ("memory.jsonl", "memory.json")
 _PACKAGE = "node_modules/@modelcontextprotocol/server-memory/dist"
 _NAMES = ("name", "entityName", "id")
 _PEOPLE = ("person", "user")
-_ABOUT = (
-    "description",
-    "limit",
-    "read only",
-    "tags",
-    "created",
-    "importance",
-    "source",
-    exporter.FRONT_MATTER,
-)
+_ABOUT = ("description", "limit", "read only", "tags", "created", "importance", "source", KEPT_KEYS)
 
 
-def find(home: str, environment: Mapping[str, str]) -> list[str]:
+def _find(home: str, environment: Mapping[str, str]) -> list[str]:
     """List the file that the environment names, and those beside installed packages."""
     found = [environment.get("MEMORY_FILE_PATH", "")]
     cache = f"{home}/.npm/_npx"
@@ -46,7 +36,7 @@ def find(home: str, environment: Mapping[str, str]) -> list[str]:
     return [path for path in found if path and os.path.isfile(path)]
 
 
-def sniff(path: str) -> bool:
+def _sniff(path: str) -> bool:
     """Tell whether a file begins with an entity or a relation."""
     first = json_files.read_head(path).partition("\n")[0]
     return first.startswith("{") and any(
@@ -54,8 +44,7 @@ def sniff(path: str) -> bool:
     )
 
 
-def read(path: str) -> Iterator[AnyItem]:
-    """Yield a text for each entity, with its observations and its relations."""
+def _read(path: str) -> Iterator[AnyItem]:
     entities: list[dict[str, object]] = []
     relations: dict[str, list[str]] = {}
     damaged = []
@@ -71,14 +60,15 @@ def read(path: str) -> Iterator[AnyItem]:
             relations.setdefault(source, []).append(f"{kind or 'related to'} → {target}")
     for entity in entities:
         name = next((text for key in _NAMES if (text := text_of(entity.get(key)))), "")
-        own = entity.get("entityType") in (exporter.BLOCK, exporter.PASSAGE)
+        own = entity.get("entityType") in (BLOCK_ENTITY, PASSAGE_ENTITY)
         make = _make_own if own else _make_text
         yield make(name, entity, relations.pop(name, []))
     for name, found in relations.items():  # of entities that are not in the file
         yield ToolText(f"relations of {name}", "relation", f"# {name}\n\n{format_items(found)}")
     if damaged:
         lines = ", ".join(map(str, damaged[:5])) + ("…" if len(damaged) > 5 else "")
-        yield UnreadItem(f"line {lines}", "no entity or relation as JSON", len(damaged))
+        odd = UnreadItem(f"line {lines}", "no entity or relation as JSON")
+        yield from [odd] * len(damaged)
 
 
 def _make_text(name: str, entity: dict[str, object], relations: list[str]) -> ToolText:
@@ -102,8 +92,8 @@ def _make_own(name: str, entity: dict[str, object], relations: list[str]) -> Too
     added = [each for each in others if each and each.partition(": ")[0] not in _ABOUT]
     text = join_sections(text, format_items([*added, *relations]))
     tags = tuple(filter(None, (each.strip() for each in about.get("tags", "").split(","))))
-    front = parse_object(about.get(exporter.FRONT_MATTER))
-    if entity.get("entityType") == exporter.PASSAGE:
+    front = parse_object(about.get(KEPT_KEYS))
+    if entity.get("entityType") == PASSAGE_ENTITY:
         importance = about.get("importance", "")
         return ToolText(
             ident=name,
@@ -128,3 +118,6 @@ def _make_own(name: str, entity: dict[str, object], relations: list[str]) -> Too
         head=text_files.format_head(front),
         own=True,
     )
+
+
+SERVER_MEMORY = Importer("server-memory", _sniff, _read, _find)

@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -31,7 +31,7 @@ from memfs.importers.readers.field_values import (
     parse_object,
     parse_time,
 )
-from memfs.importers.readers.items import AnyItem, ToolSession, UnreadItem
+from memfs.importers.readers.items import AnyItem, Importer, ToolSession, UnreadItem
 
 _INJECTED = tags(
     "environment_details", "explicit_instructions", "file_content", "final_file_content",
@@ -77,64 +77,57 @@ _FOLDERS = (
 _LOOKED_AT = 100  # folders, to recognise one of a task
 
 
-@dataclass(frozen=True)
-class TaskTool:
-    """The importer of one of these extensions, by its name (see `items.Importer`)."""
+def _find(tool: str, home: str, environment: Mapping[str, str]) -> list[str]:
+    """List the folders of the extension in every editor, and Cline's own."""
+    extension = next(each for each, name in _EXTENSIONS.items() if name == tool)
+    folders = list_user_folders(home, environment)
+    found = [f"{folder}/globalStorage/{extension}" for folder in folders]
+    if tool == "cline":
+        own = environment.get("CLINE_DIR") or f"{home}/.cline"
+        found.append(environment.get("CLINE_DATA_DIR") or f"{own}/data")
+    return [path for path in found if next(_iter_tasks(path), "")]
 
-    NAME: str
 
-    def find(self, home: str, environment: Mapping[str, str]) -> list[str]:
-        """List the folders of the extension in every editor, and Cline's own."""
-        extensions = [each for each, name in _EXTENSIONS.items() if name == self.NAME]
-        found = [
-            f"{folder}/globalStorage/{each}"
-            for folder in list_user_folders(home, environment)
-            for each in extensions
-        ]
-        if self.NAME == "cline":
-            own = environment.get("CLINE_DIR") or f"{home}/.cline"
-            found.append(environment.get("CLINE_DATA_DIR") or f"{own}/data")
-        return [path for path in found if next(_iter_tasks(path), "")]
+def _sniff(tool: str, path: str) -> bool:
+    """Tell whether a folder is the extension's, one of its tasks, or all of them."""
+    return os.path.isdir(path) and _identify(path) == tool
 
-    def sniff(self, path: str) -> bool:
-        """Tell whether a folder is the extension's, one of its tasks, or all of them."""
-        return os.path.isdir(path) and _identify(path) == self.NAME
 
-    def read(self, path: str) -> Iterator[AnyItem]:
-        """Yield a session for each task."""
-        history: dict[str, Fields] = {}
-        above = ""
-        for folder in _iter_tasks(path):
-            if os.path.dirname(folder) != above:
-                above = os.path.dirname(folder)
-                history = _read_history(above)
-            yield from self._read_task(folder, history.get(os.path.basename(folder), {}))
+def _read(tool: str, path: str) -> Iterator[AnyItem]:
+    history: dict[str, Fields] = {}
+    above = ""
+    for folder in _iter_tasks(path):
+        if os.path.dirname(folder) != above:
+            above = os.path.dirname(folder)
+            history = _read_history(above)
+        yield from _read_task(tool, folder, history.get(os.path.basename(folder), {}))
 
-    def _read_task(self, folder: str, known: Fields) -> Iterator[AnyItem]:
-        ident = os.path.basename(folder)
-        about = [json_files.read_object(f"{folder}/{name}") for name in (_FORKED, f"{ident}.json")]
-        about.append(known)
-        project = next(
-            (text for each in about for key in _FOLDERS if (text := text_of(each.get(key)))), ""
-        )
-        start = parse_time(
-            int(ident) if len(ident) == 13 and ident.isdecimal() else 0,
-            *(each.get(key) for each in about for key in ("started_at", "ts")),
-        )
-        times = _read_times(f"{folder}/{_SHOWN}")
-        for name in (*_FILES, f"{ident}.messages.json"):
-            if outside.status(f"{folder}/{name}") is None:
-                continue
-            reading = _TaskReading(Identity(ident, ""), self.NAME, start, project)
-            try:
-                reading.read(f"{folder}/{name}", times)
-            except StoreError as error:
-                yield UnreadItem(f"task {ident}", error.message)
-            except OSError as error:
-                yield UnreadItem(f"task {ident}", error.strerror or str(error))
-            if reading.messages:
-                yield reading.make_session()
-                return
+
+def _read_task(tool: str, folder: str, known: Fields) -> Iterator[AnyItem]:
+    """Yield the session of a task, from the best of its files that has messages."""
+    ident = os.path.basename(folder)
+    about = [json_files.read_object(f"{folder}/{name}") for name in (_FORKED, f"{ident}.json")]
+    about.append(known)
+    project = next(
+        (text for each in about for key in _FOLDERS if (text := text_of(each.get(key)))), ""
+    )
+    start = parse_time(
+        int(ident) if len(ident) == 13 and ident.isdecimal() else 0,
+        *(each.get(key) for each in about for key in ("started_at", "ts")),
+    )
+    times = _read_times(f"{folder}/{_SHOWN}")
+    for name in (*_FILES, f"{ident}.messages.json"):
+        if outside.status(f"{folder}/{name}") is None:
+            continue
+        reading = _TaskReading(Identity(ident, ""), tool, start, project)
+        try:
+            reading.read(f"{folder}/{name}", times)
+        except (StoreError, OSError) as error:
+            why = error.message if isinstance(error, StoreError) else error.strerror or str(error)
+            yield UnreadItem(f"task {ident}", why)
+        if reading.messages:
+            yield reading.make_session()
+            return
 
 
 class _TaskReading:
@@ -355,4 +348,7 @@ def _read_shown(message: dict[str, object]) -> Iterator[TaskTurn]:
         yield TaskTurn("assistant", text_of(asked.get("question") or asked.get("response")) or text)
 
 
-CLINE, ROO, KILO = TaskTool("cline"), TaskTool("roo"), TaskTool("kilo")
+CLINE, ROO, KILO = (
+    Importer(name, partial(_sniff, name), partial(_read, name), partial(_find, name))
+    for name in ("cline", "roo", "kilo")
+)

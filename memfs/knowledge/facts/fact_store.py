@@ -1,9 +1,4 @@
-"""Facts on disk, and their selection by conditions: a new fact supersedes those it contradicts.
-
-Duplicates of a known fact are not stored. A fact that contradicts another (the same key, or "X
-instead of Y" where Y was stated) supersedes it: the old one stays, and is marked. One that a person
-accepted holds until they accept the other. A fact that a person rejected is not stored again.
-"""
+"""Facts on disk: a new one supersedes those it contradicts, unless a person accepted them."""
 
 from __future__ import annotations
 
@@ -33,11 +28,7 @@ _WORD = re.compile(r"[\w.+#-]+")
 
 
 def store_facts(place: Place, new: Sequence[Fact], *, unlike: bool = True) -> list[Fact]:
-    """Store new facts, and mark those that they supersede; return the added ones.
-
-    Personal facts go into the user's store, or nowhere; others into the project's, if there is
-    one. Without `unlike`, duplicates in other words are stored, too.
-    """
+    """Store new facts, personal ones in the user's store; return the added ones."""
     new = sorted(new, key=lambda fact: fact.at)
     words = model_config.load_wanted_model(place).off
     added: list[Fact] = []
@@ -84,11 +75,6 @@ def _store_new(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) 
 
 
 def _drop_duplicates(known: Sequence[Fact], fresh: Sequence[Fact], *, words: bool) -> list[Fact]:
-    """Return the `fresh` facts that duplicate no known or earlier one, and no rejected one.
-
-    Duplicates have the same names and numbers, and similar vectors; the same `words` if that is
-    set.
-    """
     rejected: dict[str, list[Fact]] = {}
     for fact in known:
         if fact.key and fact.status == REJECTED:
@@ -115,7 +101,6 @@ def _drop_duplicates(known: Sequence[Fact], fresh: Sequence[Fact], *, words: boo
 
 
 def _compare(facts: Sequence[Fact], *, words: bool) -> Callable[[int, list[int]], bool]:
-    """Return a function that compares a fact with others, given as indexes into `facts`."""
     if words:
         said = list(map(_get_words, facts))
         return lambda one, others: any(said[one] == said[other] for other in others)
@@ -124,7 +109,6 @@ def _compare(facts: Sequence[Fact], *, words: bool) -> Callable[[int, list[int]]
 
 
 def _extract_names(fact: Fact) -> object:
-    """Return the names and numbers in a statement."""
     return frozenset(fact.entities), tuple(_NUMBERS.findall(fact.statement))
 
 
@@ -150,7 +134,6 @@ class _Standing:
         del self._alike[fact.key][fact.id]
 
     def find_conflicts(self, new: Fact) -> list[Fact]:
-        """Return the facts that a new one contradicts or repeats."""
         if not (new.key or new.over):
             return []
         some = self._every if new.over else self._alike.get(new.key, {})
@@ -170,7 +153,6 @@ def _is_contradiction(new: Fact, old: Fact) -> bool:
 
 
 def _list_terms(fact: Fact) -> set[str]:
-    """Return what others may speak against: its words, and the object of a preference."""
     words = {word.strip(".`").casefold() for word in _WORD.findall(fact.statement)}
     what = "" if fact.key else prose.find_object(fact.statement, last=True)
     return words | {what} if what else words
@@ -287,10 +269,7 @@ def select_facts(
 
 
 def walk_relations(facts: Iterable[Fact], name: str, depth: int) -> list[Fact]:
-    """Return the facts whose relations lead on from a name, the nearest first.
-
-    Follows relations in both directions, at most `depth` of them; letter case does not count.
-    """
+    """Return the facts that are at most `depth` relations from a name, the nearest first."""
     edges = [
         (fact, {source.casefold(), target.casefold()})
         for fact in facts

@@ -1,10 +1,4 @@
-"""Facts in prose, by rules and without a model.
-
-A sentence is a fact if its form states something lasting: a preference, a rule, a decision, a
-name, an environment, a version, a correction; of an assistant also a finding: where something is,
-what it does, why it failed, what was changed. Questions, plans, wishes and guesses are no facts.
-Code and quotations are skipped, and so is what tools were called with and printed.
-"""
+"""Facts in prose, by the form of a sentence alone: no questions, plans, wishes, guesses or code."""
 
 from __future__ import annotations
 
@@ -58,10 +52,7 @@ _MARKS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 def extract_facts(
     messages: Iterable[Message], tick: Callable[[int], object] = lambda _: None
 ) -> list[Fact]:
-    """Return the facts in messages, in their order. The ids are deterministic.
-
-    Calls `tick` with the number of messages done.
-    """
+    """Return the facts in messages, with deterministic ids; `tick` counts messages."""
     found = []
     for message in messages:
         tick(1)
@@ -171,7 +162,6 @@ def _classify(
 def _build_fact(
     sentence: str, category: str, confidence: float, key: str = "", over: tuple[str, ...] = ()
 ) -> Fact:
-    """Make a fact of a sentence, with the names and relations in it."""
     names = clean_names(next(filter(None, match.groups())) for match in _ENTITY.finditer(sentence))
     relations = tuple(
         (clean_name(match[1].strip("`")), match[2].lower(), clean_name(match[3].strip("`")))
@@ -181,7 +171,6 @@ def _build_fact(
 
 
 def _relate(candidate: Fact, match: re.Match[str]) -> Fact:
-    """Add the relation of a sentence, and the two names in it, to its candidate."""
     source, target = (clean_name(match[name].strip("`")) for name in ("source", "target"))
     names = tuple(dict.fromkeys([source, target, *candidate.entities]))
     relations = ((source, match["how"].lower(), target),)
@@ -189,7 +178,6 @@ def _relate(candidate: Fact, match: re.Match[str]) -> Fact:
 
 
 def _is_statement(sentence: str) -> bool:
-    """Return whether a sentence states something about a named thing, of any speaker."""
     wrong = (
         patterns.ORDER.search(sentence)
         or patterns.PERSONAL.search(sentence)
@@ -216,7 +204,6 @@ _LEXICAL = frozenset("it that this the a an them you be do have use".split())
 
 
 def _extract_key(sentence: str, category: str, match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the key of a fact, and the words that it rejects."""
     subject = match.groupdict().get("subject")
     if subject:
         return f"value of {' '.join(subject.strip('` ').lower().split())}", ()
@@ -246,10 +233,7 @@ def _extract_key(sentence: str, category: str, match: re.Match[str]) -> tuple[st
 
 
 def find_object(sentence: str, *, last: bool = False) -> str:
-    """Return what a stated preference is of, as "prefer seats", "" if that is unclear.
-
-    `last`: only one that ends the sentence.
-    """
+    """Return what a preference is of ("prefer seats"), or ""; `last`: where that ends it."""
     found = patterns.OBJECT.search(sentence)
     if not found or (last and found.end() < len(sentence)):
         return ""
@@ -262,7 +246,6 @@ def find_places(sentence: str) -> set[str]:
 
 
 def _find_preferred(sentence: str, match: re.Match[str]) -> str:
-    """Return the key of a preference of which the user has one, "" for another one."""
     of = patterns.PREFERRED.match(sentence, match.end())
     rival = patterns.RIVAL.match(sentence, of.end()) if of else None
     other = patterns.PREFERRED.match(sentence, rival.end()) if rival else of

@@ -126,23 +126,17 @@ class BaseKind(ABC, Generic[Item]):
 
     @abstractmethod
     def _evict(self, choose: Choose) -> int:
-        """Archive the oldest items of this place's own store; return their number.
-
-        A project's configuration does not apply to what is in the user's store.
-        """
+        """Archive the oldest items of this place's own store, not the user's; return how many."""
 
     def _enforce_capacity(self) -> None:
-        """Archive the oldest items that are over the capacity."""
         if self.capacity.bounded:
             self._evict(self._count_excess)
 
     def _count_excess(self, items: Iterable[tuple[int, float]], count: int, size: int) -> int:
-        """Return how many of the oldest items are over the capacity."""
         dated = ((each, at or self._UNDATED) for each, at in items)
         return self.capacity.excess(dated, count, size, self._clock())
 
     def _collect(self, queries: Iterable[Query]) -> dict[str, Found]:
-        """Return what queries find, by id."""
         found: dict[str, Found] = {}
         for query in queries:
             for each in self.retrieve(query):
@@ -189,7 +183,6 @@ class ListedKind(BaseKind[Item]):
     """A kind whose items are listed from files, one lock for all of them."""
 
     def metrics(self) -> Metrics:
-        """Return the number, the size and the time range of the items in use."""
         sizes = [self._measure(item) for item in self._list_items()]
         times = sorted(at for _, at in sizes if at) or [""]
         return Metrics(len(sizes), sum(size for size, _ in sizes), times[0], times[-1])
@@ -218,7 +211,6 @@ class ListedKind(BaseKind[Item]):
     def _rank(
         self, query: Query, kind: str, items: Mapping[str, Item], read: Callable[[Item], str]
     ) -> list[Found]:
-        """Return those of some items that a search finds, the best hits first."""
 
         def read_item(hit: Hit) -> tuple[str, str]:
             key = hit.label or hit.id
@@ -234,10 +226,7 @@ def get_mode(engine: Engine) -> Mode:
 
 
 def _score_texts(queries: Sequence[str], texts: Sequence[str], *, words: bool) -> list[float]:
-    """Return the relevance of each text to its nearest query, on one scale for all kinds.
-
-    Compares vectors of the bundled model, or with `words` only words.
-    """
+    """Return the relevance of each text to its nearest query, one scale for all kinds."""
     if not texts:
         return []
     if words:

@@ -115,10 +115,7 @@ def _clean(value: object) -> object:
 
 
 def format_time(value: object) -> str:
-    """Format a time as ISO 8601 in UTC: now for none, the beginning of a year or month.
-
-    Raises `MemfsError`.
-    """
+    """Format a time as ISO 8601 in UTC: now for none, a year's beginning. Raises `MemfsError`."""
     if value is None or value == "":
         return clock.now()
     try:
@@ -191,7 +188,6 @@ def _split_message(message: Message, size: int) -> list[tuple[Message, str, int]
 
 
 def _split_word(word: str, size: int) -> list[str]:
-    """Cut a word that is longer than a window (base64, text without spaces) into pieces."""
     tokens = estimate(word)
     if tokens <= size:
         return [word]

@@ -156,7 +156,6 @@ class Facts(ListedKind[Fact]):
         return [self._make_found(fact, 1.0)] if fact else []
 
     def _find(self, query: Query) -> list[Found]:
-        """Return the facts that match all conditions, those nearest to the text first."""
         facts: Sequence[Fact] = [*self._load_facts().values()]
         if query.entities:
             wanted = [entity.casefold() for entity in query.entities]
@@ -178,7 +177,6 @@ class Facts(ListedKind[Fact]):
         return [self._make_found(fact, fact.confidence) for fact in facts]
 
     def _load_facts(self) -> dict[str, Fact]:
-        """Return the facts of all tiers by id. Reads the files again if one changed."""
         paths = [path for store in self.place.stores() for path in stored.sources(store)]
         signed = [(path, signatures.sign_file(path)) for path in paths]
         if signed != self._signatures:
@@ -188,7 +186,6 @@ class Facts(ListedKind[Fact]):
         return self._all
 
     def _find_entities(self, text: str) -> list[str]:
-        """Return the known entities that occur in a text as whole words."""
         if not text.strip():
             return []
         self._load_facts()

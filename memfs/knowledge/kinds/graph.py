@@ -82,10 +82,7 @@ class Graph(BaseKind[Flow]):
     def update_all(
         self, tick: Callable[[int], object] = lambda _: None, *, wait: float = 0.0
     ) -> int:
-        """Read new messages from recall; return their number, 0 if another process has the lock.
-
-        Calls `tick` with the number of messages that were read.
-        """
+        """Read new messages from recall; return how many, 0 if another process does."""
         with suppress(LockedError):
             done = builder.update(self.place.home, self._encoder(), tick, wait=wait)
             if done or self.capacity.ttl:
@@ -155,7 +152,6 @@ class Graph(BaseKind[Flow]):
         return "\n".join(lines)
 
     def metrics(self) -> Metrics:
-        """Return the number, the size and the time range of the turns."""
         return Metrics(*self.flows().measure())
 
     def outcome(self, session: str, *, worked: bool, why: str = "", turn: int = 0) -> None:
@@ -176,7 +172,6 @@ class Graph(BaseKind[Flow]):
         self.update_all(wait=lock.WAIT)
 
     def _append(self, session: str, messages: Sequence[Message]) -> list[str]:
-        """Append messages to a session's recall file; return the ids of the new ones."""
         log = recall.RecallLog(self.place.home, contents.HOST, Identity(session, ""))
         with lock.hold_lock(self.place.home, name=lock.INGEST):
             state = log.load_state() or message_records.ReadState()
@@ -191,7 +186,6 @@ class Graph(BaseKind[Flow]):
         return [self._make_found(flow, 1.0) for flow in some if flow.number == number]
 
     def _find(self, query: Query) -> list[Found]:
-        """Return flows by similarity to a text or by steps; or the edges of a path."""
         if query.path:
             return self._list_edges(query)
         intent = steps = ""
@@ -250,7 +244,6 @@ class Graph(BaseKind[Flow]):
 
 
 def _parse_turn_id(ident: str) -> tuple[str, int]:
-    """Return the session and the number in the id of a turn; number 0 if it has none."""
     session, _, number = ident.removeprefix("flow/").rpartition("/")
     return session, int(number) if number.isdigit() else 0
 

@@ -1,8 +1,4 @@
-"""The interface of all kinds of memory, with the values it takes and returns.
-
-Others add a kind by an entry point of the group `memfs.kinds`: an object that is called as
-`make(place, id, capacity, options)` and returns a `Kind`.
-"""
+"""The interface of all kinds of memory, and its values; others are entry points (`Make`)."""
 
 from __future__ import annotations
 
@@ -35,7 +31,6 @@ class Capacity:
 
     @property
     def bounded(self) -> bool:
-        """Return whether there is any bound."""
         return bool(self.max_items or self.max_bytes or self.ttl)
 
     def excess(self, items: Iterable[tuple[int, float]], count: int, size: int, now: float) -> int:
@@ -91,7 +86,6 @@ class Query:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The distinct queries."""
         several = (self.text,) if isinstance(self.text, str) else self.text
         return tuple(dict.fromkeys(text for text in several if text.strip()))
 

@@ -74,7 +74,6 @@ def load_kind(place: Place, type: str) -> tuple[Kind, list[str]]:
 def _load_kind(
     place: Place, index: OpenStore | None, configured: Settings, name: str, each: object
 ) -> tuple[Kind, list[str]]:
-    """Make a kind; return it, and what it asks for and does not get."""
     problems: list[str] = []
     given: dict[str, Any] = each if isinstance(each, dict) else {}
     where = f"memory_blocks.{name}"

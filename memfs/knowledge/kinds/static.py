@@ -109,13 +109,11 @@ class Static(ListedKind[StaticEntry]):
         )
 
     def _get(self, ident: str) -> list[Found]:
-        """Return the entry of a key. Raises `NotFoundError`."""
         if "key" not in self._indexes:
             return []
         return [self._make_found(get(self.place, ident).entry, 1.0)]
 
     def _find(self, query: Query) -> list[Found]:
-        """Return the entries with one of the categories and all tags, by text."""
         wanted = query.categories if "category" in self._indexes else ()
         tags = query.tags if "tags" in self._indexes else ()
         some = {

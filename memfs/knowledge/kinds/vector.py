@@ -105,10 +105,7 @@ class Vector(BaseKind[ChunkWindow]):
         return ids
 
     def similar(self, text: str, limit: int = 5, *, but: str = "") -> list[Found]:
-        """Return the conversations most relevant to a text, each with its best turns.
-
-        `but` is a session to leave out, "" for none.
-        """
+        """Return the conversations most relevant to a text (not `but`), with their best turns."""
         only = _make_filter(Query(), but)
         found = self._index.ask(
             "hybrid",
@@ -169,7 +166,6 @@ class Vector(BaseKind[ChunkWindow]):
         return Relevant(tuple(found), confidence=confidence, sure=sure)
 
     def summarize(self) -> str:
-        """Return the most important sentences of the latest windows."""
         latest = list(self._log.read_live())[-_SUMMED_UP:]
         return summary.extract("\n".join(window.passage.text for window in latest), self._size)
 
@@ -188,7 +184,6 @@ class Vector(BaseKind[ChunkWindow]):
         return len(live) // 2 - len(made)
 
     def metrics(self) -> Metrics:
-        """Return the number, the size and the time range of the windows in use."""
         self._enforce_capacity()
         marks = list(self._log.get_live().values())
         times = [contents.format_time(mark.at) for mark in (marks[0], marks[-1])] if marks else []
@@ -199,14 +194,10 @@ class Vector(BaseKind[ChunkWindow]):
         return [self._make_found(window, 1.0)] if window else []
 
     def _find(self, query: Query) -> list[Found]:
-        """Return windows, messages and passages that match any of the queries."""
         return self._search_windows(query)[0]
 
     def _search_windows(self, query: Query, but: str = "") -> tuple[list[Found], bool]:
-        """Return the items found, and whether some of them are clearly about a query.
-
-        `but` is a session to leave out, "" for none.
-        """
+        """Return the items found (none of session `but`), and whether some surely fit."""
         first = self._find_first()
         pinned = {labels.qualify(b.tier, b.label) for b in blocks.load(self.place) if b.pinned}
         oldest = time.time() - self._retention if self._retention else 0
@@ -240,7 +231,6 @@ class Vector(BaseKind[ChunkWindow]):
         return count
 
     def _find_first(self) -> str:
-        """Return the id of the oldest window within the capacity. Archives nothing."""
         if not self.capacity.bounded:
             return self._log.first()
         live = self._log.get_live()
@@ -285,7 +275,6 @@ def _make_filter(query: Query, but: str) -> Filter | None:
 
 
 def _convert_hit(hit: Hit, relevance: float) -> Found:
-    """Convert a hit to a retrieved item; turns of one session and day have the same group."""
     own = {"why": hit.why, "tags": hit.tags, "session": hit.session, "score": hit.score}
     group, head = hit.id, f"{hit.at[:10]}, {hit.kind} {hit.id}"
     if hit.kind == "message":

@@ -74,8 +74,6 @@ def _update_database(store: Store, encoder: Encoder | None, tick: Callable[[int]
 
 
 class _Known(NamedTuple):
-    """The state of a recall file in the graph: how far it was read, and the open turn there."""
-
     ident: int
     signature: str
     consumed: int
@@ -85,7 +83,6 @@ class _Known(NamedTuple):
 
 
 def _make_writable(message: Message) -> Message:
-    """Return a message that SQLite can store: lone surrogates are replaced."""
     texts = [value for value in message if isinstance(value, str)]
     try:
         "".join(texts).encode()
@@ -145,7 +142,6 @@ class _Run:
         return self._messages
 
     def _update_sessions(self, known: dict[str, _Known]) -> StoppedError | None:
-        """Read what changed, and remove what is gone; return what stopped it before the end."""
         seen = set()
         try:
             for path in recall.sources(self._store):
@@ -180,10 +176,7 @@ class _Run:
                 self._tick(known.messages - before)
 
     def _read(self, path: str, known: _Known, sign: str) -> _Known:
-        """Read new messages of a session, and write them; return how far it was read.
-
-        Its signature is "" if there may be more.
-        """
+        """Read and write new messages of a session; return how far (signature "": not all)."""
         turn = OpenTurn(**json.loads(known.turn)) if known.turn else None
         written = turn.number if turn else 0
         changed = [turn] if turn else []
@@ -236,7 +229,6 @@ class _Run:
         return _Known(session, sign, end, mark, state, number)
 
     def _write_turn(self, session: int, turn: OpenTurn, *, known: bool) -> None:
-        """Write a turn with its edges; a `known` one may be in the database already."""
         db = self._db
         row = None
         if known:
@@ -265,7 +257,6 @@ class _Run:
             )
 
     def _write_vectors(self) -> None:
-        """Write the vectors of new turns, each at the offset of its id."""
         if not self._waiting or self._encoder is None:
             self._waiting = []
             return
@@ -279,7 +270,6 @@ class _Run:
         self._waiting = []
 
     def _apply_outcomes(self) -> None:
-        """Let outcomes that people set override detected ones; remove turns they deleted."""
         db = self._db
         db.execute("UPDATE turn SET told = 0, told_why = '' WHERE told != 0")
         which = "session IN (SELECT id FROM session WHERE name = ?) AND ? IN (0, number)"

@@ -1,8 +1,4 @@
-"""The SQLite database of the graph of past sessions, derived from recall, rebuilt if damaged.
-
-Nodes are messages, turns and topics. Edges are `follows` (one message after another), `discusses`
-(a topic in a turn) and `resolves` (a solution and its problem).
-"""
+"""The SQLite database of the graph of past sessions, derived from recall, rebuilt if damaged."""
 
 from __future__ import annotations
 
@@ -61,10 +57,7 @@ CREATE INDEX IF NOT EXISTS resolving ON resolves (turn);
 
 
 def open_database(folder: str) -> sqlite3.Connection:
-    """Open the graph in an index folder, or make it.
-
-    Raises `StoreError`, `OSError`, or `DamagedError` if it is damaged.
-    """
+    """Open or make the graph. Raises `StoreError`, `OSError`, `DamagedError`."""
     try:
         trees.clear_others(folder)
         return _connect(f"{folder}/{FILE}")
@@ -89,10 +82,7 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 def convert_error(error: sqlite3.Error | UnicodeError, folder: str) -> StoreError | OSError:
-    """Return the error to raise: `DamagedError` for a damaged graph, which an update rebuilds.
-
-    `OSError` where the system refuses to read or write it.
-    """
+    """Return the error to raise: `DamagedError`, `OSError` where the system refuses."""
     if refusal := find_refusal(error, f"{folder}/{FILE}"):
         return refusal
     damaged = isinstance(error, UnicodeError) or "decode" in str(error)  # invalid text
@@ -141,7 +131,6 @@ def delete_turns(db: sqlite3.Connection, folder: str, turns: Sequence[int]) -> N
 
 
 def _blank_vectors(path: str, turns: Iterable[int], dims: int) -> None:
-    """Zero the vectors of removed turns, so that no search finds them."""
     size = files.get_size(path)
     if not dims or not size:
         return
@@ -155,10 +144,7 @@ def _blank_vectors(path: str, turns: Iterable[int], dims: int) -> None:
 def archive_oldest(
     store: Store, choose: Callable[[Iterable[tuple[int, float]], int, int], int]
 ) -> int:
-    """Archive the oldest turns, then remove them; return their number.
-
-    `choose` says how many, by the bytes and the time of each, their number and their size.
-    """
+    """Archive as many of the oldest turns as `choose` says, then remove them."""
     with lock.hold_lock(store, name=lock.SESSION_GRAPH), closing(open_database(store.index)) as db:
         [(count, size)] = db.execute(f"SELECT count(*), coalesce(sum({SIZE}), 0) FROM turn")  # noqa: S608
         turns = db.execute(f"SELECT {SIZE}, at FROM turn ORDER BY at, id")  # noqa: S608 - our names

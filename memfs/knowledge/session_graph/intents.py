@@ -1,7 +1,4 @@
-"""Intents of messages: of prompts, of an assistant's replies, and the kinds of tool calls; topics.
-
-By rules over the beginning of a text, without a model.
-"""
+"""Intents of messages, kinds of tool calls, and topics: by rules, without a model."""
 
 from __future__ import annotations
 
@@ -237,7 +234,6 @@ def classify_message(role: str, tool: str, text: str) -> str:
 
 
 def _classify_call(tool: str, text: str) -> str:
-    """Return the kind of a tool call, by the name of the tool or by its shell command."""
     name = tool.lower()
     known = _TOOLS.get(name)
     if known:
@@ -250,10 +246,7 @@ def _classify_call(tool: str, text: str) -> str:
 
 
 def _classify_command(text: str) -> str:
-    """Return the kind of a shell command, from the arguments of its tool.
-
-    Of several commands a check or a commit wins, else the first known one.
-    """
+    """Return the kind of a shell command: of several, a check or commit wins."""
     match = _CALLED.search(text)
     line = _END_OF_LIST.sub("", (match[1] if match else text).strip())
     kinds = [_classify_simple(part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
@@ -271,7 +264,6 @@ def _classify_simple(part: str) -> str:
 
 
 def _is_failure(text: str) -> bool:
-    """Return whether the output of a tool reports a failure."""
     begin = text[:_PRINTED]
     if not any(word in begin for word in _SIGNS) or not _FAILED.search(begin):
         return False
@@ -359,11 +351,8 @@ unless upon usually went whatever whenever wherever whether whose written wrote
 """
 
 
-def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
-    """Return the common topics of related texts, the weightiest first.
-
-    Words of the first text count twice.
-    """
+def extract_topics(texts: Sequence[str]) -> list[str]:
+    """Return the common topics of texts, the weightiest first; the first text counts twice."""
     weights: Counter[str] = Counter()
     for place, text in enumerate(texts):
         factor = 2 if place == 0 else 1
@@ -373,12 +362,11 @@ def extract_topics(texts: Sequence[str], most: int = MOST) -> list[str]:
             if weight:
                 weights[folded] += weight * factor
     ordered = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
-    return [word for word, _ in ordered[:most]]
+    return [word for word, _ in ordered[:MOST]]
 
 
 @cache
 def _filling() -> frozenset[str]:
-    """Return the words that name nothing, and their stems."""
     words = (*STOP, *_FILLING.split(), *prompt_relevance.TALK.split())
     return frozenset((*words, *lexical.stems(" ".join(words))))
 

@@ -57,7 +57,6 @@ class SessionGraph:
             db.close()
 
     def close(self) -> None:
-        """Close the database."""
         self._db.close()
 
     def is_current(self) -> bool:
@@ -66,19 +65,11 @@ class SessionGraph:
         return now is not None and then is not None and now[0] == then[0]
 
     def count_rows(self) -> dict[str, int]:
-        """Return the numbers of sessions, messages, turns and topics."""
         tables = ("session", "message", "turn", "topic")
         return {name: self._query(f"SELECT count(*) FROM {name}")[0][0] for name in tables}  # noqa: S608
 
     def find_similar(
-        self,
-        text: str,
-        limit: int = 5,
-        *,
-        but: str = "",
-        outcome: int | None = None,
-        intent: str = "",
-        threshold: float = 0.0,
+        self, text: str, limit: int = 5, *, but: str = "", intent: str = "", threshold: float = 0.0
     ) -> list[Flow]:
         """Return the turns whose prompts are most similar to a text, the most similar first.
 
@@ -88,16 +79,11 @@ class SessionGraph:
         return [
             flow
             for flow in self._rank(text, near, threshold)
-            if (not but or flow.session != but)
-            and outcome in (None, flow.outcome)
-            and intent in ("", flow.intent)
+            if (not but or flow.session != but) and intent in ("", flow.intent)
         ][:limit]
 
     def _rank(self, text: str, near: Mapping[int, float], threshold: float) -> list[Flow]:
-        """Return turns ranked by their cosine to a text and by shared topics, the best first.
-
-        `near` has cosines by turn. Turns with a relevance below the threshold are left out.
-        """
+        """Return turns of at least `threshold`, by cosine (`near`) and shared topics."""
         near = {turn: cosine for turn, cosine in near.items() if cosine + _MOST_TOPICS >= threshold}
         shared = self._weigh_shared_topics(text, list(near)) if near else {}
         scores = {
@@ -135,11 +121,9 @@ class SessionGraph:
         return names[:1] if beginning in names else names
 
     def session(self, name: str) -> list[Flow]:
-        """Return the turns of a session, by its full name."""
         return self._list_flows("WHERE s.name = ? ORDER BY s.began, t.session, t.number", name)
 
     def list_topic_turns(self, name: str) -> list[Flow]:
-        """Return the turns that discuss a topic, the oldest first."""
         return self._list_flows(
             "JOIN discusses d ON d.turn = t.id JOIN topic o ON o.id = d.topic "
             "WHERE o.name = ? ORDER BY t.at, t.id",
@@ -147,7 +131,6 @@ class SessionGraph:
         )
 
     def topics(self, turns: Sequence[int] | None = None, most: int = 20) -> list[tuple[str, int]]:
-        """Return the topics of some turns, or of all, with the number of turns of each."""
         where, given = "", tuple[int, ...]()
         if turns is not None:
             where, given = f"WHERE d.turn IN ({_make_marks(turns)})", tuple(turns)
@@ -159,7 +142,6 @@ class SessionGraph:
         return [(str(name), int(many)) for name, many in rows]
 
     def patterns(self, most: int = 10) -> list[Pattern]:
-        """Return the sequences of steps that occur in several turns (see `patterns`)."""
         rows = self._query(
             "SELECT steps, CASE WHEN told != 0 THEN told ELSE outcome END FROM turn "
             "WHERE steps != ''"
@@ -167,12 +149,10 @@ class SessionGraph:
         return find_patterns(((tuple(str(s).split()), int(o)) for s, o in rows), most)
 
     def latest(self, most: int = 20, intent: str = "") -> list[Flow]:
-        """Return the latest turns, those with an intent if it is given; the latest first."""
         order = "ORDER BY t.at DESC, t.id DESC LIMIT ?"
         return self._list_flows(f"WHERE ? IN ('', t.intent) {order}", intent, most)
 
     def measure(self) -> tuple[int, int, str, str]:
-        """Return the number of turns, the bytes of their texts, the first and the last time."""
         [(count, size, first, last)] = self._query(
             f"SELECT count(*), coalesce(sum({database.SIZE}), 0), min(nullif(at, '')), max(at) "  # noqa: S608
             "FROM turn"
@@ -180,7 +160,6 @@ class SessionGraph:
         return int(count), int(size), str(first or ""), str(last or "")
 
     def paths(self, node: str, depth: int = DEPTH) -> list[GraphEdge]:
-        """Return the edges on paths of at most `depth` edges from a node."""
         seen, found = {node}, []
         waiting = deque([(node, 0)])
         while waiting and len(seen) < _NODES:
@@ -215,7 +194,6 @@ class SessionGraph:
         return [GraphEdge(node, f"message:{ident}", type, weight) for ident, type, weight in rows]
 
     def _weigh_shared_topics(self, text: str, among: Sequence[int]) -> dict[int, float]:
-        """Return the sum of weights of the topics that each turn shares with a text."""
         names = intents.extract_topics([text])
         rows = self._query(
             "SELECT d.turn, sum(d.weight) FROM discusses d JOIN topic o ON o.id = d.topic "  # noqa: S608
@@ -226,10 +204,7 @@ class SessionGraph:
         return {int(turn): float(much) for turn, much in rows}
 
     def _find_by_topics(self, text: str) -> dict[int, float]:
-        """Return the turns that share topics with a text, each with a cosine of 0.
-
-        Ignores topics of very many turns.
-        """
+        """Return turns that share (not too common) topics with a text, with cosine 0."""
         names = intents.extract_topics([text])
         rows = self._query(
             "SELECT d.turn, sum(d.weight) AS much FROM topic o JOIN discusses d "  # noqa: S608
@@ -241,7 +216,6 @@ class SessionGraph:
         return {int(turn): 0.0 for turn, _ in rows}
 
     def _find_by_meaning(self, text: str) -> dict[int, float]:
-        """Return the turns nearest to a text, with the cosines of their prompts."""
         dims = self._encoder.dims if self._encoder else 0
         path = f"{self._folder}/{database.VECTORS}"
         whole = files.get_size(path) // dims if dims else 0
@@ -256,7 +230,6 @@ class SessionGraph:
         return {place + 1: 1.0 - distance for place, distance in pairs if distance < 1}
 
     def _list_flows(self, where: str, *given: object) -> list[Flow]:
-        """Return the turns of a query."""
         return [
             replace(Flow(*row), steps=tuple(row[_STEPS].split()))
             for row in self._query(f"{_FLOWS}{where}", given)
@@ -275,10 +248,7 @@ def _make_marks(values: Sequence[object]) -> str:
 
 
 def find_patterns(turns: Iterable[tuple[tuple[str, ...], int]], most: int) -> list[Pattern]:
-    """Return the sequences that occur in several turns, given as (steps, outcome).
-
-    Long and frequent ones come first. A part of a longer one that is as frequent is left out.
-    """
+    """Return the sequences that several turns have, given as (steps, outcome)."""
     counts: Counter[tuple[str, ...]] = Counter()
     good: Counter[tuple[str, ...]] = Counter()
     bad: Counter[tuple[str, ...]] = Counter()
@@ -324,7 +294,6 @@ def find_steps(flows: Sequence[Flow], path: Sequence[str], most: int = 3) -> lis
 
 
 def _find_next_step(steps: tuple[str, ...], path: Sequence[str]) -> str:
-    """Return the step after the longest suffix of a path that occurs, the first for no path."""
     if not path:
         return steps[0] if steps else ""
     for length in range(min(_SUFFIX, len(path)), 0, -1):

@@ -1,8 +1,4 @@
-"""Turns: a prompt, the steps after it, and their outcome; and what the graph says of them.
-
-The outcome follows from passed tests, a commit, or the next message of the person. Without any of
-these it is unknown.
-"""
+"""Turns: a prompt, the steps after it, and their outcome (by checks, commits, the next message)."""
 
 from __future__ import annotations
 
@@ -96,7 +92,6 @@ class OpenTurn:
     waiting: list[str] = field(default_factory=list)  # checks whose result is not read yet
 
     def add_message(self, message: Message, intent: str, number: int) -> None:
-        """Add a message of the assistant or of a tool."""
         if message.role == "assistant":
             if not self.settled:
                 self.last, self.reply = number, message.text[:_HEAD]
@@ -124,10 +119,7 @@ class OpenTurn:
             self.settled = False
 
     def apply_reaction(self, intent: str, message: Message) -> None:
-        """Set the outcome if the next message confirms it, is thanks, or is a correction.
-
-        Else by the sentiment of the message.
-        """
+        """Set the outcome from the next message: confirmation, thanks, correction, sentiment."""
         from memfs.knowledge.session_graph import intents  # with the engine, which values need not
 
         text = message.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import count
 
 from memfs import files
 from memfs.core import block_problems
@@ -13,7 +14,7 @@ from memfs.core.errors import LockedError, MemfsError
 from memfs.core.records import Origin
 from memfs.files import atomic, outside
 from memfs.ops.doctor import hosts, stores
-from memfs.ops.doctor.finding import Finding
+from memfs.ops.doctor.finding import Finding, confirm, fail
 from memfs.secrets import redact
 from memfs.store import blocks, clock, local_folder, lock, store_paths, writer
 from memfs.store.blocks import Place
@@ -38,23 +39,17 @@ def blocks_of(place: Place) -> Iterator[Finding]:
                 yield from _mend_block(place, tier, label, path)
         except (MemfsError, OSError) as error:
             if not isinstance(error, PermissionError | MemfsError):
-                yield Finding("error", f"{path} cannot be mended: {error}")
+                yield fail(f"{path} cannot be mended: {error}")
 
 
 def stores_of(place: Place) -> Iterator[Finding]:
     """Make private files private again, and move temporary files of killed runs to the backup."""
-    done: set[str] = set()
-    for _, store in place.list_tiers():
-        if store.root in done:
-            continue
-        done.add(store.root)
+    for store in place.stores():
         yield from _put_away(store, hosts.list_temp_files(store))
-        closed = 0
-        for path in stores.open_to_others(store):
-            stores.close(path)
-            closed += 1
-        if closed:
-            yield Finding("ok", f"{store.tier} store: {closed:,} files and folders made private")
+        if found := stores.open_to_others(store):
+            for path in found:
+                stores.close(path)
+            yield confirm(f"{store.tier} store: {len(found):,} files and folders made private")
 
 
 def settings_of(place: Place, home: str) -> Iterator[Finding]:
@@ -78,14 +73,18 @@ def _mend_block(place: Place, tier: str, label: str, path: str) -> Iterator[Find
 
 
 def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterator[Finding]:
-    """Give the second of two files with one label a new label."""
     taken = {(tier, label) for tier, label, _ in known}
     seen: dict[tuple[str, str], str] = {}
     for tier, label, path in known:
         first = seen.setdefault((tier, label), path)
         if first == path or labels.problem(label):
             continue
-        new = _find_free_label(place, tier, label, taken)
+        numbered = (f"{label[: labels.MAX_LENGTH - 6]}-{number}" for number in count(2))
+        new = next(
+            each
+            for each in numbered
+            if (tier, each) not in taken and not os.path.lexists(blocks.path_of(place, tier, each))
+        )
         taken.add((tier, new))
         store = place.store(tier)
         target = blocks.path_of(place, tier, new)
@@ -108,26 +107,9 @@ def _resolve_clashes(place: Place, known: list[tuple[str, str, str]]) -> Iterato
         yield _make_finding(f"{path} is now {labels.qualify(tier, new)}", backup, note)
 
 
-def _move(path: str, target: str) -> None:
-    """Move a file into the backup, also from another disk, with private modes."""
-    data = outside.read(path)
-    if data is not None:
-        atomic.write_private(target, files.encode(data))
-    files.remove(path)
-
-
 def _make_finding(what: str, backup: str, note: str) -> Finding:
     hint = f"as it was: {backup}"
-    return Finding("ok", what, f"{hint} ({note})" if note else hint)
-
-
-def _find_free_label(place: Place, tier: str, label: str, taken: set[tuple[str, str]]) -> str:
-    number = 2
-    while True:
-        new = f"{label[: labels.MAX_LENGTH - 6]}-{number}"
-        if (tier, new) not in taken and not os.path.lexists(blocks.path_of(place, tier, new)):
-            return new
-        number += 1
+    return confirm(what, f"{hint} ({note})" if note else hint)
 
 
 def _write_backup(store: Store, name: str, text: str) -> str:
@@ -158,5 +140,8 @@ def _put_away(store: Store, found: list[str]) -> Iterator[Finding]:
             name = os.path.basename(path)
             if (locked or hosts.names_process(name)) and os.path.lexists(path):
                 backup = _make_backup_path(store, name)
-                _move(path, backup)
-                yield Finding("ok", f"{path}, left by a killed run, was put away", f"in {backup}")
+                data = outside.read(path)  # it may be on another disk
+                if data is not None:
+                    atomic.write_private(backup, files.encode(data))
+                files.remove(path)
+                yield confirm(f"{path}, left by a killed run, was put away", f"in {backup}")

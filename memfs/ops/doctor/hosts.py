@@ -1,7 +1,4 @@
-"""Check assistants: whether their settings have our hooks, and the programs of these exist.
-
-And temporary files of runs that were killed, in stores and beside the settings of assistants.
-"""
+"""Check assistants and their settings, and find temporary files of runs that were killed."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from fnmatch import fnmatch
 
 from memfs import files, hosts
 from memfs.core.errors import MemfsError, StoreError
@@ -21,8 +19,9 @@ from memfs.files import logs, outside, trees
 from memfs.hosts import own_memory, settings, settings_merge
 from memfs.hosts.base import Host
 from memfs.hosts.marked_section import TARGETS
-from memfs.ops.doctor.finding import Finding
+from memfs.ops.doctor.finding import Finding, confirm, fail, warn
 from memfs.ops.install import commands
+from memfs.ops.install.files import ShippedEntries
 from memfs.store import host_sessions, sessions
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
@@ -35,7 +34,6 @@ _DAY = 24 * 3600  # seconds: a session that began before the install has no hook
 
 def check_hosts(place: Place, home: str) -> Iterator[Finding]:
     """Check assistants: their versions, our entries in their settings, and our hooks' runs."""
-    top = place.project.top if place.project else None
     here = [name for name in hosts.NAMES if settings.is_installed(hosts.get(name), home)]
     first = "claude" if not here else ""  # named if none is installed
     versions = settings.ask_versions(map(hosts.get, here))
@@ -43,26 +41,25 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
         host = hosts.get(name)
         if name in here:
             yield check_activity(place, host, versions[name])
-        wired = settings.list_hook_files(host, home, top, outside.read)
+        wired = settings.list_hook_files(host, home, place.top, outside.read)
         try:
-            plugged = settings.list_plugin_files(host, home, top, outside.read)
-            yield from _check_programs(
-                host, wired, settings.list_server_files(host, home, top, outside.read), top
-            )
+            plugged = settings.list_plugin_files(host, home, place.top, outside.read)
+            served = settings.list_server_files(host, home, place.top, outside.read)
+            yield from _check_programs(host, wired, served, place.top)
+            for found in wired:
+                yield from _check_version(place, host, found, home)
         except MemfsError as error:
-            yield Finding("error", error.message, error.hint)
+            yield fail(error.message, error.hint)
             continue
-        for path in filter(outside.leads_nowhere, settings.paths(host, home, top)):
-            yield Finding(
-                "warning",
+        for path in filter(outside.leads_nowhere, settings.paths(host, home, place.top)):
+            yield warn(
                 f"{path} is a link that leads to itself: {host.TITLE} cannot read it",
                 "remove it, or put a file in its place",
             )
         for path in plugged:
-            yield Finding("ok", f"{host.TITLE} has the plugin, enabled in {path}")
+            yield confirm(f"{host.TITLE} has the plugin, enabled in {path}")
         if wired and plugged:
-            yield Finding(
-                "warning",
+            yield warn(
                 f"{host.TITLE} has the plugin and is wired: two servers of tools",
                 f"keep one: memfs uninstall {name} --{wired[0].scope}",
             )
@@ -70,28 +67,22 @@ def check_hosts(place: Place, home: str) -> Iterator[Finding]:
             yield from _check_trust(host, place)
             yield from check_runs(place, host, home, [*(each.path for each in wired), *plugged])
         if len(wired) > 1:
-            yield Finding(
-                "warning",
+            commands = (f"memfs uninstall {name} --{found.scope}" for found in wired)
+            yield warn(
                 f"{host.TITLE} is wired {len(wired)} times: every prompt runs each",
-                f"keep one: {_name_uninstalls(name, wired)}",
+                f"keep one: {' or '.join(commands)}",
             )
         if not (wired or plugged) and (name in here or name == first):
-            yield Finding("warning", f"{host.TITLE} is not wired", f"memfs install {name}")
-    for name, line in own_memory.describe_memories(home, top or "", outside.read):
-        yield Finding("ok", f"{hosts.get(name).TITLE} {line}")
+            yield warn(f"{host.TITLE} is not wired", f"memfs install {name}")
+    for name, line in own_memory.describe_memories(home, place.top, outside.read):
+        yield confirm(f"{hosts.get(name).TITLE} {line}")
     for path in list_temp_settings(place, home):
         yield report_temp_file(path)
 
 
-def _name_uninstalls(host: str, wired: list[settings.WiredFile]) -> str:
-    """Return the commands of which each takes one wiring out."""
-    return " or ".join(f"memfs uninstall {host} --{found.scope}" for found in wired)
-
-
 def _check_programs(
-    host: Host, wired: list[settings.WiredFile], served: list[settings.WiredFile], top: str | None
+    host: Host, wired: list[settings.WiredFile], served: list[settings.WiredFile], top: str
 ) -> Iterator[Finding]:
-    """Check that the programs in the settings of a host exist."""
     needed: dict[tuple[str, str], tuple[str, str]] = {}  # (file, program): (purpose, flag)
     for found in [*wired, *served]:
         flag = f" --{found.scope}"
@@ -105,75 +96,70 @@ def _check_programs(
         needed |= {(found.path, word): ("tools need", flag) for word in servers}
     missing = {key: why for key, why in needed.items() if not settings_merge.is_available(key[1])}
     for (path, word), (what, flag) in sorted(missing.items()):
-        gone = f"{path}: the {what} {word}, which is "
+        where, hint = "gone", f"write it anew: memfs install {host.NAME}{flag}"
         if word == commands.PROGRAM:
-            yield Finding(
-                "error", f"{gone}not on the PATH", f"put it there: pipx install {DISTRIBUTION}"
+            where, hint = "not on the PATH", f"put it there: pipx install {DISTRIBUTION}"
+        yield fail(f"{path}: the {what} {word}, which is {where}", hint)
+    for path, text in {each.path: each.text for each in [*wired, *served]}.items():
+        if ignored := settings.find_ignored(host, text, path):
+            yield fail(f"{path}: {ignored}", "take that out")
+        elif settings.is_switched_off(text, path):
+            yield fail(
+                f"{path}: {host.TITLE} runs no hook, for disableAllHooks is on",
+                'take "disableAllHooks" out, or uninstall memfs there',
             )
-        else:
-            again = f"write it anew: memfs install {host.NAME}{flag}"
-            yield Finding("error", f"{gone}gone", again)
-    yield from _check_reading(host, [*wired, *served])
     for found in wired:
         if not any(path == found.path for path, _ in missing):
             tools = "hooks and tools" if served else "hooks alone"
-            yield Finding("ok", f"{host.TITLE} is wired in {found.path} ({tools})")
-            if settings_merge.calls_tool(settings.parse(found.text, found.path)):
-                yield Finding(
-                    "warning",
-                    f"{found.path}: prompts call a tool of the MCP server; one that comes before "
-                    "the server is connected is given nothing",
-                    f"have them run a command: memfs install {host.NAME} --{found.scope}",
-                )
+            yield confirm(f"{host.TITLE} is wired in {found.path} ({tools})")
 
 
-def _check_reading(host: Host, files: list[settings.WiredFile]) -> Iterator[Finding]:
-    """Check with the host's own eyes that it reads the files, and runs hooks."""
-    for path, text in {each.path: each.text for each in files}.items():
-        if ignored := settings.find_ignored(host, text, path):
-            yield Finding("error", f"{path}: {ignored}", "take that out")
-        elif settings.is_switched_off(text, path):
-            hint = 'take "disableAllHooks" out, or uninstall memfs there'
-            wrong = f"{path}: {host.TITLE} runs no hook, for disableAllHooks is on"
-            yield Finding("error", wrong, hint)
+def _check_version(
+    place: Place, host: Host, found: settings.WiredFile, home: str
+) -> Iterator[Finding]:
+    hint = f"write them anew: memfs install {host.NAME} --{found.scope}"
+    entries = dict(host.wiring(found.scope, home, place.top))[found.path]
+    shipped = ShippedEntries.load(place, host.NAME, entries, tools=True, line=False, shared=False)
+    parsed = settings.parse(found.text, found.path)
+    if missing := settings_merge.list_missing_hooks(parsed, shipped.wanted):
+        yield warn(f"{found.path}: hooks are missing: {'; '.join(missing)}", hint)
+    owned = settings_merge.is_owned_kind(found.path)
+    if owned and not settings_merge.is_same_version(found.text, shipped.text):
+        yield warn(f"{found.path}: the plugin is from another version of memfs", hint)
+    if settings_merge.calls_tool(parsed):
+        yield warn(
+            f"{found.path}: prompts call a tool of the MCP server; one that comes before "
+            "the server is connected is given nothing",
+            f"have them run a command: memfs install {host.NAME} --{found.scope}",
+        )
 
 
 def _check_trust(host: Host, place: Place) -> Iterator[Finding]:
-    """Check that a host which runs only trusted hooks runs ours."""
     module = hosts.trust_module(host.NAME)
     if module is None or not shutil.which(host.COMMAND):
         return
     try:
-        skipped = sum(
-            not hook.runs
-            for hook in module.hooks(place.home.top, commands.list_commands(host.NAME))
-        )
+        found = module.hooks(place.home.top, commands.list_commands(host.NAME))
     except StoreError as error:
-        yield Finding("warning", error.message, error.hint)
+        yield warn(error.message, error.hint)
         return
-    if skipped:
-        yield Finding(
-            "error",
+    if skipped := sum(not hook.runs for hook in found):
+        yield fail(
             f"{host.TITLE} does not run {skipped} of the memfs hooks: they are not trusted yet",
             f"memfs install {host.NAME} --trust, or /hooks in it",
         )
 
 
 def _report_failed_hooks(host: Host, transcripts: list[str]) -> Iterator[Finding]:
-    """Report the calls of our hooks that the newest transcripts of a host record as failed."""
-    find = getattr(hosts.reader(host.NAME), "find_failed_hooks", None)  # few record them
-    if find is None:
-        return
     since = time.time() - _WEEK
     newest = sorted((path for path in transcripts if _get_mtime(path) > since), key=_get_mtime)
     failed: list[tuple[str, str]] = []
     for path in newest[-_TRANSCRIPTS:]:
         with suppress(OSError), logs.open_stream(path) as lines:
-            failed += find(lines)
+            failed += hosts.reader(host.NAME).find_failed_hooks(lines)
     if failed:
         event, error = failed[-1]
-        yield Finding(
-            "warning",
+        yield warn(
             f"{host.TITLE} records {format_count(len(failed), 'failed call')} of our hooks in the "
             f"last week; the last: {event}: {flatten_text(error)[:_LONGEST]}",
             f"write the hooks anew: memfs install {host.NAME}; memfs doctor shows what they need",
@@ -183,15 +169,15 @@ def _report_failed_hooks(host: Host, transcripts: list[str]) -> Iterator[Finding
 def check_activity(place: Place, host: Host, version: str) -> Finding:
     """Report the version of a host, and its last hook calls."""
     text = f"{host.TITLE} {version}" if version else f"{host.TITLE}, version unknown"
-    found = sessions.last_run(place.home, host.NAME)
-    if found is None:
-        text += "; no memfs hook ran in it yet"
+    if found := sessions.last_run(place.home, host.NAME):
+        event, at, spent = found
+        text += f"; last memfs hook in it: {event} at {format_time(at)}, {spent:,.0f} ms"
     else:
-        text += (
-            f"; last memfs hook in it: {found[0]} at {format_time(found[1])}, {found[2]:,.0f} ms"
-        )
-    failed = _find_last_failure(place, host.NAME)
-    return Finding("ok", text + (f"; the last that failed: {failed}" if failed else ""))
+        text += "; no memfs hook ran in it yet"
+    lines = (files.read(f"{place.home.local}/hook.log") or "").splitlines()
+    about = (line for line in reversed(lines) if line.split(" ")[1:2] == [host.NAME])
+    failed = next(about, "")
+    return confirm(text + (f"; the last that failed: {failed}" if failed else ""))
 
 
 def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> Iterator[Finding]:
@@ -214,15 +200,7 @@ def check_runs(place: Place, host: Host, home: str, settings: Iterable[str]) -> 
         text = (
             f"{host.TITLE} is wired, but {what}; its last session here is of {format_time(newest)}"
         )
-        yield Finding(
-            "warning", text, "look whether it trusts this folder and runs hooks (most have /hooks)"
-        )
-
-
-def _find_last_failure(place: Place, host: str) -> str:
-    """Return the last line about a host in the log of failed hook calls, "" if there is none."""
-    lines = (files.read(f"{place.home.local}/hook.log") or "").splitlines()
-    return next((line for line in reversed(lines) if line.split(" ")[1:2] == [host]), "")
+        yield warn(text, "look whether it trusts this folder and runs hooks (most have /hooks)")
 
 
 def _get_mtime(path: str) -> float:
@@ -237,25 +215,24 @@ _NUMBERED = re.compile(r"\..+\.(\d{1,9})\.tmp", re.DOTALL)
 
 def report_temp_file(path: str) -> Finding:
     """Return the finding of `memfs doctor` for a temporary file."""
-    return Finding(
-        "warning",
-        f"{path} was left by a run that was killed",
-        "memfs doctor --fix puts it into local/backup/",
+    return warn(
+        f"{path} was left by a run that was killed", "memfs doctor --fix puts it into local/backup/"
     )
 
 
 def list_temp_files(store: Store) -> list[str]:
     """List the stale temporary files of a store, also in its local folder elsewhere."""
     tops = [store.root] if os.path.dirname(store.local) == store.root else [store.root, store.local]
-    found = [each.path for top in tops for each in trees.walk(top, top_too=False)]
-    return sorted(path for path in found if _is_temp(os.path.basename(path)) and _is_stale(path))
+    paths = [each.path for top in tops for each in trees.walk(top, top_too=False)]
+    temporary = (path for path in paths if fnmatch(os.path.basename(path), ".*.tmp"))
+    return sorted(filter(_is_stale, temporary))
 
 
 def list_temp_settings(place: Place, home: str) -> list[str]:
     """List the stale ones beside the files that `memfs install` and `memfs sync` write."""
-    top = place.project.top if place.project else None
+    top = place.top
     paths = [path for name in hosts.NAMES for path in settings.paths(hosts.get(name), home, top)]
-    paths += [os.path.realpath(f"{top}/{each.path}") for each in TARGETS.values()] if top else []
+    paths += [os.path.realpath(f"{top}/{each.path}") for each in TARGETS.values() if top]
     found = set()
     for path in paths:
         folder, base = os.path.split(path)
@@ -269,12 +246,8 @@ def list_temp_settings(place: Place, home: str) -> list[str]:
 
 
 def names_process(name: str) -> bool:
-    """Return whether a temporary file names its process: its writer held no lock."""
+    """Return whether a temporary file names its process, so that its writer held no lock."""
     return _NUMBERED.fullmatch(name) is not None
-
-
-def _is_temp(name: str) -> bool:
-    return name.startswith(".") and name.endswith(".tmp")
 
 
 def _is_stale(path: str) -> bool:

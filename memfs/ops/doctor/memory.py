@@ -13,7 +13,7 @@ from memfs.core.errors import MemfsError
 from memfs.files import trees
 from memfs.ingest.source_files import HIDDEN, IGNORED, UNMATCHED
 from memfs.knowledge.kinds import registry
-from memfs.ops.doctor.finding import Finding
+from memfs.ops.doctor.finding import Finding, confirm, fail, warn
 from memfs.recall import model_config, source_state
 from memfs.recall.open_store import OpenStore
 from memfs.search.doc_json import epoch
@@ -41,49 +41,42 @@ def check_blocks(place: Place) -> Iterator[Finding]:
     try:
         loaded = blocks.load(place)
     except OSError as error:  # in the folder of all blocks
-        yield Finding("error", f"{error.filename}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
+        yield fail(f"{error.filename}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
         return
     for block in loaded:
         other = paths.setdefault((block.tier, block.label), block.path)
         if other != block.path:
-            yield Finding(
-                "error",
+            yield fail(
                 f"{block.path} and {other} have one label",
                 f"memfs doctor --fix renames {os.path.basename(block.path)}; or do that yourself",
             )
         wrong = labels.problem(block.label)
         if wrong:
-            yield Finding("error", f"{block.path} cannot be addressed: {wrong}", "rename the file")
+            yield fail(f"{block.path} cannot be addressed: {wrong}", "rename the file")
         yield from _check_file(block)
         yield from _check_values(block)
         read.add(block.path)
     for path, what in _list_left_out(place, read):
         if what == _COPY:
-            yield Finding("error", f"{path} is {what}", "take over what is missing, and delete it")
-            continue
-        if what.startswith(_UNREAD):
-            yield Finding("error", f"{path}: {what}", _PERMISSIONS)
-            continue
-        yield Finding(
-            "warning",
-            f"{path} is no block: {what}",
-            "blocks are .md files of this repository, at most 3 levels deep, and no links",
-        )
+            yield fail(f"{path} is {what}", "take over what is missing, and delete it")
+        elif what.startswith(_UNREAD):
+            yield fail(f"{path}: {what}", _PERMISSIONS)
+        else:
+            hint = "blocks are .md files of this repository, at most 3 levels deep, and no links"
+            yield warn(f"{path} is no block: {what}", hint)
     if read:
-        yield Finding("ok", f"{len(read)} blocks are readable")
+        yield confirm(f"{len(read)} blocks are readable")
 
 
 def _check_file(block: Block) -> Iterator[Finding]:
-    """Check the text of a block file, if it can be read."""
     if block.size:
-        yield Finding(
-            "error",
+        yield fail(
             f"{block.path}: {block.size:,} bytes, a block has at most {blocks.LARGEST:,}",
             "only its beginning is shown; shorten it in an editor, or move it out of blocks/",
         )
         return
     if block.problem and not block.raw:
-        yield Finding("error", f"{block.path}: {block.problem}", _PERMISSIONS)
+        yield fail(f"{block.path}: {block.problem}", _PERMISSIONS)
         return
     for fault in block_problems.find(block.raw):
         yield Finding(
@@ -96,14 +89,11 @@ def _check_file(block: Block) -> Iterator[Finding]:
 def _check_values(block: Block) -> Iterator[Finding]:
     name = labels.qualify(block.tier, block.label)
     for key, value in (*block.odd_keys(), *_list_odd_dates(block.meta)):
-        yield Finding(
-            "warning", f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}"
-        )
+        yield warn(f"{name}: {key} is {value!r}, which is not used", f"mend {block.path}")
     for problem in block.scope.problems:
-        yield Finding("warning", f"{name}: {problem}; it has no effect", f"mend {block.path}")
+        yield warn(f"{name}: {problem}; it has no effect", f"mend {block.path}")
     if block.chars > block.limit and not block.size:
-        yield Finding(
-            "warning",
+        yield warn(
             f"{name}: {block.chars:,} characters, the limit is {block.limit:,}",
             f"shorten it: memfs edit {block.label}",
         )
@@ -112,9 +102,7 @@ def _check_values(block: Block) -> Iterator[Finding]:
 def _list_left_out(place: Place, read: set[str]) -> list[tuple[str, str]]:
     """List (path, what it is) of files among the blocks that are none. Opens no file."""
     found: list[tuple[str, str]] = []
-    for tier, store in place.list_tiers():
-        if tier == labels.SESSION:
-            continue
+    for tier, store in place.list_lasting_tiers():
         top = store_paths.block_folder(store, tier)
         if os.path.islink(top):
             found.append((top, "a link"))
@@ -135,13 +123,12 @@ def check_passages(place: Place) -> Iterator[Finding]:
         for path, lines in facts.list_damage(store):
             named = ", ".join(map(str, lines[:_SHOWN])) + (" …" if len(lines) > _SHOWN else "")
             what = f"{path}: not read as facts: line{'s' * (len(lines) > 1)} {named}"
-            yield Finding("error", what, "mend them in an editor, or take them out")
+            yield fail(what, "mend them in an editor, or take them out")
         for path in archive.sources(store):
             try:
                 raw = files.read(path)
             except OSError as error:
-                what = f"{path}: cannot be read: {error.strerror}"
-                yield Finding("error", what, "see its permissions and those of its folder")
+                yield fail(f"{path}: {_UNREAD}: {error.strerror}", _PERMISSIONS)
                 continue
             if raw is None:  # it is gone
                 continue
@@ -152,11 +139,10 @@ def check_passages(place: Place) -> Iterator[Finding]:
                     fault.hint,
                 )
             for key, value in _list_odd_values(raw):
-                yield Finding("warning", f"{path}: {key} is {value!r}, which is not used", _BY_HAND)
+                yield warn(f"{path}: {key} is {value!r}, which is not used", _BY_HAND)
 
 
 def _list_odd_values(raw: str) -> Iterator[tuple[str, object]]:
-    """Yield the keys with an invalid value, and that value."""
     meta = blocks.front_matter(frontmatter.split(raw)[0])
     importance = meta.get("importance", _LEAST)
     if type(importance) is not int or not _LEAST <= importance <= _MOST:
@@ -177,7 +163,7 @@ def check_kinds(place: Place) -> Iterator[Finding]:
     """Check what `memory_blocks` names."""
     if config.load(place).get("memory_blocks") or config.list_refused_kinds(place):
         for problem in registry.load_kinds(OpenStore(place))[1]:
-            yield Finding("warning", problem)
+            yield warn(problem)
 
 
 def check_sections(place: Place) -> Iterator[Finding]:
@@ -191,14 +177,14 @@ def check_sections(place: Place) -> Iterator[Finding]:
         try:
             outcome = instruction_sections.plan(store, target, ours).outcome
         except MemfsError as error:
-            yield Finding("error", error.message, error.hint)
+            yield fail(error.message, error.hint)
             continue
         if outcome == "unchanged":
-            yield Finding("ok", f"{target.path} matches the blocks")
+            yield confirm(f"{target.path} matches the blocks")
         else:
-            yield Finding("warning", f"{target.path} does not match the blocks", "memfs sync")
+            yield warn(f"{target.path} does not match the blocks", "memfs sync")
     for problem in githook.find_problems(place):
-        yield Finding("warning", problem, "memfs sync --git-hook")
+        yield warn(problem, "memfs sync --git-hook")
 
 
 def check_sources(place: Place) -> Iterator[Finding]:
@@ -207,38 +193,34 @@ def check_sources(place: Place) -> Iterator[Finding]:
         name, hint = source.name, f"memfs source sync {source.name}"
         for path in source.paths:
             if not os.path.lexists(path):
-                yield Finding(
-                    "warning",
+                yield warn(
                     f"the source {name} names {path}, which is not there",
                     f"change sources.{name}.paths, or memfs source rm {name}",
                 )
         state = source_state.load_state(source)
         if state is None or not state.whole:
             what = "is not indexed yet" if state is None else "is not indexed to its end"
-            yield Finding("warning", f"the source {name} {what}", hint)
+            yield warn(f"the source {name} {what}", hint)
             continue
         left = {why: count for why, count in state.left.items() if why not in _WANTED}
         count = sum(left.values())
         told = "; ".join(f"{why}: {number:,}" for why, number in left.items())
         if count > _MANY * (count + state.files):
             text = f"the source {name} leaves out {count:,} of {count + state.files:,} files"
-            yield Finding("warning", f"{text} ({told})", f"memfs source show {name}")
+            yield warn(f"{text} ({told})", f"memfs source show {name}")
         else:
-            yield Finding(
-                "ok", f"the source {name}: {state.files:,} files, {state.chunks:,} chunks"
-            )
+            yield confirm(f"the source {name}: {state.files:,} files, {state.chunks:,} chunks")
 
 
 def check_model(place: Place) -> Iterator[Finding]:
     """Check the configured model."""
     found = model_config.load_status(place)
     if found.problem:
-        yield Finding("warning", f"search goes by words alone: {found.problem}", found.hint)
+        yield warn(f"search goes by words alone: {found.problem}", found.hint)
     elif found.off and found.bytes:
-        yield Finding(
-            "ok",
+        yield confirm(
             f"embedding is off; {found.bytes:,} bytes of vectors are stored",
             "memfs model use none removes them",
         )
     elif found.documents or found.off:
-        yield Finding("ok", f"embedding: {found.format_line()}")
+        yield confirm(f"embedding: {found.format_line()}")

@@ -14,7 +14,7 @@ from memfs.core import os_errors
 from memfs.core.formats import format_count
 from memfs.files import trees
 from memfs.hosts import settings_merge
-from memfs.ops.doctor.finding import Finding
+from memfs.ops.doctor.finding import Finding, confirm, fail, warn
 from memfs.ops.doctor.hosts import list_temp_files, report_temp_file
 from memfs.store import config_file, git, journal, local_folder, lock, prompts, store_paths
 from memfs.store.blocks import Place
@@ -31,35 +31,36 @@ _MOST_NAMED = 10
 
 def check_stores(place: Place) -> Iterator[Finding]:
     """Check the stores: configuration, journal, temporary files and modes."""
-    for tier, store in place.list_tiers():
-        if tier == labels.SESSION:
-            continue
-        yield Finding("ok", f"{tier} store: {store.root}")
+    for tier, store in place.list_lasting_tiers():
+        yield confirm(f"{tier} store: {store.root}")
         if tier == labels.PROJECT and not store.trusted:
-            yield Finding(
-                "warning",
+            yield warn(
                 "you have not trusted it: hooks do not use it",
                 "look at it, and decide: memfs trust",
             )
         for name in local_folder.find_unused(store) if tier == labels.PROJECT else ():
-            yield Finding(
-                "warning",
+            yield warn(
                 f"{store.main}/{name} was not made by memfs for you, and is not used",
                 f"if it is yours: memfs trust --local {name}; else it may be removed",
             )
         for text in config_file.find_problems(store):
-            yield Finding("warning", text)
+            yield warn(text)
         yield from _check_prompts(store)
         yield from _check_journal(store)
         for path in list_temp_files(store):
             yield report_temp_file(path)
-        yield from _check_modes(store)
+        if found := open_to_others(store):
+            more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+            yield warn(
+                f"{found[0]}{more} can be read by other users of this machine",
+                "memfs doctor --fix gives them the modes 0600 and 0700",
+            )
 
 
 def check_variables() -> Iterator[Finding]:
     """Check the variables that begin with `MEMFS_`."""
     for text in config_file.find_variable_problems(os.environ):
-        yield Finding("warning", text)
+        yield warn(text)
 
 
 def check_merging(place: Place) -> Iterator[Finding]:
@@ -69,25 +70,22 @@ def check_merging(place: Place) -> Iterator[Finding]:
         return
     refused, hint = git.find_refusal(project.root)
     if refused:
-        yield Finding("error", refused, hint)
+        yield fail(refused, hint)
         return
     driver = git.get_driver(project.root)
     if git.get_merge_driver(project.root, "blocks/x.md") != "memfs" or not driver:
-        yield Finding(
-            "warning",
+        yield warn(
             "git does not merge blocks with memfs in this clone",
             "memfs init registers it; .agent-memory/.gitattributes needs the line: "
             "blocks/**/*.md merge=memfs",
         )
     elif not settings_merge.is_available(settings_merge.programs(driver)[0]):
-        yield Finding(
-            "error",
+        yield fail(
             f"git merges blocks with {settings_merge.programs(driver)[0]}, which is gone",
             "register it anew: memfs init",
         )
     elif " -m memfs" in driver and " -P " not in driver:
-        yield Finding(
-            "error",
+        yield fail(
             "git's merge driver would run a folder named memfs of the repository instead of memfs",
             "register it anew: memfs init",
         )
@@ -98,22 +96,10 @@ def _check_prompts(store: store_paths.Store) -> Iterator[Finding]:
     known = {"agent.md", "guidance.md", *(f"guidance.{name}.md" for name in hosts.NAMES)}
     for name in prompts.list_files(store):
         if name not in known:
-            yield Finding(
-                "warning",
+            yield warn(
                 f"{store.root}/{prompts.FOLDER}/{name}: memfs reads no file of that name",
                 f"it reads guidance.md, agent.md, and guidance.HOST.md of {', '.join(hosts.NAMES)}",
             )
-
-
-def _check_modes(store: store_paths.Store) -> Iterator[Finding]:
-    found = open_to_others(store)
-    if found:
-        more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
-        yield Finding(
-            "warning",
-            f"{found[0]}{more} can be read by other users of this machine",
-            "memfs doctor --fix gives them the modes 0600 and 0700",
-        )
 
 
 def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
@@ -123,54 +109,57 @@ def _check_journal(store: store_paths.Store) -> Iterator[Finding]:
     if damaged:
         most = ", …" if len(damaged) > _MOST_NAMED else ""
         where = f"line{'s' * (len(damaged) > 1)} {', '.join(damaged[:_MOST_NAMED])}{most}"
-        yield Finding(
-            "error",
+        yield fail(
             f"{store.journal}: {where} cannot be read",
             "the other entries are used; the versions in these lines cannot be restored",
         )
     if end < size:
-        yield Finding(
-            "warning",
+        yield warn(
             f"{store.journal}: an entry at the end is not whole",
             "it was never acknowledged; the next edit removes it",
         )
-    yield Finding("ok", f"{format_count(len(entries), 'edit')} in the journal")
+    yield confirm(f"{format_count(len(entries), 'edit')} in the journal")
 
 
 def check_failed_calls(place: Place) -> Iterator[Finding]:
     """Report hook calls that failed, and the Python that runs."""
-    for tier, store in place.list_tiers():
+    for store in place.stores():
         path = f"{store.local}/hook.log"
-        lines = (files.read(path) or "").splitlines()
-        if lines and tier != labels.SESSION:
+        if lines := (files.read(path) or "").splitlines():
             shown = "; ".join(lines[-_LOG_LINES:])
-            yield Finding(
-                "warning",
+            yield warn(
                 f"{path}: {len(lines)} hook calls failed",
                 f"last: {shown}; delete the file when it is seen to",
             )
-    yield Finding("ok", f"Python {sys.version.split()[0]} at {sys.executable}")
+    yield confirm(f"Python {sys.version.split()[0]} at {sys.executable}")
 
 
 def check_disks(place: Place, least: int = LITTLE) -> Iterator[Finding]:
     """Check the stores of a place; a disk is to have `least` bytes of room."""
     seen = set()
-    for tier, store in place.list_tiers():
-        if tier == labels.SESSION:
-            continue
+    for store in place.stores():
         folders = [path for path in (store.root, store.local, store.index) if files.is_folder(path)]
         refused = list(islice(chain.from_iterable(map(_check_rights, folders)), 1))
-        yield from refused or _check_lock(store)
+        yield from refused
+        if not refused and files.is_file(f"{store.local}/{lock.STORE}"):
+            try:
+                lock.check_lock(store)
+            except OSError as error:
+                told = os_errors.describe_refusal(error)
+                yield fail(told.message, told.hint)
         for folder in folders:
-            device = _get_device(folder)
+            status = files.status(folder)
+            device = status.st_dev if status else 0
             if device not in seen:
                 seen.add(device)
-                yield from _check_room(folder, least)
-
-
-def _get_device(folder: str) -> int:
-    found = files.status(folder)
-    return found.st_dev if found else 0
+                room = trees.get_room(folder)
+                if room < least:
+                    yield Finding(
+                        "warning" if room else "error",
+                        f"the disk of {folder} has {room / _MB:,.1f} MB left",
+                        "free some space: memfs refuses to write without it, and no file is "
+                        "half-written",
+                    )
 
 
 def _check_rights(folder: str) -> Iterator[Finding]:
@@ -178,34 +167,10 @@ def _check_rights(folder: str) -> Iterator[Finding]:
     if os.access(folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=effective):
         return
     if hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY:
-        yield Finding(
-            "error", f"{folder} cannot be written: its disk is read-only", "mount it for writing"
-        )
+        yield fail(f"{folder} cannot be written: its disk is read-only", "mount it for writing")
     else:
-        yield Finding(
-            "error",
-            f"{folder} cannot be written by you",
-            f"see its owner and rights: ls -ld {folder}",
-        )
-
-
-def _check_lock(store: Store) -> Iterator[Finding]:
-    if not files.is_file(f"{store.local}/{lock.STORE}"):
-        return
-    try:
-        lock.check_lock(store)
-    except OSError as error:
-        told = os_errors.describe_refusal(error)
-        yield Finding("error", told.message, told.hint)
-
-
-def _check_room(folder: str, least: int) -> Iterator[Finding]:
-    room = trees.get_room(folder)
-    if room < least:
-        yield Finding(
-            "warning" if room else "error",
-            f"the disk of {folder} has {room / _MB:,.1f} MB left",
-            "free some space: memfs refuses to write without it, and no file is half-written",
+        yield fail(
+            f"{folder} cannot be written by you", f"see its owner and rights: ls -ld {folder}"
         )
 
 

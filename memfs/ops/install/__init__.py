@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import partial
 
 from memfs import hosts
@@ -18,29 +17,17 @@ from memfs.files import outside
 from memfs.hosts import settings, settings_merge
 from memfs.hosts.base import Entries
 from memfs.ops.install import commands, files
-from memfs.ops.install.files import SettingsEdit, ShippedEntries, is_in_project, resolve_path
+from memfs.ops.install.files import SettingsEdit, ShippedEntries
 from memfs.store import git, host_folders, resources
 from memfs.store.blocks import Place
+
+__all__ = ["SettingsEdit"]
 
 # The rooms of which a hook may import modules.
 HOT_ROOMS = (
     *("core", "secrets", "files", "store", "hosts", "search", "ipc"),
     *("ingest", "recall", "context", "ops", "hook"),
 )
-
-
-@dataclass(frozen=True)
-class WiredHost:
-    """The outcome for a file (created, updated, unchanged or removed), and the diff.
-
-    `tracking` says why a commit takes the change in, "" if none does.
-    """
-
-    host: str
-    path: str
-    outcome: str
-    diff: str
-    tracking: str = ""
 
 
 def run(
@@ -57,8 +44,8 @@ def run(
     memory: str = "",
     gone: Collection[str] = (),
     keep: str = "",
-    agree: Callable[[list[WiredHost]], bool] = lambda _: True,
-) -> list[WiredHost]:
+    agree: Callable[[list[SettingsEdit]], bool] = lambda _: True,
+) -> list[SettingsEdit]:
     """Write our entries into a host's settings of a scope, or with `remove` remove them.
 
     `scope` is local (in the project, not committed), user (below `home`) or project; `tools`: the
@@ -75,26 +62,47 @@ def run(
     """
     found = wiring(place, host, scope, home)
     _check_memory(host, scope, memory)
-    load = partial(
-        ShippedEntries.load,
-        tools=tools,
-        line=line or remove,
-        memory=("off", "store") if remove else (memory,),
-    )
     if remove or not tools:
         found = [each for each in found if not _is_shared(place, host, scope, home, each[0], gone)]
-    if not remove:
-        return _wire(place, host, scope, home, found, load, dry_run=dry_run, move=move, agree=agree)
-    edits = _plan(place, host, found, load, remove=True)
-    found_edits = [(edit, _make_outcome(place, host, edit)) for edit in edits]
-    found_edits = [each for each in found_edits if not keep or each[1].tracking != keep]
-    if not dry_run:
-        _write(place, [edit for edit, _ in found_edits])
-    return [outcome for _, outcome in found_edits]
+    if remove:
+        load = partial(ShippedEntries.load, tools=tools, line=True, memory=("off", "store"))
+        edits = _plan(place, host, found, load, remove=True)
+        edits = [edit for edit in edits if not keep or edit.tracking != keep]
+        if not dry_run:
+            _write(place, edits)
+        return edits
+    if not found:
+        raise StoreError(
+            f"{hosts.get(host).TITLE} has no settings of your own in a project",
+            "wire all your projects with --user, or this one for all who work on it with --project",
+        )
+    moved = _list_moved(place, host, found[0][0], home, move=move)
+    hooks = files.resolve_path(place, found[0][0])
+    exclude = files.plan_exclude(host, hooks) if scope == "local" else None
+    load = partial(ShippedEntries.load, tools=tools, line=line, memory=(memory,))
+    edits = _plan(place, host, found, load, private=bool(exclude))
+    planned = [*edits]
+    for other in moved:
+        planned += run(place, host, other, home, remove=True, dry_run=True)
+    planned += [exclude] if exclude else []
+    if dry_run:
+        return planned
+    for edit in edits:
+        edit.check()
+    if not agree(planned):
+        return []
+    for other in moved:
+        run(place, host, other, home, remove=True)
+    if exclude:
+        exclude.write(place)
+    if moved or exclude:  # they may have changed the same files, and what git makes of them
+        edits = _plan(place, host, found, load)
+    _write(place, edits)
+    _compile()
+    return planned
 
 
 def _check_memory(host: str, scope: str, memory: str) -> None:
-    """Raise `StoreError` if what an assistant's own memory is to be cannot be set in a scope."""
     if memory in ("", "keep"):
         return
     if host != "claude":
@@ -166,7 +174,7 @@ def wiring(place: Place, host: str, scope: str, home: str) -> list[tuple[str, tu
             f"there is no project store here to wire {hosts.get(host).TITLE} to",
             "make one with memfs init, or wire all your projects with --user",
         )
-    return hosts.get(host).wiring(scope, home, place.project.top if place.project else "")
+    return hosts.get(host).wiring(scope, home, place.top)
 
 
 def select_scope(place: Place, host: str, home: str) -> str:
@@ -174,70 +182,22 @@ def select_scope(place: Place, host: str, home: str) -> str:
 
     They are the user's in the project where a host has such, else those of all projects.
     """
-    top = place.project.top if place.project else ""
     for found in list_wired(place, host, home):
         return found.scope
-    return "local" if hosts.get(host).wiring("local", home, top) else "user"
+    return "local" if hosts.get(host).wiring("local", home, place.top) else "user"
 
 
 def list_wired(place: Place, host: str, home: str) -> list[settings.WiredFile]:
     """List the settings files from which a host runs our hooks here."""
-    top = place.project.top if place.project else None
-    return settings.list_hook_files(hosts.get(host), home, top, outside.read)
+    return settings.list_hook_files(hosts.get(host), home, place.top, outside.read)
 
 
 def list_plugged(place: Place, host: str, home: str) -> list[str]:
     """List the settings files that enable our plugin, which has the same hooks and tools."""
-    top = place.project.top if place.project else None
-    return settings.list_plugin_files(hosts.get(host), home, top, outside.read)
-
-
-def _wire(
-    place: Place,
-    host: str,
-    scope: str,
-    home: str,
-    found: list[tuple[str, tuple[Entries, ...]]],
-    load: Callable[..., ShippedEntries],
-    *,
-    dry_run: bool,
-    move: bool,
-    agree: Callable[[list[WiredHost]], bool],
-) -> list[WiredHost]:
-    """Write our entries into the files `found`, as `run` does."""
-    if not found:
-        raise StoreError(
-            f"{hosts.get(host).TITLE} has no settings of your own in a project",
-            "wire all your projects with --user, or this one for all who work on it with --project",
-        )
-    moved = _list_moved(place, host, found[0][0], home, move=move)
-    hooks = resolve_path(place, found[0][0])
-    exclude = files.plan_exclude(hooks) if scope == "local" else None
-    edits = _plan(place, host, found, load, private=bool(exclude))
-    outcomes = [_make_outcome(place, host, edit, private=bool(exclude)) for edit in edits]
-    for other in moved:
-        outcomes += run(place, host, other, home, remove=True, dry_run=True)
-    if exclude:
-        outcomes.append(WiredHost(host, exclude.path, "updated", exclude.diff()))
-    if dry_run:
-        return outcomes
-    for edit in edits:
-        edit.check()
-    if not agree(outcomes):
-        return []
-    for other in moved:
-        run(place, host, other, home, remove=True)
-    if exclude:
-        exclude.write()
-    if moved or exclude:  # they may have changed the same files, and what git makes of them
-        edits = _plan(place, host, found, load)
-    _write(place, edits)
-    _compile()
-    return outcomes
+    return settings.list_plugin_files(hosts.get(host), home, place.top, outside.read)
 
 
 def _write(place: Place, edits: list[SettingsEdit]) -> None:
-    """Write all edits, or raise `StoreError` if one file may not be written."""
     for edit in edits:
         edit.check()
     for edit in edits:
@@ -282,7 +242,7 @@ def _plan(
     """Plan the edits of settings files; `private`: git is kept from taking them in."""
     edits = []
     for path, names in found:
-        tracking = "" if remove or private else _describe(place, path)
+        tracking = "" if remove or private else files.describe_tracking(place, path)
         if tracking and not shutil.which(commands.PROGRAM):
             refused, hint = git.find_refusal(os.path.dirname(path))
             if refused:
@@ -300,51 +260,19 @@ def _plan(
                 f"{path}: {ignored}", "take that out first; memfs does not rewrite what is yours"
             )
         new = load(place, host, names, shared=bool(tracking))
-        edits.append(SettingsEdit.plan(place, path, new, remove=remove))
+        edits.append(SettingsEdit.plan(place, host, path, new, remove=remove, tracking=tracking))
     return edits
-
-
-def _describe(place: Place, path: str) -> str:
-    """Return why a commit takes a settings file in; "" if none does, as for files of the user."""
-    return files.describe(resolve_path(place, path)) if is_in_project(place, path) else ""
-
-
-def _make_outcome(
-    place: Place, host: str, edit: SettingsEdit, *, private: bool = False
-) -> WiredHost:
-    """Return the outcome of an edit; `private`: git is kept from taking it in."""
-    tracking = ""
-    if edit.before != edit.after and not private:
-        tracking = _describe(place, edit.path)
-    if edit.remove and tracking != files.TRACKED:  # no commit ever had it
-        tracking = ""
-    outcome = _name_outcome(edit.before, edit.after)
-    return WiredHost(host, edit.path, outcome, edit.diff(), tracking)
 
 
 def _is_shared(
     place: Place, host: str, scope: str, home: str, path: str, gone: Collection[str]
 ) -> bool:
     """Return whether a file also wires another host that runs our hooks in that scope."""
-    top = place.project.top if place.project else ""
-    for name in hosts.NAMES:
-        files_ = [each for each, _ in hosts.get(name).wiring(scope, home, top)]
-        other = name != host and name not in gone
-        if (
-            other
-            and path in files_
-            and settings_merge.may_have_hooks(outside.read(files_[0]) or "")
-        ):
+    for name in set(hosts.NAMES) - {host, *gone}:
+        paths = [each for each, _ in hosts.get(name).wiring(scope, home, place.top)]
+        if path in paths and settings_merge.may_have_hooks(outside.read(paths[0]) or ""):
             return True
     return False
-
-
-def _name_outcome(before: str | None, after: str | None) -> str:
-    if before == after:
-        return "unchanged"
-    if before is None:
-        return "created"
-    return "removed" if after is None else "updated"
 
 
 def _compile() -> None:

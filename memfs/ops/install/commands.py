@@ -35,7 +35,9 @@ def hook(*words: str, shared: bool = False) -> str:
     """
     if shared:
         return _SHARED.format(shlex.join(hook_words(*words, shared=True)))
-    return f"{_guard()}; exec {shlex.join(python(*words))}"
+    program, script = shlex.quote(sys.executable), shlex.quote(resources.path("hooks", hosts.HOOK))
+    guard = f"[ -x {program} ] && [ -f {script} ] || exit 0"
+    return f"{guard}; exec {shlex.join(python(*words))}"
 
 
 def hook_words(*words: str, shared: bool = False) -> list[str]:
@@ -45,13 +47,4 @@ def hook_words(*words: str, shared: bool = False) -> list[str]:
 
 def python(*words: str) -> list[str]:
     """Return the words of a command: this interpreter, without site-packages, on our file."""
-    return [sys.executable, "-I", "-S", "-E", _get_script(hosts.HOOK), *words]
-
-
-def _guard() -> str:
-    program, script = shlex.quote(sys.executable), shlex.quote(_get_script(hosts.HOOK))
-    return f"[ -x {program} ] && [ -f {script} ] || exit 0"
-
-
-def _get_script(name: str) -> str:
-    return resources.path("hooks", name)
+    return [sys.executable, "-I", "-S", "-E", resources.path("hooks", hosts.HOOK), *words]

@@ -1,7 +1,4 @@
-"""Plan and write the edit of one settings file, and keep its earlier bytes.
-
-And what git makes of the file: whether a commit takes it in, and how to keep it out.
-"""
+"""Plan and write the edit of a settings file, keep its earlier bytes, and ask git about it."""
 
 from __future__ import annotations
 
@@ -14,11 +11,10 @@ import sys
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import cast
 
 from memfs import files
 from memfs.core import changes
-from memfs.core import changes as compare
 from memfs.core.errors import StoreError
 from memfs.files import atomic, outside
 from memfs.hosts import jsonc_edit, own_memory, settings, settings_merge, toml_edit
@@ -73,7 +69,7 @@ class ShippedEntries:
                 "take them out of git first (git rm --cached), or use --own-memory off",
             )
         hook = (host, "mcp") if tools else (host,)
-        top = place.project.top if place.project else ""
+        top = place.top
         key = settings.find_project_key(top)
         values = {
             "{hook}": commands.hook(*hook, shared=shared),
@@ -119,23 +115,35 @@ class ShippedEntries:
 
 @dataclass(frozen=True)
 class SettingsEdit:
-    """A planned edit of one settings file.
+    """A planned edit of one file: settings of a host, or git's list of files that it ignores.
 
-    `record` is to be saved with it if it is wired: see `_save_record`. `real` is its real path:
-    links out of a project are not followed, those among the user's own settings are.
+    `record` is saved with settings that are wired: the file's path, its text before our edit, and
+    the digest of it after. `real` is the real path: links out of a project are not followed, those
+    among the user's own settings are. `tracking` says why a commit takes the change in, "" if none
+    does.
     """
 
+    host: str
     path: str
     real: str
     before: str | None
     after: str | None
-    record: Record | None
-    remove: bool
+    record: Record | None = None
+    remove: bool = False
+    tracking: str = ""
 
     @classmethod
-    def plan(cls, place: Place, path: str, new: ShippedEntries, *, remove: bool) -> SettingsEdit:
+    def plan(
+        cls,
+        place: Place,
+        host: str,
+        path: str,
+        new: ShippedEntries,
+        *,
+        remove: bool,
+        tracking: str = "",
+    ) -> SettingsEdit:
         """Plan an edit; writes nothing. Raises `StoreError` for a file that cannot be preserved."""
-        real = resolve_path(place, path)
         before = _read(path)
         record = _load_record(place, path)
         pristine = record if record and record["after"] == journal.digest(before) else None
@@ -155,10 +163,25 @@ class SettingsEdit:
             mark = _CHANGED if has and not pristine else journal.digest(after)
             memory = _list_memory_keys(path, before, after, new.wanted, record)
             record = {"path": path, "before": record["before"], "after": mark, "memory": memory}
-        return cls(path, real, before, after, record, remove)
+        if before == after:
+            tracking = ""
+        elif remove and describe_tracking(place, path) == TRACKED:  # else no commit ever had it
+            tracking = TRACKED
+        real = resolve_path(place, path)
+        return cls(host, path, real, before, after, record, remove, tracking)
 
+    @property
+    def outcome(self) -> str:
+        """What becomes of the file: created, updated, unchanged or removed."""
+        if self.before == self.after:
+            return "unchanged"
+        if self.before is None:
+            return "created"
+        return "removed" if self.after is None else "updated"
+
+    @property
     def diff(self) -> str:
-        return compare.format_diff(self.before or "", self.after or "", self.path, self.path)
+        return changes.format_diff(self.before or "", self.after or "", self.path, self.path)
 
     def check(self) -> None:
         """Raise `StoreError` if the file may not be written; called before any is."""
@@ -182,9 +205,21 @@ class SettingsEdit:
         if self.after == self.before:
             return
         note = _get_record_path(place, self.path)
-        if not self.remove:
-            _save_record(note, self.record)
-        _write(place, self.path, self.real, self.before, self.after)
+        if self.record and not self.remove:
+            files.make_folder(os.path.dirname(note), private=True)
+            atomic.write(note, json.dumps(self.record), private=True)
+        elif not self.remove:  # the file was wired before, in an unknown way
+            files.remove(note)
+        with lock.hold_lock(place.home):
+            if _read(self.path) != self.before:
+                raise StoreError(
+                    f"{self.path} was changed by another program meanwhile", "run it again"
+                )
+            if self.after is None:
+                _remove_file(self.path)
+            else:
+                files.make_folder(os.path.dirname(self.real))
+                atomic.write(self.real, self.after)
         if self.remove:
             files.remove(note)
 
@@ -198,13 +233,12 @@ def resolve_path(place: Place, path: str) -> str:
         raise StoreError(
             f"{path} is a link that leads to itself", "remove it, or put a file in its place"
         )
-    if is_in_project(place, path):
-        return outside.real_path(path, place.project.top if place.project else "")
+    if _is_in_project(place, path):
+        return outside.real_path(path, place.top)
     return os.path.realpath(path)
 
 
-def is_in_project(place: Place, path: str) -> bool:
-    """Return whether a settings file is one of the project's."""
+def _is_in_project(place: Place, path: str) -> bool:
     return place.project is not None and path.startswith(f"{place.project.top}/")
 
 
@@ -239,7 +273,8 @@ def _edit_json(
     if merged == found:
         return has, before
     after = jsonc_edit.set_value(before or "", merged)
-    _check_json(after, merged, path)
+    if settings.parse(after, path) != merged:
+        raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
     return has, after
 
 
@@ -250,7 +285,6 @@ def _leave_out(entries: settings_merge.Json, keys: Collection[str]) -> settings_
 def _list_memory_keys(
     path: str, before: str | None, after: str | None, wanted: settings_merge.Json, record: Record
 ) -> str:
-    """List the keys of an assistant's own memory that we set in a file, before or now."""
     if not path.endswith(".json"):
         return ""
     old, new = (settings.parse(text or "", path) for text in (before, after))
@@ -288,7 +322,6 @@ def _edit_toml(
 
 
 def _check_toml(path: str, text: str, after: str) -> None:
-    """Raise `StoreError` with the reason if our table cannot be added to a TOML file."""
     try:
         settings.parse(after, path)
     except StoreError as error:
@@ -317,26 +350,14 @@ def _replace_file(
     return has, entries.text
 
 
-def _check_json(text: str, wanted: settings_merge.Json, path: str) -> None:
-    if settings.parse(text, path) != wanted:
-        raise StoreError(f"{path} would not read back as it was written", "nothing was changed")
-
-
-def _write(place: Place, path: str, real: str, before: str | None, after: str | None) -> None:
-    with lock.hold_lock(place.home):
-        if _read(path) != before:
-            raise StoreError(f"{path} was changed by another program meanwhile", "run it again")
-        if after is None:
-            os.unlink(path)
-            folder = os.path.dirname(path)
-            files.sync_folder(os.path.realpath(folder))
-            with suppress(OSError):  # a folder that is not empty stays
-                while not os.path.islink(folder):
-                    os.rmdir(folder)
-                    folder = os.path.dirname(folder)
-        else:
-            files.make_folder(os.path.dirname(real))
-            atomic.write(real, after)
+def _remove_file(path: str) -> None:
+    os.unlink(path)
+    folder = os.path.dirname(path)
+    files.sync_folder(os.path.realpath(folder))
+    with suppress(OSError):  # a folder that is not empty stays
+        while not os.path.islink(folder):
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
 
 
 def _load_record(place: Place, path: str) -> Record | None:
@@ -353,18 +374,6 @@ def _get_record_path(place: Place, path: str) -> str:
     return f"{(place.user or place.home).local}/installed/{name}.json"
 
 
-def _save_record(note: str, record: Record | None) -> None:
-    """Save a file's path, its text `before` our edit, and the digest of it `after`.
-
-    None removes the record: the file was wired before, in an unknown way.
-    """
-    if record is None:
-        files.remove(note)
-        return
-    files.make_folder(os.path.dirname(note), private=True)
-    atomic.write(note, json.dumps(record), private=True)
-
-
 def _read(path: str) -> str | None:
     text, size = outside.beginning(path, files.READ_CAP, 0)
     if text is None and os.path.lexists(path):
@@ -379,19 +388,9 @@ UNTRACKED = "not ignored by git"
 _SPECIAL = re.compile(r"([\\*?\[ ])")  # in a pattern of git
 
 
-class GitExclude(NamedTuple):
-    """An edit of `.git/info/exclude`, which nobody else sees: a line for one file."""
-
-    path: str
-    before: str
-    after: str
-
-    def diff(self) -> str:
-        return changes.format_diff(self.before, self.after, self.path, self.path)
-
-    def write(self) -> None:
-        files.make_folder(os.path.dirname(self.path))
-        atomic.write(self.path, self.after)
+def describe_tracking(place: Place, path: str) -> str:
+    """Return why a commit takes a settings file in; "" if none does, as for files of the user."""
+    return describe(resolve_path(place, path)) if _is_in_project(place, path) else ""
 
 
 def describe(path: str) -> str:
@@ -403,8 +402,11 @@ def describe(path: str) -> str:
     return "" if done is None or done.returncode == 0 else UNTRACKED
 
 
-def plan_exclude(path: str) -> GitExclude | None:
-    """Plan the line that keeps a file out of commits; None where none is needed, or helps."""
+def plan_exclude(host: str, path: str) -> SettingsEdit | None:
+    """Plan the line that keeps a file out of commits, in `.git/info/exclude` of this clone alone.
+
+    None where none is needed, or helps.
+    """
     folder, name = os.path.split(path)
     if describe(path) != UNTRACKED or git.foreign_part(folder):
         return None
@@ -420,4 +422,4 @@ def plan_exclude(path: str) -> GitExclude | None:
     if line in before.split("\n"):  # a .gitignore takes it in again
         return None
     gap = "" if not before or before.endswith("\n") else "\n"
-    return GitExclude(exclude, before, f"{before}{gap}{line}\n")
+    return SettingsEdit(host, exclude, exclude, text, f"{before}{gap}{line}\n")

@@ -21,7 +21,6 @@ from memfs.sync import githook
 # What memfs makes in a store beside local/. The file by which a store is found goes last: what is
 # interrupted can be run again.
 _NAMES = (*remote_store.MEMORY, ".gitignore", ".gitattributes", store_paths.CONFIG)
-_ADDITION = "it is committed: it is shared with all who work on the project"
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,13 @@ class RemovalPlan:
     wiring: list[RemovalStep] = field(default_factory=list)
     memory: list[RemovalStep] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+
+    def add(self, name: str, run: Callable[[], object], committed: bool, command: str) -> None:
+        """Plan a step; what is committed stays, with the command that removes it."""
+        if committed:
+            self.left.append(f"{name}: committed, so shared with the project; remove: {command}")
+        else:
+            self.wiring.append(RemovalStep(name, run))
 
 
 def plan(place: Place, home: str) -> RemovalPlan:
@@ -66,11 +72,10 @@ def plan(place: Place, home: str) -> RemovalPlan:
         planned.wiring += [RemovalStep(each, partial(_remove, each)) for each in found]
     for store in place.stores():
         _plan_store(store, planned)
-    here = place.project.top if place.project else ""
     for other in local_folder.list_projects() if place.user else ():
-        if other != here:
+        if other != place.top:
             planned.left.append(
-                f"{other} has a store, too: run memfs uninstall --everything there first"
+                f"{other} also has a store: first run memfs uninstall --everything there"
             )
     return planned
 
@@ -78,68 +83,58 @@ def plan(place: Place, home: str) -> RemovalPlan:
 def _plan_host(
     place: Place, host: str, scope: str, home: str, gone: tuple[str, ...], planned: RemovalPlan
 ) -> None:
-    """Plan the removal of our entries from a host's settings of a scope."""
     remove = partial(install.run, place, host, scope, home, remove=True, gone=gone)
     try:
         found = [each for each in remove(dry_run=True) if each.outcome != "unchanged"]
     except StoreError as error:
         planned.left.append(error.message)
         return
-    title = hosts.get(host).TITLE
-    for each in found:
-        if each.tracking == TRACKED:
-            how = f"memfs uninstall {host} --{scope}"
-            planned.left.append(f"{title}: our entries in {each.path}: {how} ({_ADDITION})")
-    own = [each.path for each in found if each.tracking != TRACKED]
-    if own:
-        name = f"{title}: our entries in {', '.join(own)}"
-        planned.wiring.append(RemovalStep(name, partial(remove, keep=TRACKED)))
+    for committed in (True, False):
+        paths = [each.path for each in found if (each.tracking == TRACKED) == committed]
+        name = f"{hosts.get(host).TITLE}: the memfs entries in {', '.join(paths)}"
+        how = f"memfs uninstall {host} --{scope}"
+        if paths:
+            planned.add(name, partial(remove, keep=TRACKED), committed, how)
 
 
 def _plan_project(place: Place, store: Store, planned: RemovalPlan) -> None:
-    """Plan the removal of our sections, and of our lines in git's hooks and configuration."""
-    own = []
     for section in sync.run(place, remove=True, write=False):
-        if section.outcome == "unchanged":
-            continue
-        name = f"our section in {section.real}"
-        if describe(section.real) == TRACKED:
-            how = f"memfs sync {section.target.name} --remove"
-            planned.left.append(f"{name}: {how} ({_ADDITION})")
-        else:
-            own.append(section.target.name)
-            take = partial(sync.run, place, [section.target.name], remove=True)
-            planned.wiring.append(RemovalStep(name, take))
-    hooks = githook.list_installed(place)
-    committed = [path for path in hooks if describe(path) == TRACKED]
-    name = f"our lines in {', '.join(hooks)}"
-    if committed:
-        planned.left.append(f"{name}: memfs sync --no-git-hook ({_ADDITION})")
-    elif hooks:
-        planned.wiring.append(RemovalStep(name, partial(githook.run, place, remove=True)))
+        if section.outcome != "unchanged":
+            target = section.target.name
+            planned.add(
+                f"the memfs section in {section.real}",
+                partial(sync.run, place, [target], remove=True),
+                describe(section.real) == TRACKED,
+                f"memfs sync {target} --remove",
+            )
+    if hooks := githook.list_installed(place):
+        planned.add(
+            f"the memfs lines in {', '.join(hooks)}",
+            partial(githook.run, place, remove=True),
+            any(describe(path) == TRACKED for path in hooks),
+            "memfs sync --no-git-hook",
+        )
     if git.get_driver(store.top):
-        name = f"our merge driver in git's configuration of {store.top}"
+        name = f"the memfs merge driver in git's configuration of {store.top}"
         planned.wiring.append(RemovalStep(name, partial(git.set_driver, store.top, "")))
 
 
 def _plan_store(store: Store, planned: RemovalPlan) -> None:
-    """Plan the removal of what memfs made in a store; what is committed of it is left."""
     names = [path for name in _NAMES if os.path.lexists(path := f"{store.root}/{name}")]
     if names and _is_committed(store):
-        planned.left.append(f"{store.root}: it is committed: git rm -r removes it for everybody")
+        planned.left.append(f"{store.root} is committed; to remove it for everyone: git rm -r")
         names = []
     paths = [*([store.local] if os.path.lexists(store.local) else []), *names]
     if not paths:
         return
     for path in sorted({f"{store.root}/{name}" for name in os.listdir(store.root)} - {*paths}):
         if names:
-            planned.left.append(f"{path}: memfs did not make it for you")
-    name = store.local if not names else store.root
+            planned.left.append(f"{path}: memfs did not make it on this machine")
+    name = store.root if names else store.local
     if store.main != store.root and names:
         name = f"{store.root}, {store.local}"
     what = "your own memory of all projects" if store.private else "this project's memory"
-    removal = partial(_remove_store, store, paths)
-    planned.memory.append(RemovalStep(f"{name}: {what}", removal))
+    planned.memory.append(RemovalStep(f"{name}: {what}", partial(_remove_store, store, paths)))
 
 
 def _is_committed(store: Store) -> bool:

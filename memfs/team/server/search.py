@@ -18,7 +18,7 @@ from memfs.core.records import Message
 from memfs.recall import prompts
 from memfs.search import doc_json, encoder, identifiers, lexical, semantic, stopwords, text_vectors
 from memfs.search.engine import Engine
-from memfs.search.prompt_bm25 import PromptHit
+from memfs.search.prompt_relevance import PromptHit
 from memfs.search.semantic import Document, VectorIndex
 from memfs.search.vector_layout import LARGEST, Extent
 from memfs.team import protocol

@@ -17,8 +17,7 @@ from memfs.web.rendering import Visit, explain, get, make_origin, post
 _PAGE = 50  # passages
 
 
-def list_archive(visit: Visit) -> Response:
-    """Show the passages that match the address, the newest first; static texts and imports."""
+def _list_archive(visit: Visit) -> Response:
     names = ("q", "tag", "source", "tier")
     given = {name: visit.query.get(name, "").strip() for name in names}
     project = visit.project
@@ -47,8 +46,7 @@ def list_archive(visit: Visit) -> Response:
     )
 
 
-def show_passage(visit: Visit) -> Response:
-    """Show a passage."""
+def _show_passage(visit: Visit) -> Response:
     found = archive.find_passage(visit.place, visit.path["passage"])
     return _render_passage(visit, found, "")
 
@@ -73,8 +71,7 @@ def _render_passage(
     )
 
 
-def save_passage(visit: Visit) -> Response:
-    """Save a passage's text, tags and importance."""
+def _save_passage(visit: Visit) -> Response:
     form = visit.form
     place = visit.place
     found = archive.find_passage(place, visit.path["passage"])
@@ -98,8 +95,7 @@ def save_passage(visit: Visit) -> Response:
     return visit.redirect(f"archive/{found.passage.id}")
 
 
-def remove_passage(visit: Visit) -> Response:
-    """Remove a passage."""
+def _remove_passage(visit: Visit) -> Response:
     place = visit.place
     done = archive.remove_passage(place, visit.path["passage"], make_origin())
     visit.say(f"the passage {done.id} is removed")
@@ -107,8 +103,7 @@ def remove_passage(visit: Visit) -> Response:
     return visit.redirect("archive")
 
 
-def add_passage(visit: Visit) -> Response:
-    """Keep a new passage in the project's archive."""
+def _add_passage(visit: Visit) -> Response:
     form = visit.form
     done = archive.run(
         visit.place,
@@ -122,23 +117,20 @@ def add_passage(visit: Visit) -> Response:
     return visit.redirect(f"archive/{done.id}")
 
 
-def show_static(visit: Visit) -> Response:
-    """Show a static text."""
+def _show_static(visit: Visit) -> Response:
     key, tier = visit.path["key"], visit.query.get("tier", "")
     found = static.get(visit.place, key, tier)
     return visit.render("static.html", "archive", found.entry.key, found=found)
 
 
-def remove_static(visit: Visit) -> Response:
-    """Remove a static text."""
+def _remove_static(visit: Visit) -> Response:
     key, tier = visit.path["key"], visit.form.get("tier", "")
     done = static.remove(visit.place, key, tier)
     visit.say(f"'{done.entry.key}' is removed")
     return visit.redirect("archive")
 
 
-def undo_import(visit: Visit) -> Response:
-    """Take an import back, and tell what stays."""
+def _undo_import(visit: Visit) -> Response:
     place = visit.place
     done = parts.load("importers.undo").run(place, visit.path["ident"], make_origin())
     counts = ", ".join(format_count(number, noun) for noun, number in done.removed.items())
@@ -150,12 +142,12 @@ def undo_import(visit: Visit) -> Response:
 
 
 ROUTES = [
-    get("/archive", list_archive),
-    post("/archive", add_passage),
-    get("/archive/static/{key:path}", show_static),
-    post("/archive/static/{key:path}", remove_static),
-    post("/archive/imports/{ident}/undo", undo_import),
-    get("/archive/{passage}", show_passage),
-    post("/archive/{passage}", save_passage),
-    post("/archive/{passage}/remove", remove_passage),
+    get("/archive", _list_archive),
+    post("/archive", _add_passage),
+    get("/archive/static/{key:path}", _show_static),
+    post("/archive/static/{key:path}", _remove_static),
+    post("/archive/imports/{ident}/undo", _undo_import),
+    get("/archive/{passage}", _show_passage),
+    post("/archive/{passage}", _save_passage),
+    post("/archive/{passage}/remove", _remove_passage),
 ]

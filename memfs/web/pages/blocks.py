@@ -20,8 +20,7 @@ _TIERS = (
 _ENTRIES = 50  # of a history, on a page
 
 
-def list_blocks(visit: Visit) -> Response:
-    """Show all blocks by tier."""
+def _list_blocks(visit: Visit) -> Response:
     place = visit.place
     shown = show.show_all(place)
     held = place.project is not None and not place.project.trusted
@@ -33,8 +32,7 @@ def list_blocks(visit: Visit) -> Response:
     return visit.render("blocks.html", "blocks", "Blocks", tiers=tiers, held=held)
 
 
-def show_block(visit: Visit) -> Response:
-    """Show one block: its text, size, and who changed it last."""
+def _show_block(visit: Visit) -> Response:
     place = visit.place
     label = visit.path["label"]
     shown = show.run(place, label)
@@ -42,8 +40,7 @@ def show_block(visit: Visit) -> Response:
     return visit.render("block.html", "blocks", shown.block.label, shown=shown, last=last)
 
 
-def edit_block(visit: Visit) -> Response:
-    """Show the form that edits a block."""
+def _edit_block(visit: Visit) -> Response:
     shown = show.run(visit.place, visit.path["label"])
     return _render_form(visit, shown, shown.block.value)
 
@@ -71,8 +68,7 @@ def _render_form(
     )
 
 
-def save_block(visit: Visit) -> Response:
-    """Show what a change of a block's text would do; save it when that was seen."""
+def _save_block(visit: Visit) -> Response:
     label, form = visit.path["label"], visit.form
     shown = show.run(visit.place, label)
     text = form.get("text", "").replace("\r\n", "\n")
@@ -89,8 +85,7 @@ def save_block(visit: Visit) -> Response:
     return _return_to(visit, label)
 
 
-def set_keys(visit: Visit) -> Response:
-    """Save a block's description, limit and whether it is pinned."""
+def _set_keys(visit: Visit) -> Response:
     label = visit.path["label"]
     form = visit.form
     limit = _parse_number(form.get("limit", ""), "limit")
@@ -105,13 +100,11 @@ def set_keys(visit: Visit) -> Response:
     return _return_to(visit, label)
 
 
-def new_block(visit: Visit) -> Response:
-    """Show the form for a new block."""
+def _new_block(visit: Visit) -> Response:
     return _render_new(visit, {"label": "", "description": "", "text": ""}, "")
 
 
-def make_block(visit: Visit) -> Response:
-    """Make a block."""
+def _make_block(visit: Visit) -> Response:
     form = visit.form
     given = {
         key: form.get(key, "").replace("\r\n", "\n") for key in ("label", "description", "text")
@@ -135,8 +128,7 @@ def _render_new(visit: Visit, given: dict[str, str], refusal: str) -> Response:
     )
 
 
-def delete_block(visit: Visit) -> Response:
-    """Delete a block; its history stays, and an undo brings it back."""
+def _delete_block(visit: Visit) -> Response:
     label = visit.path["label"]
     refusal = _apply(visit, Delete(label))
     if refusal:
@@ -145,8 +137,7 @@ def delete_block(visit: Visit) -> Response:
     return visit.redirect(f"blocks/{label}/history")
 
 
-def show_history(visit: Visit) -> Response:
-    """Show the entries of a block, each with what it changed."""
+def _show_history(visit: Visit) -> Response:
     place = visit.place
     label = visit.path["label"]
     found = history.log(place, label, _ENTRIES)
@@ -161,23 +152,20 @@ def show_history(visit: Visit) -> Response:
     )
 
 
-def show_blame(visit: Visit) -> Response:
-    """Show the lines of a block, each with the edit that it is from."""
+def _show_blame(visit: Visit) -> Response:
     label = visit.path["label"]
     found = history.blame(visit.place, label)
     return visit.render("blame.html", "blocks", f"Who wrote {label}", label=label, lines=found)
 
 
-def undo_edit(visit: Visit) -> Response:
-    """Undo the last edit of a block."""
+def _undo_edit(visit: Visit) -> Response:
     label = visit.path["label"]
     done = undo.undo_edit(visit.place, label, make_origin())
     visit.say(f"{label}: {done.undone.op}, version {done.undone.version}, is taken back")
     return visit.redirect(f"blocks/{label}/history")
 
 
-def restore_version(visit: Visit) -> Response:
-    """Make an earlier version of a block the current one."""
+def _restore_version(visit: Visit) -> Response:
     label, version = visit.path["label"], visit.form.get("version", "")
     done = undo.restore_version(visit.place, label, version, make_origin())
     what = f"{label} is as it was at {version}" if done.entries else f"{label} is like that already"
@@ -211,16 +199,16 @@ def _parse_number(text: str, name: str) -> int | None:
 
 
 ROUTES = [
-    get("/blocks", list_blocks),
-    get("/blocks/new", new_block),
-    post("/blocks/new", make_block),
-    get("/blocks/{label:path}/edit", edit_block),
-    post("/blocks/{label:path}/edit", save_block),
-    post("/blocks/{label:path}/keys", set_keys),
-    post("/blocks/{label:path}/delete", delete_block),
-    get("/blocks/{label:path}/history", show_history),
-    get("/blocks/{label:path}/blame", show_blame),
-    post("/blocks/{label:path}/undo", undo_edit),
-    post("/blocks/{label:path}/restore", restore_version),
-    get("/blocks/{label:path}", show_block),
+    get("/blocks", _list_blocks),
+    get("/blocks/new", _new_block),
+    post("/blocks/new", _make_block),
+    get("/blocks/{label:path}/edit", _edit_block),
+    post("/blocks/{label:path}/edit", _save_block),
+    post("/blocks/{label:path}/keys", _set_keys),
+    post("/blocks/{label:path}/delete", _delete_block),
+    get("/blocks/{label:path}/history", _show_history),
+    get("/blocks/{label:path}/blame", _show_blame),
+    post("/blocks/{label:path}/undo", _undo_edit),
+    post("/blocks/{label:path}/restore", _restore_version),
+    get("/blocks/{label:path}", _show_block),
 ]

@@ -12,8 +12,7 @@ from memfs.web.rendering import Visit, get, post
 _PROMPTS = 50  # the last ones that are listed
 
 
-def show_brief(visit: Visit) -> Response:
-    """Show the brief of a session that begins now, and what it takes of a window."""
+def _show_brief(visit: Visit) -> Response:
     place = visit.place
     wired = [name for name, _ in status.list_wired_files(place, visit.site.home)]
     host = visit.query.get("host", next(iter(wired), ""))
@@ -29,16 +28,14 @@ def show_brief(visit: Visit) -> Response:
     )
 
 
-def list_prompts(visit: Visit) -> Response:
-    """Show what the last prompts brought, why, what fell short, and what is dismissed."""
+def _list_prompts(visit: Visit) -> Response:
     found = recent_prompts.run(visit.place, _PROMPTS)
     dismissed = recent_prompts.list_dismissed(visit.place)
     title = "What prompts are given"
     return visit.render("prompts.html", "prompts", title, prompts=found, dismissed=dismissed)
 
 
-def decide_item(visit: Visit) -> Response:
-    """Dismiss an item that a prompt brought, or take that back."""
+def _decide_item(visit: Visit) -> Response:
     ident = visit.path["ident"]
     if visit.form.get("to") == "right":
         recent_prompts.restore(visit.place, ident)
@@ -50,7 +47,7 @@ def decide_item(visit: Visit) -> Response:
 
 
 ROUTES = [
-    get("/brief", show_brief),
-    get("/prompts", list_prompts),
-    post("/prompts/{ident}", decide_item),
+    get("/brief", _show_brief),
+    get("/prompts", _list_prompts),
+    post("/prompts/{ident}", _decide_item),
 ]

@@ -22,8 +22,7 @@ _AGAIN = 15.0  # seconds between two looks at old sessions
 _KEPT = ("archive", "static")
 
 
-async def follow_changes(request: Request) -> Response:
-    """Send the names of the sections that changed, each time that some did."""
+async def _follow_changes(request: Request) -> Response:
     return EventSourceResponse(_watch(request))
 
 
@@ -77,4 +76,4 @@ def _sign_folders(top: str) -> list[object]:
     return [(path, signatures.sign_file(path)) for path in [top, *below]]
 
 
-ROUTES = [Route("/events", follow_changes)]
+ROUTES = [Route("/events", _follow_changes)]

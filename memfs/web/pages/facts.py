@@ -16,8 +16,7 @@ from memfs.web.rendering import Visit, get, post
 _PAGE = 50  # facts
 
 
-def list_facts(visit: Visit) -> Response:
-    """Show the facts that meet the conditions of the address, the latest first."""
+def _list_facts(visit: Visit) -> Response:
     given = visit.query
     chosen = {
         "q": given.get("q", "").strip(),
@@ -55,8 +54,7 @@ def list_facts(visit: Visit) -> Response:
     )
 
 
-def forget_facts(visit: Visit) -> Response:
-    """Forget the facts that are selected in a form."""
+def _forget_facts(visit: Visit) -> Response:
     if picked := visit.list_picked():
         visit.say(f"forgot {format_count(facts.forget(visit.place, picked), 'fact')}")
     else:
@@ -64,4 +62,4 @@ def forget_facts(visit: Visit) -> Response:
     return visit.redirect(f"facts?{visit.filters}" if visit.filters else "facts")
 
 
-ROUTES = [get("/facts", list_facts), post("/facts", forget_facts)]
+ROUTES = [get("/facts", _list_facts), post("/facts", _forget_facts)]

@@ -10,8 +10,7 @@ from memfs.ops import doctor, purge, service, trust
 from memfs.web.rendering import Visit, get, post
 
 
-def show_health(visit: Visit) -> Response:
-    """Show what doctor finds, and the service."""
+def _show_health(visit: Visit) -> Response:
     found = doctor.run(visit.place, visit.site.home)
     order = {"error": 0, "warning": 1, "ok": 2}
     return visit.render(
@@ -24,8 +23,7 @@ def show_health(visit: Visit) -> Response:
     )
 
 
-def fix_findings(visit: Visit) -> Response:
-    """Fix what can be fixed without losing a byte."""
+def _fix_findings(visit: Visit) -> Response:
     done = doctor.fix(visit.place, visit.site.home)
     for each in done:
         visit.say(each.text, "done" if each.level == "ok" else "refused")
@@ -34,8 +32,7 @@ def fix_findings(visit: Visit) -> Response:
     return visit.redirect("health")
 
 
-def switch_service(visit: Visit) -> Response:
-    """Start or stop the service."""
+def _switch_service(visit: Visit) -> Response:
     if visit.form.get("to") == "stop":
         service.stop()
         visit.say("the service has stopped")
@@ -45,14 +42,13 @@ def switch_service(visit: Visit) -> Response:
     return visit.redirect("health")
 
 
-def show_trust(visit: Visit) -> Response:
-    """Show what assistants would be given of the project's store, and what may steer them."""
+def _show_trust(visit: Visit) -> Response:
     report = trust.review_store(visit.place)
     return visit.render("trust.html", "health", "Trust", report=report)
 
 
-def revoke_trust(visit: Visit) -> Response:
-    """Trust the store no more. What trusts it is a person at a terminal, and no browser is one."""
+def _revoke_trust(visit: Visit) -> Response:
+    """Trust the store no more. A store is trusted by a person at a terminal, and by no browser."""
     if visit.form.get("to") != "revoke":
         raise RejectedError(
             "the page cannot trust a store", "run memfs trust in a terminal of your own"
@@ -62,32 +58,29 @@ def revoke_trust(visit: Visit) -> Response:
     return visit.redirect("health/trust")
 
 
-def show_secrets(visit: Visit) -> Response:
-    """Scan for secrets, and show where they are, masked."""
+def _show_secrets(visit: Visit) -> Response:
     scan = purge.find(visit.place, visit.site.home)
     return visit.render("secrets.html", "health", "Secrets", scan=scan)
 
 
-def redact_secrets(visit: Visit) -> Response:
-    """Redact the secrets in files of ours."""
+def _redact_secrets(visit: Visit) -> Response:
     done = purge.run(visit.place)
     visit.say(f"{len(done.done):,} secrets are redacted, {len(done.left):,} are left")
     return visit.redirect("health/secrets")
 
 
-def list_imports(visit: Visit) -> Response:
-    """Show what other tools on this machine remember, and how it would be imported."""
+def _list_imports(visit: Visit) -> Response:
     found = parts.load("importers.importing").list_tools(visit.site.home)
     return visit.render("imports.html", "health", "Other tools", found=found)
 
 
 ROUTES = [
-    get("/health", show_health),
-    post("/health/fix", fix_findings),
-    post("/health/service", switch_service),
-    get("/health/trust", show_trust),
-    post("/health/trust", revoke_trust),
-    get("/health/secrets", show_secrets),
-    post("/health/secrets", redact_secrets),
-    get("/health/imports", list_imports),
+    get("/health", _show_health),
+    post("/health/fix", _fix_findings),
+    post("/health/service", _switch_service),
+    get("/health/trust", _show_trust),
+    post("/health/trust", _revoke_trust),
+    get("/health/secrets", _show_secrets),
+    post("/health/secrets", _redact_secrets),
+    get("/health/imports", _list_imports),
 ]

@@ -23,8 +23,7 @@ _PROMPTS = 3  # the last ones there
 _DONE = {"accept": "accepted", "dismiss": "dismissed"}
 
 
-def show_home(visit: Visit) -> Response:
-    """Show what is remembered, what is new since the last visit, and what waits."""
+def _show_home(visit: Visit) -> Response:
     place = visit.place
     blocks = [each for each in show.show_all(place) if each.block.tier != labels.SESSION]
     write = place.home.trusted and not visit.site.access.read_only
@@ -48,8 +47,7 @@ def show_home(visit: Visit) -> Response:
     )
 
 
-def show_attention(visit: Visit) -> Response:
-    """Show all that needs attention, by kind, each with its actions."""
+def _show_attention(visit: Visit) -> Response:
     groups: dict[str, list[ReviewItem]] = {}
     for item in visit.project.list_items(anew=True):
         groups.setdefault(item.kind, []).append(item)
@@ -82,8 +80,7 @@ def list_diffs(item: ReviewItem) -> list[tuple[str, str]]:
     ]
 
 
-def decide_items(visit: Visit) -> Response:
-    """Accept or dismiss what is selected in a form, or the one item whose button was pressed."""
+def _decide_items(visit: Visit) -> Response:
     what, _, one = visit.form.get("one", "").partition(" ")
     what = what or visit.form.get("to", "")
     picked = [one] if one else visit.list_picked()
@@ -120,7 +117,7 @@ def _decide(visit: Visit, item: ReviewItem, *, accept: bool) -> str:
 
 
 ROUTES = [
-    get("/home", show_home),
-    get("/attention", show_attention),
-    post("/attention", decide_items),
+    get("/home", _show_home),
+    get("/attention", _show_attention),
+    post("/attention", _decide_items),
 ]

@@ -30,8 +30,7 @@ class PaletteEntry(NamedTuple):
     changes: bool = False
 
 
-def show_entries(visit: Visit) -> Response:
-    """Show what the words of the address name."""
+def _show_entries(visit: Visit) -> Response:
     query = visit.query.get("q", "").strip()
     words = query.casefold().split()
     found = list(_select(_list_pages(), words))
@@ -78,4 +77,4 @@ def _list_commands(visit: Visit, words: list[str]) -> Iterator[PaletteEntry]:
     )
 
 
-ROUTES = [get("/go", show_entries)]
+ROUTES = [get("/go", _show_entries)]

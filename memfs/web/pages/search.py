@@ -24,8 +24,7 @@ _COUNTED = 100  # of the best, for the counts beside the filters
 _ROLES = ("user", "assistant", "tool")
 
 
-def show_results(visit: Visit) -> Response:
-    """Show a page of hits, with reasons, neighbours, and counts by which to narrow."""
+def _show_results(visit: Visit) -> Response:
     given = visit.query
     query = given.get("q", "").strip()
     number = _parse_page(given.get("page", "1"))
@@ -151,4 +150,4 @@ def _make_query(given: QueryParams, changes: Mapping[str, str]) -> str:
     return urlencode([*kept, *((key, value) for key, value in changes.items() if value)])
 
 
-ROUTES = [get("/search", show_results)]
+ROUTES = [get("/search", _show_results)]

@@ -27,8 +27,7 @@ _FOUND = 200  # places of a word that are listed
 _CONDITIONS = ("q", "since", "until", "host", "outcome", "starred")
 
 
-def list_sessions(visit: Visit) -> Response:
-    """Show the sessions that meet the conditions of the address, the latest first, by periods."""
+def _list_sessions(visit: Visit) -> Response:
     given = {name: visit.query.get(name, "").strip() for name in _CONDITIONS}
     found, refusal = _select(visit)
     shown, number, pages = visit.cut_page(found, _LISTED)
@@ -107,8 +106,7 @@ def _list_picked(visit: Visit) -> list[RecordedSession]:
     return found
 
 
-def change_selected(visit: Visit) -> Response:
-    """Star the sessions that a form names, or take their stars, or ask whether to forget them."""
+def _change_selected(visit: Visit) -> Response:
     picked, what = _list_picked(visit), visit.form.get("to", "")
     if what == "forget" and picked:
         return _ask_to_forget(visit, picked)
@@ -121,8 +119,7 @@ def change_selected(visit: Visit) -> Response:
     return visit.redirect(f"sessions?{visit.filters}" if visit.filters else "sessions")
 
 
-def preview_forgetting(visit: Visit) -> Response:
-    """Ask whether the sessions that the address asks for are to be forgotten, but starred ones."""
+def _preview_forgetting(visit: Visit) -> Response:
     found, refusal = _select(visit)
     if refusal:
         raise UsageError(refusal)
@@ -142,24 +139,21 @@ def _ask_to_forget(visit: Visit, going: list[RecordedSession], *, starred: int =
     )
 
 
-def forget_sessions(visit: Visit) -> Response:
-    """Forget the sessions that a form names."""
+def _forget_sessions(visit: Visit) -> Response:
     done = sessions.forget_sessions(visit.place, _list_picked(visit), make_origin())
     what = ", ".join(map(format_count, (done.messages, done.facts), ("message", "fact")))
     visit.say(f"forgot {format_count(done.sessions, 'session')}: {what}")
     return visit.redirect("sessions")
 
 
-def rename_session(visit: Visit) -> Response:
-    """Give a session a title; without one, its own."""
+def _rename_session(visit: Visit) -> Response:
     session, _ = _open(visit)
     title = sessions.rename_session(visit.place, session, visit.form.get("title", ""))
     visit.say(f"the title is: {title}")
     return visit.redirect(f"sessions/{session.host}/{quote(session.id, safe='')}")
 
 
-def show_session(visit: Visit) -> Response:
-    """Show a page of a session's messages: one by number, or the one with a turn or message."""
+def _show_session(visit: Visit) -> Response:
     session, said = _open(visit)
     given = visit.query
     words = given.get("find", "").strip()
@@ -212,15 +206,13 @@ def _find_words(said: list[SessionMessage], words: str) -> list[tuple[int, Sessi
     return [each for each, _ in zip(found, range(_FOUND), strict=False)]
 
 
-def draw_flow(visit: Visit) -> Response:
-    """Return the drawing of a session's turns as SVG."""
+def _draw_flow(visit: Visit) -> Response:
     place = visit.place
     drawing = graph.draw_graph(place, visit.path["session"])
     return PlainResponse(graph.draw_svg(drawing), media_type="image/svg+xml")
 
 
-def show_flow(visit: Visit) -> Response:
-    """Show how a session went: the turns with what was wanted, done and how each came out."""
+def _show_flow(visit: Visit) -> Response:
     session, _ = _open(visit)
     try:
         drawing = graph.draw_graph(visit.place, session.id)
@@ -229,8 +221,7 @@ def show_flow(visit: Visit) -> Response:
     return visit.render("flow.html", "sessions", "How it went", session=session, drawing=drawing)
 
 
-def set_outcome(visit: Visit) -> Response:
-    """Say how a session came out."""
+def _set_outcome(visit: Visit) -> Response:
     session, _ = _open(visit)
     form = visit.form
     worked = form.get("how") == "worked"
@@ -241,13 +232,13 @@ def set_outcome(visit: Visit) -> Response:
 
 _ONE = "/sessions/{host}/{session}"
 ROUTES = [
-    get("/sessions", list_sessions),
-    post("/sessions", change_selected),
-    get("/sessions/forget", preview_forgetting),
-    post("/sessions/forget", forget_sessions),
-    get(_ONE, show_session),
-    post(_ONE, rename_session),
-    get(f"{_ONE}/flow", show_flow),
-    get(f"{_ONE}/flow.svg", draw_flow),
-    post(f"{_ONE}/outcome", set_outcome),
+    get("/sessions", _list_sessions),
+    post("/sessions", _change_selected),
+    get("/sessions/forget", _preview_forgetting),
+    post("/sessions/forget", _forget_sessions),
+    get(_ONE, _show_session),
+    post(_ONE, _rename_session),
+    get(f"{_ONE}/flow", _show_flow),
+    get(f"{_ONE}/flow.svg", _draw_flow),
+    post(f"{_ONE}/outcome", _set_outcome),
 ]

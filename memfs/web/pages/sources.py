@@ -12,20 +12,17 @@ from memfs.ops import source
 from memfs.web.rendering import Visit, get, make_origin, post
 
 
-def list_sources(visit: Visit) -> Response:
-    """Show the sources of the project and its user, and what is refused."""
+def _list_sources(visit: Visit) -> Response:
     found, refused = source.list_sources(visit.place)
     return visit.render("sources.html", "sources", "Sources", found=found, refused=refused)
 
 
-def show_source(visit: Visit) -> Response:
-    """Show what is in a source, what is not, and why."""
+def _show_source(visit: Visit) -> Response:
     found = source.find_source(visit.place, visit.path["name"])
     return visit.render("source.html", "sources", f"Source {found.source.name}", found=found)
 
 
-def add_source(visit: Visit) -> Response:
-    """Add a source, and index it."""
+def _add_source(visit: Visit) -> Response:
     form = visit.form
     try:
         paths = shlex.split(form.get("paths", ""))
@@ -44,16 +41,14 @@ def add_source(visit: Visit) -> Response:
     return visit.redirect(f"sources/{'user:' if user else ''}{done.name}")
 
 
-def sync_source(visit: Visit) -> Response:
-    """Index what has changed in a source."""
+def _sync_source(visit: Visit) -> Response:
     (done,) = source.sync(visit.place, visit.path["name"], _ignore)
     count = done.state.files if done.state else 0
     visit.say(f"{done.source.name}: {count:,} files are in")
     return visit.redirect(f"sources/{visit.path['name']}")
 
 
-def remove_source(visit: Visit) -> Response:
-    """Remove a source and its index; its files stay."""
+def _remove_source(visit: Visit) -> Response:
     place = visit.place
     done = source.remove(place, visit.path["name"], make_origin())
     visit.say(f"{done.name} is searched no more; its files stay")
@@ -65,9 +60,9 @@ def _ignore(_name: str, _length: int) -> Callable[[int], object]:
 
 
 ROUTES = [
-    get("/sources", list_sources),
-    post("/sources", add_source),
-    get("/sources/{name}", show_source),
-    post("/sources/{name}/sync", sync_source),
-    post("/sources/{name}/remove", remove_source),
+    get("/sources", _list_sources),
+    post("/sources", _add_source),
+    get("/sources/{name}", _show_source),
+    post("/sources/{name}/sync", _sync_source),
+    post("/sources/{name}/remove", _remove_source),
 ]

@@ -21,8 +21,7 @@ _COST_DAYS = 60  # that are drawn
 _PLOTTED = 3  # a plot has so many points at least
 
 
-def show_timeline(visit: Visit) -> Response:
-    """Show the last year."""
+def _show_timeline(visit: Visit) -> Response:
     found = timeline.run(visit.project.open_index())
     days = [
         (each.day, each.messages + each.edits,
@@ -62,7 +61,7 @@ def show_timeline(visit: Visit) -> Response:
     )
 
 
-ROUTES = [get("/timeline", show_timeline)]
+ROUTES = [get("/timeline", _show_timeline)]
 
 
 def draw_heat_map(days: Sequence[tuple[str, int, str]], title: str) -> Markup:
