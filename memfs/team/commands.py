@@ -21,6 +21,7 @@ from memfs.core.formats import format_count, format_day
 from memfs.ops import sessions
 from memfs.team import membership, server_commands
 from memfs.team import verbs as op
+from memfs.team.client import parse_address
 from memfs.team.membership import Base
 from memfs.team.status import (
     TeamStatus,
@@ -78,7 +79,9 @@ def join(url: str, project: str, ca: str, token_stdin: bool) -> None:
     """
     op.require_person(options.get_origin(), "join a team")
     place = options.place()
-    token = _read_token(token_stdin, is_known=op.has_token(place, url))
+    place.store("project")  # raises its error before it asks for a token
+    known = membership.load_account(place.store("user"), str(parse_address(url)))
+    token = _read_token(token_stdin, is_known=known is not None)
     done = op.join_project(place, url, token, options.get_origin(), project=project, ca=ca)
     account, found = done.account, done.project
     console.print_done(f"this project is {found.name} of {account.team}; you are {account.member}")

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -89,18 +89,7 @@ def _upload(user: Store, store: Store, key: str, report: UploadReport) -> None:
         return
 
 
-@dataclass
-class _Session:
-    """A session of which messages are sent, and those that are not acknowledged yet."""
-
-    name: SessionName
-    selection: Selection
-    after: SentSession | None = None  # what is known once all of it was read
-    waiting: set[str] = field(default_factory=set)
-    is_told: bool = False  # a message went, and branch and title with it
-
-
-_Outgoing = tuple[_Session, protocol.SharedMessage]
+_Outgoing = tuple[SessionName, Selection, protocol.SharedMessage]
 
 
 class _Run:
@@ -123,6 +112,7 @@ class _Run:
         self._scope = SharedScope(user, store, project)
         self._client: TeamClient | None = None
         self._batch: list[_Outgoing] = []
+        self._compared: list[SentSession] = []  # known once the batch is acknowledged
         self._bytes = 0  # of its texts
         self._malformed = 0  # messages that were refused by themselves
         self._refusals = outbox.load_refusals()
@@ -168,22 +158,22 @@ class _Run:
         if is_longer:
             selection.end, selection.turn, selection.ordinal = sent.offset, sent.turn, sent.ordinal
             selection.branch, selection.title = sent.branch, sent.title
-        session = _Session(name, selection)
         ids = self._outbox.load_ids(name)
         self._outbox.land(name, flight & ids)  # they were acknowledged right before an end
-        wanted, first = set[str](), None
+        wanted, first, is_told = set[str](), None, False
         for message in selection.read_messages():
             first = first or message
             wanted.add(message.id)
             if message.id not in ids:
-                self._add(session, message)
+                self._add((name, selection, message))
+                is_told = True
         changed = (selection.branch, selection.title) != (sent.branch, sent.title)
-        if first and changed and not session.is_told:
-            self._add(session, first)  # the title may be of a prompt that is shared no more
+        if first and changed and not is_told:
+            self._add((name, selection, first))  # the title may be of what is shared no more
         if not is_longer and (ids | flight) - wanted:
             self._push()
             self._retract(name, (ids | flight) - wanted, whole=not wanted)
-        session.after = SentSession(
+        session = SentSession(
             *name,
             rules,
             selection.end,
@@ -194,21 +184,26 @@ class _Run:
             selection.branch,
             selection.title,
         )
-        self._finish(session)
-
-    def _add(self, session: _Session, message: protocol.SharedMessage) -> None:
-        size = len(message.text.encode())
-        if len(self._batch) == protocol.MOST_MESSAGES or self._bytes + size > protocol.MOST_BYTES:
+        self._compared.append(session)
+        if not self._batch:
             self._push()
-        self._batch.append((session, message))
-        session.waiting.add(message.id)
-        session.is_told = True
+
+    def _add(self, outgoing: _Outgoing) -> None:
+        size = len(outgoing[2].text.encode())
+        is_full = len(self._batch) == protocol.MOST_MESSAGES
+        if is_full or self._bytes + size > protocol.MOST_BYTES:
+            self._push()
+        self._batch.append(outgoing)
         self._bytes += size
 
     def _push(self) -> None:
+        """Send the batch, if there is one, and note the sessions that end with it."""
         batch, self._batch, self._bytes = self._batch, [], 0
         if batch:
             self._push_or_split(batch)
+        for session in self._compared:
+            self._outbox.save_session(session)
+        self._compared.clear()
 
     def _push_or_split(self, batch: list[_Outgoing]) -> None:
         """Send a batch; where the server does not take it, find the messages it does not take."""
@@ -223,32 +218,30 @@ class _Run:
                 self._push_or_split(batch[:half])
                 self._push_or_split(batch[half:])
                 return
-            session, message = batch[0]
+            ((name, _, message),) = batch
             self._refuse({message.id: error.message})
-            self._note_answer([session], {session.name: {message.id}})
+            self._outbox.add_ids(name, {message.id})
 
     def _push_batch(self, batch: list[_Outgoing]) -> None:
         client = self._open_client()
-        sessions = list({session.name: session for session, _ in batch}.values())
-        ids = {each.name: {m.id for s, m in batch if s is each} for each in sessions}
-        for name in ids:
+        selections = {name: selection for name, selection, _ in batch}
+        ids = {each: {m.id for name, _, m in batch if name == each} for each in selections}
+        sessions = []
+        for name, selection in selections.items():
             self._invalidate(name)
-        places = {name: place for place, name in enumerate(ids)}
-        shared = []
-        for each in sessions:
-            host, ident = map(make_storable, each.name)
-            shared.append(
-                protocol.SharedSession(host, ident, each.selection.branch, each.selection.title)
-            )
-        messages = [replace(message, of=places[session.name]) for session, message in batch]
+            host, ident = map(make_storable, name)
+            sessions.append(protocol.SharedSession(host, ident, selection.branch, selection.title))
+        places = {name: place for place, name in enumerate(selections)}
+        messages = [replace(message, of=places[name]) for name, _, message in batch]
         stamp = self._outbox.take_stamp(ids)
-        request = protocol.PushRequest(self._project.id, stamp, VERSION, shared, messages)
+        request = protocol.PushRequest(self._project.id, stamp, VERSION, sessions, messages)
         reply = client.ask(protocol.PushReply, request)
         self._reached = clock.now()
         self._report.stored += reply.stored
         self._report.known += reply.known + reply.retracted
         self._refuse({each.id: each.why for each in reply.refused})
-        self._note_answer(sessions, ids)
+        for name, some in ids.items():  # it answered for all, whatever it said of each
+            self._outbox.add_ids(name, some)
 
     def _refuse(self, refusals: dict[str, str]) -> None:
         """Note messages that the server did not take, and why: they are not sent again."""
@@ -256,17 +249,6 @@ class _Run:
             self._refusals |= refusals
             self._outbox.save_refusals(self._refusals)
             self._report.refused += len(refusals)
-
-    def _note_answer(self, sessions: list[_Session], ids: dict[SessionName, set[str]]) -> None:
-        """Note that the server answered for messages, whatever it said of each."""
-        for session in sessions:
-            self._outbox.add_ids(session.name, ids[session.name])
-            session.waiting -= ids[session.name]
-            self._finish(session)
-
-    def _finish(self, session: _Session) -> None:
-        if session.after is not None and not session.waiting:
-            self._outbox.save_session(session.after)
 
     def _invalidate(self, name: SessionName) -> None:
         """Note that something of a session is about to change at the server."""

@@ -124,12 +124,6 @@ def join_project(
     return JoinOutcome(joined, account, note if named not in ("", found.team) else "")
 
 
-def has_token(place: Place, url: str) -> bool:
-    """Tell whether a token is stored for a server."""
-    user, _ = _require_stores(place)
-    return membership.load_account(user, str(parse_address(url))) is not None
-
-
 def find_hint(place: Place) -> str:
     """Return the team that the project's configuration names, "" for none: only a hint."""
     return str(config.load(place).get("team.id") or "")
@@ -313,18 +307,13 @@ def _choose_project(store: Store, found: Membership, name: str) -> TeamProject:
         if not chosen:
             raise NotFoundError(f"{found.team} has no project '{name}' for you", hint)
         return chosen[0]
-    origins = _list_origins(store)
+    said = git.run(store.top, "config", "--get-regexp", r"^remote\..*\.url$") or ""
+    origins = {hash_origin(line.partition(" ")[2]) for line in said.splitlines()} - {""}
     chosen = [each for each in found.projects if origins & set(each.origins)]
     if len(chosen) != 1:
         what = "several projects" if chosen else "no project"
         raise NotFoundError(f"{found.team} has {what} with this repository", hint)
     return chosen[0]
-
-
-def _list_origins(store: Store) -> set[str]:
-    said = git.run(store.top, "config", "--get-regexp", r"^remote\..*\.url$") or ""
-    addresses = (line.partition(" ")[2] for line in said.splitlines())
-    return {hash_origin(each) for each in addresses} - {""}
 
 
 def _find_shared(place: Place, user: Store, project: JoinedProject, ident: str) -> SessionName:

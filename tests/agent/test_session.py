@@ -13,7 +13,7 @@ from memfs.agent.session import AgentSession
 from memfs.store import blocks, proposals
 from memfs.store.blocks import Place
 from tests.agent.conftest import Serve, Talk, configure
-from tests.agent.scripted_endpoint import Asked, Raw, Say, Tool, messages
+from tests.agent.scripted_endpoint import Raw, Say, Tool, messages
 from tests.cli.conftest import Run
 
 
@@ -65,12 +65,6 @@ def test_a_model_that_goes_on_being_wrong_is_given_up(talk: Talk) -> None:
     )
 
 
-def test_parallel_calls_are_all_done(talk: Talk, place: Place) -> None:
-    both = (append("Name: Alice"), append("Works at: Acme"))
-    assert talk([Say("Noted.", both)], "I am Alice, at Acme.").code == 0
-    assert value(place, "human") == "Name: Alice\nWorks at: Acme"
-
-
 def test_a_run_costs_no_more_than_it_may(talk: Talk, home: Path, memfs: Run) -> None:
     again = Say("", (Tool("memory_status", {"request_heartbeat": True}),))
     shown = talk([again], "Hi", more=", calls_per_run: 2")
@@ -89,35 +83,6 @@ def test_nothing_is_asked_where_nothing_is_configured(memfs: Run, place: Place) 
 def test_a_repository_names_no_model(memfs: Run, place: Place, repo: Path) -> None:
     (repo / ".agent-memory" / "config.yaml").write_text("memfs: 1\nllm: {command: touch gotcha}\n")
     assert memfs("agent", "Hi").code == 2
-
-
-def test_the_example_of_the_seed(talk: Talk, memfs: Run, place: Place) -> None:
-    memfs("edit", "human", "--append", "User works at Google as engineer")
-    changes = {"old_content": "works at Google", "new_content": "works at Anthropic"}
-    archived = {"content": "User changed jobs from Google to Anthropic in Jan 2025"}
-    human = {"label": "human", "request_heartbeat": True}
-    turns = {
-        "I changed jobs. I work at Anthropic now.": [
-            Say("", (Tool("core_memory_read", human),)),
-            Say("", (Tool("core_memory_replace", human | changes),)),
-            Say(
-                "Congratulations on the new role at Anthropic!",
-                (Tool("archival_memory_insert", archived),),
-            ),
-        ]
-    }
-
-    def rule(asked: Asked) -> Say:
-        if asked.said[-1] in turns:
-            return turns[asked.said[-1]][asked.step]
-        known = "works at Anthropic" in asked.system
-        return Say("You work at Anthropic." if known else "I do not know.")
-
-    shown = talk(rule, "I changed jobs. I work at Anthropic now.")
-    assert shown.out == "Congratulations on the new role at Anthropic!\n"
-    assert value(place, "human") == "User works at Anthropic as engineer"
-    assert "Google to Anthropic" in memfs("search", "changed jobs", "--json").out
-    assert talk(rule, "Where do I work?").out == "You work at Anthropic.\n"
 
 
 def test_a_window_too_small_for_the_tools_says_so(talk: Talk) -> None:

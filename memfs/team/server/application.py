@@ -107,7 +107,10 @@ class TeamService:
                 with self._take_turn():
                     return search.recall(ledger, asked)
             case _:
-                return _get_membership(ledger)
+                ((team, member, scopes, expires, found),) = ledger.call(lambda *row: row, "whoami")
+                until = expires.astimezone(UTC).isoformat()[:19] + "Z"
+                projects = msgspec.convert(found, list[protocol.TeamProject])
+                return protocol.Membership(team, member, scopes, until, VERSION, projects)
 
     def describe_health(self) -> Response:
         """Tell whether the database answers."""
@@ -141,13 +144,6 @@ class TeamService:
             yield
         finally:
             self._turns.release()
-
-
-def _get_membership(ledger: Ledger) -> protocol.Membership:
-    ((team, member, scopes, expires, projects),) = ledger.call(lambda *row: row, "whoami")
-    until = expires.astimezone(UTC).isoformat()[:19] + "Z"
-    found = msgspec.convert(projects, list[protocol.TeamProject])
-    return protocol.Membership(team, member, scopes, until, VERSION, found)
 
 
 def make_application(service: TeamService) -> Starlette:
