@@ -17,8 +17,7 @@ from memfs.files.child_process import CALL
 from memfs.team import membership
 from tests.service import running
 from tests.team.developers import Developer
-from tests.team.server_process import ServerProcess
-from tests.team.teams import Team
+from tests.team.teams import ServerProcess, Team
 
 pytestmark = [pytest.mark.thorough, pytest.mark.parametrize("postgres", ["vectors"], indirect=True)]
 
