@@ -45,7 +45,7 @@ def list_examples(scenario: Scenario, engine: Engine) -> Iterator[tuple[dict[str
         turns = prompts.list_turns(builder)
         known = set(split_words(query.prompt))
         strings = [string.lower() for group in prompt.expect for string in group]
-        for each in answers.find_candidates(engine.text, query, turns, score, ""):
+        for each in answers.find_candidates(engine.text, query, turns, score):
             for turn in each.exchange.turns:
                 sentences = split_sentences(turn.text)
                 for text in sentences:

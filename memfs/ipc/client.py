@@ -78,14 +78,12 @@ class Connection:
         return self._receive_exactly(size)
 
     def confirm(self) -> None:
-        """Confirm the answer to the service. Errors are ignored."""
         try:
             self._get_socket().sendall(TAKEN)
         except OSError:
             return
 
     def await_confirmation(self) -> bool:
-        """Tell whether the client confirms the answer."""
         return self._get_socket().recv(1) == TAKEN
 
     def close(self) -> None:
@@ -137,7 +135,6 @@ class HookCall:
         return (time.perf_counter() - self.began) * 1000
 
     def read(self) -> bytes:
-        """Return the stdin. Raises `ValueError` for one that is too large, `OSError`."""
         if self.wrong:
             raise self.wrong
         if self.data is None:

@@ -37,7 +37,6 @@ class ServiceStatus(NamedTuple):
     work: tuple[WorkStatus, ...]
 
     def build_record(self) -> dict[str, object]:
-        """Return the status as a value for JSON."""
         return {**self._asdict(), "work": [each._asdict() for each in self.work]}
 
 

@@ -176,7 +176,6 @@ class Orchestrator:
     def _query_all(
         self, state: State, queries: Mapping[str, Query]
     ) -> tuple[dict[str, Relevant], list[str]]:
-        """Query all kinds in parallel; return their answers and the errors, by id."""
         answers, problems = {}, []
         with ThreadPoolExecutor(max_workers=max(1, len(queries))) as pool:
             futures = {

@@ -165,7 +165,6 @@ class _AnchorCheck:
 
     @cached_property
     def _present_words(self) -> set[str]:
-        """Those names of functions and variables that are in the project."""
         searched = ("function", "variable")
         return self._project.find_words(
             each.name for _, anchors in self._texts for each in anchors if each.kind in searched
@@ -173,7 +172,6 @@ class _AnchorCheck:
 
     @cached_property
     def _ignored(self) -> set[str]:
-        """Those places of files that are not there which git ignores."""
         places = {
             place
             for near, anchors in self._texts
@@ -186,7 +184,6 @@ class _AnchorCheck:
     def _find_last(
         self, anchor: Anchor, paths: list[str], pattern: re.Pattern[str]
     ) -> StaleAnchor | None:
-        """Return that the first of some files which once had a pattern has it no more."""
         for path in paths[:_MOST_FILES]:
             gone = self._project.removals.get(path)
             commit, at = (gone.id, gone.at) if gone else ("", "")

@@ -17,7 +17,7 @@ from memfs.store.prompt_log import RecalledItem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from tantivy import Document
 
@@ -63,7 +63,6 @@ class PromptRecall:
         self.by_words = ""
 
     def list_items(self) -> list[RecalledItem]:
-        """Return for each recalled item where it is from, and why it came."""
         return [
             RecalledItem(
                 f"{each.at[:10]} {each.role or each.kind}".strip(),
@@ -82,17 +81,14 @@ def find_answers(
     query: "PromptQuery",
     turns: "Iterable[Document | None]",
     cosines: "Callable[[list[int]], list[float]] | None",
-    session: str,
-    shown: "Sequence[str]",
     limit: int,
 ) -> PromptRecall:
     """Return the answers of at most `limit` past sessions to a prompt, the surest session first.
 
     `turns` are those that were found, the best first. `cosines` returns those of documents
-    by number; None for a search by words alone. The running session and ids in `shown` are left
-    out.
+    by number; None for a search by words alone.
     """
-    candidates = find_candidates(text, query, turns, cosines, session)
+    candidates = find_candidates(text, query, turns, cosines)
     if not candidates:
         return PromptRecall()
     known_weight = sum(term.idf for term in (*query.words, *query.pairs) if term.frequency)
@@ -104,7 +100,7 @@ def find_answers(
     recall = PromptRecall(about, floor, _describe_exchange(best.exchange))
     if recall.about >= floor:
         is_certain = about >= (_CERTAIN + grown) * scale
-        seen = set(shown)
+        seen = query.shown | query.hidden
         fresh = [each for each in candidates if each.exchange.id not in seen]
         known = set(split_words(query.prompt))
         room = CERTAIN_ROOM if is_certain else LIKELY_ROOM
@@ -137,10 +133,9 @@ def find_candidates(
     query: "PromptQuery",
     turns: "Iterable[Document | None]",
     cosines: "Callable[[list[int]], list[float]] | None",
-    session: str,
 ) -> list[ExchangeCandidate]:
     """Return the exchanges of the sessions that were found (arguments as `find_answers`)."""
-    first = _select_turns(turns, session)
+    first = _select_turns(turns, query.session)
     sessions = [read_around(text, name, host, number) for (host, name), number in first.items()]
     if query.hidden:
         sessions = [
@@ -289,7 +284,6 @@ def _format_lead(each: "Sentence", last: "Sentence | None") -> list[str]:
 
 
 def _is_reply(text: str) -> bool:
-    """Tell whether a sentence is a short answer, which means nothing by itself."""
     words = split_words(text)
     return len(words) <= _FEW_WORDS and not _REFERS.isdisjoint(words)
 

@@ -1,9 +1,6 @@
 """What recalled texts name that is gone from the project since, or moved.
 
-The worker of the service keeps the list beside the index of the project's commits, and the service
-has it in memory. A process without the service says nothing. What is not certain is not said: the
-list counts for the commit that it was made for, a text from before the removal is meant alone, and
-a file that is there, wherever, is not gone.
+The service's worker keeps the list for one commit; what is not certain is not said.
 """
 
 from __future__ import annotations
@@ -54,7 +51,6 @@ class GoneFiles:
                 self._by_name.setdefault(each.path.rpartition("/")[2], []).append(each)
 
     def is_current(self) -> bool:
-        """Tell whether the commit is checked out that the list was made for."""
         return worktrees.sign_head(self._top) == self._sign
 
     def annotate(self, place: Place, hits: Iterable[PromptHit]) -> None:

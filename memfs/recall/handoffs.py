@@ -100,7 +100,6 @@ def refresh(store: Store, text: TextIndex) -> None:
 
 
 def _read_session(path: str, known: Mapping[tuple[str, int], Handoff]) -> Handoff | None:
-    """Return the handover of the session in a recall file, None for none; one as `known` stays."""
     size = files.get_size(path)
     name = os.path.basename(path).removesuffix(recall.SUFFIX)
     if (name, size) in known:
@@ -113,7 +112,6 @@ def _read_session(path: str, known: Mapping[tuple[str, int], Handoff]) -> Handof
 
 
 def _list_newest(text: TextIndex) -> list[str]:
-    """List the recall files of the newest sessions with assistants, the newest first."""
     paths: dict[str, None] = {}
     for document in text.list_prompts(_PROMPTS):
         path, host = (get_field(document, name) for name in ("source", "host"))
@@ -180,7 +178,6 @@ def compose_handoff(messages: Sequence[Message], size: int = 0) -> Handoff | Non
 
 
 def _fit(head: str, parts: dict[str, str]) -> str:
-    """Return the lines of a handover, cut to their room and together to `_LONGEST`."""
     lines = [f"{name}: {_shorten(part, _ROOM[name])}" for name, part in parts.items()]
     text = f"{head}\n{quote_lines(chr(10).join(lines))}\n"
     while units(text) > _LONGEST:
@@ -199,13 +196,11 @@ def _shorten(text: str, room: int) -> str:
 
 
 def _split_plain(text: str) -> list[str]:
-    """Return the sentences of a text in Markdown, without code, tables and marks."""
     plain = _LINE.sub("", _MARKUP.sub(r"\1", _FENCED.sub("", text)))
     return [each.strip() for each in split_sentences(plain) if any(map(str.isalnum, each))]
 
 
 def _is_open(sentence: str) -> bool:
-    """Tell whether a sentence asks, or speaks of what is left to do; quotations do not count."""
     plain = _QUOTED.sub("", sentence)
     return plain.endswith("?") or bool(_NEXT.search(plain))
 
@@ -216,7 +211,6 @@ def _summarise(sentences: list[str]) -> str:
 
 
 def _describe_request(prompts: Sequence[Message]) -> str:
-    """Return the last request that stands for itself, and the shorter ones after it."""
     texts = [" ".join(_split_plain(each.text)[:3]) or each.text.strip() for each in prompts]
     at = next((at for at in reversed(range(len(texts))) if _stands_alone(texts[at])), 0)
     later = [_shorten(each, 40) for each in texts[at + 1 :] if each][-1:]
@@ -225,7 +219,6 @@ def _describe_request(prompts: Sequence[Message]) -> str:
 
 
 def _find_thanks(messages: Iterable[Message]) -> set[str]:
-    """Return the ids of the prompts, but for the first, that thank alone: no tool ran for them."""
     found: set[str] = set()
     first = last = ""
     for each in messages:

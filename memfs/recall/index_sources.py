@@ -204,7 +204,6 @@ def open_feed(
 
 
 def _embed(place: Place, writer: Indexer, stage: Stage | None, *, embed: bool) -> int:
-    """Make the missing vectors; return how many are left, if the model has changed."""
     files = model_config.load_wanted_model(place).files
     if files is None:
         return 0

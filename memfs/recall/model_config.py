@@ -118,7 +118,6 @@ class Coverage(NamedTuple):
         return 0 if self.off else round(self.documents * (1 - self.share))
 
     def format_line(self) -> str:
-        """Return the state in a line: `41 % of 120,000 texts indexed (bundled)`."""
         if self.off:
             return "none: search goes by words"
         if not self.documents and not self.problem:

@@ -1,8 +1,6 @@
-"""The indexes of a place that stay open between searches, and follow what is on the disk.
+"""The indexes of a place that stay open between searches: its own, its data sources', its chats'.
 
-Beside its own index a place has one for each data source. Chats that were imported from a web site
-belong to no project: they are in the user's own store, and a search in a project finds them there.
-What is not configured is neither opened nor imported.
+Imported chats belong to no project: they are in the user's own store.
 """
 
 from __future__ import annotations
@@ -252,7 +250,6 @@ class OpenStore:
         return "" if current else "another process is indexing: the newest may be missing"
 
     def _sync(self, model: WantedModel, *, embed: bool) -> bool:
-        """Index what changed; False if another process indexes for two seconds."""
         listed = index_sources.sources(self.place, ())
         name = model.files.name if model.files else ""
         others = [(source.path, signatures.sign_file(source.path)) for source in listed]
@@ -336,7 +333,6 @@ class OpenStore:
         return self._configured
 
     def _remove_history(self) -> None:
-        """Remove what was read of commits; if that cannot be done now, the next search tries."""
         from memfs.recall import source_index  # with what cuts documents
 
         with suppress(LockedError, OSError):
@@ -346,7 +342,6 @@ class OpenStore:
         return _SourceIndex(self.place.store(source.tier), source.index, source=source)
 
     def _select_sources(self) -> None:
-        """Keep what is open of the configured sources. The caller has the lock."""
         known, self._sources = self._sources, {}
         for source in self._load_configured().sources:
             found = known.get(source.index) or self._make_source(source)
@@ -407,7 +402,6 @@ class OpenStore:
 
 
 def _list_chats(place: Place) -> tuple[str, ...]:
-    """Return the hosts of imported chats in the user's store, for a project."""
     if place.project is None or place.user is None:
         return ()
     folder = f"{place.user.local}/recall"

@@ -1,10 +1,7 @@
 """The user's own words in a prompt: what is quoted, pasted or attached is of others. Hot path.
 
-In doubt a text is not the user's own: a rule or a fact that is missed can be said again, one of
-others would be obeyed. Out go code, tags with what is in them, lines of logs, diffs and mails,
-quotations, sentences that report what a document says, and all that stands behind an introduction
-("the issue says:", "here is the log:"). A quotation within a user's own rule stays, if it states
-nothing by itself.
+In doubt a text is not the user's own: what is missed can be said again, what others say would be
+obeyed. A quotation within a user's own rule stays, if it states nothing by itself.
 """
 
 from memfs.core.snippet import split_words
@@ -181,7 +178,6 @@ def _cut_lines(text: str, cuts: list[str]) -> str:
 
 
 def _is_logged(line: str) -> bool:
-    """Tell whether a program wrote a line: a time or a level first, or a part of a stack trace."""
     if line.lstrip("[").startswith(_LEVELS):
         return True
     head = line.lstrip("[(").split(" ")[0].strip("])")
@@ -233,7 +229,6 @@ def _find_closing(text: str, at: int) -> int:
 
 
 def _select_sentences(lines: list[str], cuts: list[str]) -> str:
-    """Return the lines with the sentences that are the user's own."""
     kept: list[str] = []
     for number, line in enumerate(lines):
         if _starts_document(line, lines[number + 1 : number + 3]):
@@ -260,7 +255,6 @@ def _select_sentences(lines: list[str], cuts: list[str]) -> str:
 
 
 def _drop_pasted(kept: list[str], own: list[str]) -> str:
-    """Return the lines without those above a last line that speaks of them."""
     lines = [*kept, " ".join(filter(None, own))]
     while lines and not lines[-1].strip():
         lines.pop()
@@ -283,7 +277,6 @@ def _starts_cut(text: str) -> bool:
 
 
 def _starts_document(line: str, behind: list[str]) -> bool:
-    """Tell whether a pasted document starts with a line: a heading, the head of a mail."""
     bare = line.strip().lower()
     ruled = bool(behind) and len(behind[0].strip()) > 2 and not behind[0].strip().strip("=-")
     if bare.startswith("#") and bare.lstrip("#").startswith(" "):

@@ -36,11 +36,10 @@ def recall(
         from memfs.store import dismissals  # mostly there are none
 
         hidden = dismissals.list_hidden(place.home, subject)
-    session = place.session
     if engines:
-        found = recall_warm(engines[0], prompt, session, shown, limit, hidden)
+        found = recall_warm(engines[0], prompt, place.session, shown, limit, hidden)
     else:
-        found = recall_by_words(place.home.index, prompt, session, shown, limit, hidden)
+        found = recall_by_words(place.home.index, prompt, place.session, shown, limit, hidden)
     found.subject, found.hidden = subject, hidden
     if names := _list_files(prompt):  # what is about a file that the prompt names comes first
         found.found.sort(key=lambda hit: not any(name in hit.snippet for name in names))
@@ -66,36 +65,33 @@ def recall_by_words(
     hidden: frozenset[str] = frozenset(),
 ) -> PromptRecall:
     """Return at most `limit` items for a prompt, by its words, without `hidden` ids."""
-    index = TextIndex.open(folder)
     try:
-        if index is None:
-            return PromptRecall()
-        return recall_from_text(index, prompt, session, shown, limit, hidden)
+        index = TextIndex.open(folder)
+        found = index and _recall_from_text(index, prompt, session, shown, limit, hidden)
+        return found or PromptRecall()
     except BaseException as error:
         if is_damage(error):  # the next search rebuilds it
             return PromptRecall()
         raise
 
 
-def recall_from_text(
+def _recall_from_text(
     index: TextIndex,
     prompt: str,
     session: str,
     shown: "Sequence[str]",
     limit: int,
-    hidden: frozenset[str] = frozenset(),
+    hidden: frozenset[str],
 ) -> PromptRecall:
-    """Do what `recall_by_words` does, with an open index."""
-    shown = [*shown, *hidden]
     query = prompt_relevance.parse_prompt(index, prompt, session) if limit > 0 else None
     if query is None:
         return PromptRecall()
-    query.hidden, brought = hidden, PromptRecall()
-    if (wanted := prompt_relevance.build_query(index, query, session)) is not None:
+    query.shown, query.hidden, brought = frozenset(shown), hidden, PromptRecall()
+    if (wanted := prompt_relevance.build_query(index, query)) is not None:
         turns = (index.load_document(address) for _, address in index.search(wanted, _POOL))
-        brought = find_answers(index, query, turns, None, session, shown, limit)
-    items, left = item_recall.list_by_words(index, query, session), limit - len(brought.found)
-    brought.found += item_recall.recall_items(index, query, items, session, shown, left)
+        brought = find_answers(index, query, turns, None, limit)
+    items, left = item_recall.list_by_words(index, query), limit - len(brought.found)
+    brought.found += item_recall.recall_items(index, query, items, left)
     return brought
 
 
@@ -109,19 +105,18 @@ def recall_warm(
 ) -> PromptRecall:
     """Return at most `limit` items for a prompt, from an index that stays open."""
     if engine.vectors is None:
-        brought = recall_from_text(engine.text, prompt, session, shown, limit, hidden)
+        brought = _recall_from_text(engine.text, prompt, session, shown, limit, hidden)
         brought.by_words = _NO_VECTORS
         return brought
     lookup = prompt_relevance.look_up(engine, prompt, session) if limit > 0 else None
     if lookup is None:
         return PromptRecall()
     query, builder = lookup
-    query.hidden, shown = hidden, [*shown, *hidden]
+    query.shown, query.hidden = frozenset(shown), hidden
     score = engine.vectors.build_scorer(builder.found.vector)
-    turns = list_turns(builder)
-    brought = find_answers(engine.text, query, turns, score, session, shown, limit)
+    brought = find_answers(engine.text, query, list_turns(builder), score, limit)
     items, left = item_recall.list_nearest(builder), limit - len(brought.found)
-    brought.found += item_recall.recall_items(engine.text, query, items, session, shown, left)
+    brought.found += item_recall.recall_items(engine.text, query, items, left)
     return brought
 
 

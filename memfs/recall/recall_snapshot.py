@@ -30,31 +30,22 @@ class RecallSnapshot:
         self._expiry = 0.0  # until this monotonic time
 
     def list_files(self) -> Signs:
-        known = (self._folders, self._latest)
-        if time.monotonic() >= self._expiry or any(_sign_again(each) != each for each in known):
+        known = [*self._folders, *self._latest]
+        if time.monotonic() >= self._expiry or _sign_paths([path for path, _ in known]) != known:
             self._refresh()
         return self._files
 
     def _refresh(self) -> None:
         self._expiry = time.monotonic() + self._again
         now = time.time_ns()
-        self._folders = _sign_paths([self._top])
-        self._folders += _sign_paths([f"{self._top}/{name}" for name in _list_hosts(self._top)])
+        inside = files.entries(self._top) if files.is_folder(self._top) else []
+        hosts = [f"{self._top}/{name}" for name, is_folder in inside if is_folder]
+        self._folders = _sign_paths([self._top, *hosts])
         self._files = _sign_paths(recall.sources(self._store))
         latest = sorted(self._files, key=lambda each: -each[1].modified if each[1] else 0)
         self._latest = latest[:_LATEST]
         if any(sign and now - sign.modified < _SETTLED * 1e9 for _, sign in self._folders):
             self._expiry = 0.0
-
-
-def _list_hosts(top: str) -> list[str]:
-    if not files.is_folder(top):
-        return []
-    return [name for name, is_folder in files.entries(top) if is_folder]
-
-
-def _sign_again(known: Signs) -> Signs:
-    return _sign_paths([path for path, _ in known])
 
 
 def _sign_paths(paths: list[str]) -> Signs:

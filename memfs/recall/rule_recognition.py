@@ -1,10 +1,7 @@
 """Rules that a user states, recognised by their form alone. Hot path.
 
-A rule obliges: an imperative, "we never", "no X in Y", "must", "every X", "X goes through Y". And
-it lasts: "never", "always", "from now on", "no exceptions". What does both is certain, what does
-one of them is likely. What may only tell of a thing is likely at most: "every build fails", "it is
-forbidden", "the cache must not grow", "add a test that it never fails". Questions, memories,
-thoughts, doubts, complaints, what was and what holds for this one time are no rules.
+A rule obliges ("must", "we never", "X goes through Y"), and it lasts ("always", "from now on").
+What does both is certain, what does one is likely; questions, reports and tasks of once are none.
 """
 
 from memfs.core.snippet import split_words
@@ -143,7 +140,6 @@ def _goes_on(sentence: str) -> bool:
 
 
 def _split_statements(text: str) -> list[list[list[str]]]:
-    """Return the statements of a text, each as its clauses of words, without questions."""
     found: list[list[list[str]]] = []
     clauses: list[list[str]] = []
     start = 0

@@ -1,10 +1,7 @@
 """The sentences of exchanges that answer a prompt: scores, and a choice within a size. Hot path.
 
-The weights are the rounded ones of a logistic regression over the sentences of eight projects
-(`python -m training.recall`); others measure them. Answers are terse there: "wordy" was chosen on
-one half of the questions of LongMemEval. An exchange counts more the nearer its session is to the
-best one, and the nearer the exchange before it is to the prompt: what follows a question answers
-it. Exact names that the prompt has not count more than talk.
+The weights are the rounded ones of a logistic regression over eight projects
+(`python -m training.recall`); "wordy" was chosen on half of the questions of LongMemEval.
 """
 
 import math
@@ -81,7 +78,6 @@ class ExchangeCandidate:
         self.top, self.newest = best, 0
 
     def describe(self) -> dict[str, float]:
-        """Return what is weighed (see `WEIGHTS`) of an exchange."""
         return {
             "short": self.top - self.about,
             "previous": self.previous,

@@ -132,7 +132,6 @@ def _sync(
 def _is_wanted(
     source: DataSource, model: ModelFiles | None, missing: int, stage: Stage | None
 ) -> bool:
-    """Tell whether vectors are missing, and are to be made now: unseen, only a few of a new one."""
     if model is None or not missing:
         return False
     return stage is not None or not model_config.is_left(source.index, model, missing)
@@ -230,7 +229,6 @@ def _compute_form(source: DataSource) -> str:
 
 
 def _load_model(place: Place, source: DataSource) -> WantedModel:
-    """Return the model that is configured for a source: for the user's own, wherever it is used."""
     own = source.tier == labels.USER
     return model_config.load_wanted_model(Place(None, place.user) if own else place)
 

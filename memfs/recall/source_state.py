@@ -34,7 +34,6 @@ class SourceState:
 
     @property
     def whole(self) -> bool:
-        """Tell whether the last run came to its end."""
         return bool(self.stamp)
 
 

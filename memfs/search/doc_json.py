@@ -129,7 +129,6 @@ def document(message: Message) -> dict[str, object]:
 
 @functools.lru_cache(64)
 def _hash_session(host: str, session: str) -> int:
-    """Return the number that groups the turns of a session, 0 for a turn without a session."""
     if not session:
         return 0
     return zlib.crc32(f"{host}/{session}".encode("utf-8", "replace")) or 1

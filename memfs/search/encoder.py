@@ -1,8 +1,6 @@
 """Static embeddings: a text's vector is the mean of its tokens' vectors. No network, ever.
 
-A model2vec model is read from its files. The package `model2vec` gives the same vectors, but takes
-half a second of CPU to load, and 50 MB more in the service. It does not read bfloat16, and its
-`encode` returns no token ids: each text would be tokenised twice.
+The package `model2vec` gives the same vectors, but takes half a second to load, and no token ids.
 """
 
 from __future__ import annotations
@@ -227,7 +225,6 @@ class Encoder:
 
 
 def _to_floats(values: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """Return values in a type of numpy and numkong; values that are no numbers become zero."""
     if dtype == "BF16":  # the upper half of a float32
         values = (values.astype(np.uint32) << 16).view(np.float32)
     elif dtype != "F16" or values.ndim == 1:

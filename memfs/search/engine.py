@@ -129,7 +129,6 @@ class Engine:
         return HitBuilder(self.text, question, terms, found)
 
     def _build_filter_query(self, only: Filter) -> Query | None:
-        """Return the query for the documents that pass a filter; None: all of them."""
         parts: list[Query] = []
         fields = (
             ("kind", only.kinds),

@@ -57,7 +57,6 @@ class HitBuilder:
         return [place for place in places if numbers[place] in self._addresses]
 
     def load_document(self, place: int) -> Document | None:
-        """Return the document of a candidate, None if it was deleted."""
         found = self._documents.get(place)
         if found is None and self.locate([place]):
             found = self._text.load_document(self._addresses[self.found.numbers[place]])
@@ -164,7 +163,8 @@ def build_hit(
 ) -> Hit:
     """Return a document as a hit; without words and reasons for a listing."""
     content = get_field(document, "text")
-    metadata = _parse_metadata(get_field(document, "meta"))
+    metadata = json.loads(get_field(document, "meta") or "{}")
+    metadata = metadata if isinstance(metadata, dict) else {}
     return Hit(
         id=get_field(document, "id"),
         kind=get_field(document, "kind"),
@@ -187,11 +187,6 @@ def build_hit(
         speaker=get_field(document, "speaker") if get_field(document, "role") else "",
         metadata=metadata,
     )
-
-
-def _parse_metadata(text: str) -> dict[str, object]:
-    found = json.loads(text) if text else {}
-    return found if isinstance(found, dict) else {}
 
 
 def _match_run(run: str, content: str) -> list[str]:

@@ -1,11 +1,8 @@
 """A graph over the vector rows (HNSW), for a process that keeps its index open. Derived.
 
-A short-lived process finishes an exact scan before it could load a graph. Each generation is a new
-file, written under a temporary name and renamed: a mapped file is never written to. `graph.json`,
-written last, holds its name and what it was built from. Native code trusts what it maps, so only
-the very file that was written here is opened: its inode, its change time (which no commit or
-archive can know or set) and its digest identify it. Equal rows are stored once: many of them
-would be each other's only neighbours, and hide all other rows.
+Each generation is a new file, since a mapped one is never written to. Native code trusts what it
+maps: only the file that was written here is opened, by its inode, change time and digest. Equal
+rows are stored once: many of them would hide all other rows.
 """
 
 from __future__ import annotations

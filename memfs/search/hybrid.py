@@ -1,9 +1,7 @@
 """Ranking by words and meaning: the candidates, the evidence for each, their weights and times.
 
-A score is a weighted sum. Each part has a scale of its own that does not depend on the other
-candidates: words that match poorly count little, however much better they are than the rest.
-`benchmarks/retrieval.py` measures the weights. One row serves all kinds of texts: it was chosen on
-eight groups of questions, and reported on each with the weights that the others chose.
+A score is a weighted sum whose parts do not depend on the other candidates. The weights were chosen
+on eight groups of questions (`benchmarks/retrieval.py`).
 """
 
 from __future__ import annotations
@@ -292,6 +290,5 @@ def _select_nearest_windows(
 
 
 def _compute_session_scores(groups: list[int], lexical: list[float]) -> list[float]:
-    """Return for each candidate the score of the best turn of its session."""
     best = dict(zip(reversed(groups), reversed(lexical), strict=True))
     return [best[group] if group else score for group, score in zip(groups, lexical, strict=True)]

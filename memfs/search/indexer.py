@@ -1,7 +1,6 @@
 """Keeping a store's index current: new and changed sources are added, missing ones removed.
 
-An index run is idempotent. Documents are numbered from the last published number on; what an
-interrupted run added from there is deleted before the next run adds anything.
+What an interrupted run added, from the last published number on, is deleted by the next run.
 """
 
 from __future__ import annotations
@@ -57,7 +56,6 @@ def open_writer(folder: str, commit: int = 0) -> Iterator[Indexer]:
 
 
 def _find_refusal(error: BaseException, folder: str) -> OSError | None:
-    """Return the refusal of the system that an error stands for, or None."""
     if "writer was killed" in str(error) and trees.get_room(folder) < _ROOM:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
     return find_refusal(error, folder)
@@ -136,7 +134,8 @@ class Indexer:
         `read` yields the documents of a source from a byte on; `tick` is called with the number of
         documents added in each batch.
         """
-        known = {} if partly else self._list_known_sources()
+        listed = {} if partly else {**self._catalog.list_sources(), **self._pending}
+        known = {path: each for path, each in listed.items() if each}
         added = changed = 0
         seen = set()
         for source in sources:
@@ -259,10 +258,6 @@ class Indexer:
         extent = vector_layout.load_extent(self._folder, model)
         return max(0, self._next - max(1, extent.documents))
 
-    def _list_known_sources(self) -> dict[str, KnownSource]:
-        sources = {**self._catalog.list_sources(), **self._pending}
-        return {path: known for path, known in sources.items() if known}
-
     def _open_vectors(self, model: ModelFiles | None) -> VectorIndex:
         # Numpy and usearch take longer than all the rest of a hook that indexes one message.
         from memfs.search import encoder  # with numpy: there may be nothing new
@@ -352,7 +347,6 @@ class Indexer:
 
 
 def _is_mostly_deleted(vectors: VectorIndex) -> bool:
-    """Tell whether more than half of the rows belong to deleted documents."""
     gone = int((vectors.documents[vectors.owners, vector_layout.WEIGHT] == 0).sum())
     return vectors.extent.rows > _FEW_ROWS and 2 * gone > vectors.extent.rows
 

@@ -153,7 +153,6 @@ class TextIndex:
         return terms[:most]
 
     def stems(self, text: str) -> set[str]:
-        """Return the indexed forms of the words of a text."""
         return set(self._all_stems.analyze(str(stopwords.replace_surrogates(text))))
 
     def match_stems(self, wanted: WantedStems, text: str) -> set[str]:
@@ -177,12 +176,10 @@ class TextIndex:
         return wanted.stems.intersection(found)
 
     def build_part_term(self, part: str) -> Term:
-        """Return a word part (see `identifiers`) as a term."""
         count = self.searcher.doc_freq("parts", str(stopwords.replace_surrogates(part)))
         return Term(part, part, count, self.documents)
 
     def query(self, terms: list[Term], *more: Query, only: "Query | None" = None) -> "Query | None":
-        """Return the query for any of `terms` and `more` among what `only` matches, or None."""
         queries = [*(self.term_query("text", each.stem) for each in terms if each.frequency), *more]
         if not queries:
             return None
@@ -195,7 +192,6 @@ class TextIndex:
         return Query.boost_query(query, boost * self.build_part_term(word.lower()).idf)
 
     def character_query(self, character: str) -> Query:
-        """Return the query for a single CJK character (see `identifiers`)."""
         return Query.regex_query(self.schema, "parts", f".?{character}.?")
 
     def fuzzy_query(self, term: Term) -> "Query | None":
@@ -238,7 +234,6 @@ class TextIndex:
         )
 
     def search(self, query: Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
-        """Return (score, address) of the best documents."""
         if limit < 1:
             return []
         return list(self.searcher.search(query, limit, count=False).hits)
@@ -259,7 +254,6 @@ class TextIndex:
         return [address for _, address in found.hits], total
 
     def list_prompts(self, most: int) -> "Iterable[tantivy.Document]":
-        """Return at most so many messages of users, the newest first."""
         terms = self.term_query("kind", "message"), self.term_query("role", "user")
         found = self.searcher.search(
             match_all(*terms), most, count=False, order_by_field="at", order=tantivy.Order.Desc
@@ -270,7 +264,6 @@ class TextIndex:
         return [address for _, address in self.search(query, max(1, self.searcher.num_docs))]
 
     def numbers(self, addresses: list[tantivy.DocAddress], field: str = "num") -> list[int]:
-        """Return the values of a numeric field at addresses (default: the document numbers)."""
         values = self.searcher.fast_field_values(field, addresses)
         return [int(value or 0) for value in values]
 

@@ -1,8 +1,4 @@
-"""The files of an embedding model: fetched, and checked without numpy (complete? which one?).
-
-A model2vec folder holds `model.safetensors`, `tokenizer.json` and `config.json`. Nothing in them
-is executed; the sizes they declare are checked against the files' sizes.
-"""
+"""The files of a model2vec model, fetched and checked without numpy. Nothing in them is run."""
 
 from __future__ import annotations
 
@@ -87,7 +83,6 @@ def model_error(folder: str, what: str) -> StoreError:
 
 
 def _read_header(folder: str, path: str) -> tuple[bytes, dict[str, Tensor]]:
-    """Read the header of a safetensors file: 8 bytes of its length, then JSON."""
     with outside.open_stream(path) as handle:
         end = os.fstat(handle.fileno()).st_size
         length = int.from_bytes(handle.read(8), "little")
@@ -154,7 +149,6 @@ def _read_max_length(folder: str) -> int:
 
 
 def _compute_fingerprint(folder: str, header: bytes, longest: int) -> str:
-    """Return 16 hex digits that tell a model from others, by samples of its files."""
     table = zlib.crc32(header)
     words = longest
     with outside.open_stream(f"{folder}/{TABLE}") as handle:

@@ -77,22 +77,29 @@ class PromptHit:
 class PromptQuery:
     """The subject of a prompt: its content words, its CJK pairs, and their total idf.
 
-    `terms` are all its words (see `TextIndex.parse_terms`). `hidden` are the ids of what is not to
-    be recalled for it.
+    `terms` are all its words (see `TextIndex.parse_terms`). Its own `session` is not recalled for
+    it, nor what it was `shown`, nor what is dismissed (`hidden`), by ids.
     """
 
-    __slots__ = ("hidden", "pairs", "prompt", "terms", "wanted", "weight", "words")
+    __slots__ = (
+        *("hidden", "pairs", "prompt", "session"),
+        *("shown", "terms", "wanted", "weight", "words"),
+    )
 
     def __init__(
-        self, prompt: str, terms: "list[Term]", words: "list[Term]", pairs: "list[Term]"
+        self,
+        prompt: str,
+        session: str,
+        terms: "list[Term]",
+        words: "list[Term]",
+        pairs: "list[Term]",
     ) -> None:
-        self.prompt = prompt
-        self.terms = terms
-        self.words = words
+        self.prompt, self.session = prompt, session
+        self.terms, self.words, self.pairs = terms, words, pairs
         self.wanted = WantedStems(words)
-        self.pairs = pairs
-        self.hidden: frozenset[str] = frozenset()
         self.weight = sum(term.idf for term in [*words, *pairs])
+        self.shown: frozenset[str] = frozenset()
+        self.hidden: frozenset[str] = frozenset()
 
 
 def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery | None":
@@ -105,21 +112,17 @@ def parse_prompt(text: "TextIndex", prompt: str, session: str) -> "PromptQuery |
     terms = text.parse_terms(prompt)
     words = [term for term in terms if term.stem not in _load_talk_stems()]
     words = [term for term in words if not _is_unspaced(term.word, inner)]
-    return (
-        PromptQuery(prompt, terms, words, pairs) if _count(words, pairs) >= FEWEST_WORDS else None
-    )
+    is_enough = _count(words, pairs) >= FEWEST_WORDS
+    return PromptQuery(prompt, session, terms, words, pairs) if is_enough else None
 
 
 def build_query(
-    index: "TextIndex", prompt: PromptQuery, session: str, *, messages: bool = True
+    index: "TextIndex", prompt: PromptQuery, *, messages: bool = True
 ) -> "Query | None":
-    """Return the query by words for messages (or without them) and memory; None without words.
-
-    The running session, blocks, and the inputs and outputs of tools are excluded.
-    """
+    """Return the query by words for messages (or without) and memory; None without words."""
     inner = [index.part_query(pair.word, 1.0) for pair in prompt.pairs]
     query = index.query(prompt.words, *inner)
-    return exclude_running(index, query, session, messages=messages) if query else None
+    return query and exclude_running(index, query, prompt.session, messages=messages)
 
 
 def exclude_running(
@@ -179,7 +182,6 @@ def _is_unspaced(word: str, pairs: dict[str, None]) -> bool:
 
 
 def _has_nothing_to_recall(text: "TextIndex", session: str) -> bool:
-    """Tell whether there is nothing to recall, as in a project's first session."""
     searcher = text.searcher
     never = searcher.doc_freq("kind", "block")
     never += (

@@ -86,8 +86,7 @@ def _apply_preposition(match: re.Match[str], span: Span, today: date) -> Span:
 
 
 def _resolve_iso_date(match: re.Match[str], _today: date) -> Span:
-    day = date.fromisoformat(match["day"])
-    return day, day
+    return (date.fromisoformat(match["day"]),) * 2
 
 
 def _resolve_day_of_month(match: re.Match[str], today: date) -> Span:
@@ -103,7 +102,8 @@ def _resolve_month(match: re.Match[str], today: date) -> Span:
     month = _parse_month(match["month"])
     year = int(match["year"]) if match["year"] else today.year - (month > today.month)
     since = match.group().lower().startswith("since")
-    return date(year, month, 1), today if since else _get_month_end(year, month)
+    end = date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
+    return date(year, month, 1), today if since else end
 
 
 def _resolve_ago(match: re.Match[str], today: date) -> Span:
@@ -119,39 +119,30 @@ def _resolve_past(match: re.Match[str], today: date) -> Span:
 
 
 def _resolve_last_unit(match: re.Match[str], today: date) -> Span:
-    match match["unit"]:
-        case "week":
-            monday = today - timedelta(days=today.weekday() + 7)
-            return monday, monday + timedelta(days=6)
-        case "month":
-            end = today.replace(day=1) - timedelta(days=1)
-            return end.replace(day=1), end
-        case _:
-            return date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)
+    end = _get_start(match["unit"], today) - timedelta(days=1)
+    return _get_start(match["unit"], end), end
 
 
 def _resolve_this_unit(match: re.Match[str], today: date) -> Span:
-    match match["unit"]:
-        case "week":
-            return today - timedelta(days=today.weekday()), today
-        case "month":
-            return today.replace(day=1), today
-        case _:
-            return date(today.year, 1, 1), today
+    return _get_start(match["unit"], today), today
+
+
+def _get_start(unit: str, day: date) -> date:
+    """Return the first day of the week, month or year of a day."""
+    if unit == "week":
+        return day - timedelta(days=day.weekday())
+    return day.replace(day=1) if unit == "month" else day.replace(month=1, day=1)
 
 
 def _resolve_word(match: re.Match[str], today: date) -> Span:
-    back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(
-        match["word"].lower(), 0
-    )
-    day = today - timedelta(days=back)
-    return day, day
+    word = match["word"].lower()
+    back = {"yesterday": 1, "last night": 1, "the day before yesterday": 2}.get(word, 0)
+    return (today - timedelta(days=back),) * 2
 
 
 def _resolve_weekday(match: re.Match[str], today: date) -> Span:
     back = (today.weekday() - _DAYS.index(match["name"].lower())) % 7 or 7
-    day = today - timedelta(days=back)
-    return day, day
+    return (today - timedelta(days=back),) * 2
 
 
 def _resolve_year(match: re.Match[str], _today: date) -> Span:
@@ -164,11 +155,6 @@ _WRITTEN = (_resolve_iso_date, _resolve_day_of_month, _resolve_month, _resolve_y
 
 def _parse_month(name: str) -> int:
     return next(n for n, month in enumerate(_MONTHS, 1) if month.startswith(name.lower()[:3]))
-
-
-def _get_month_end(year: int, month: int) -> date:
-    following = date(year + month // 12, month % 12 + 1, 1)
-    return following - timedelta(days=1)
 
 
 def _parse_count(text: str) -> int:
@@ -233,16 +219,11 @@ def parse_question(text: str, now: datetime | None) -> Question:
     period = read(head, now)
     phrases = ["".join(groups) for groups in _QUOTED.findall(head)]
     parts = dict.fromkeys(identifiers.extract_parts(head))
+    rest = period.rest + text[_MOST:] if period else text
     return Question(
-        _remove_period(text, period),
+        rest if any(map(str.isalnum, rest)) else text,  # unless nothing else is left
         tuple(phrases)[:_MOST_PHRASES],
         tuple(identifiers.names(head)),
         tuple(parts)[:_MOST_PARTS],
         period,
     )
-
-
-def _remove_period(text: str, period: Period | None) -> str:
-    """Return a question without its period (see `query_dates`), unless nothing else is left."""
-    rest = period.rest + text[_MOST:] if period else text
-    return rest if any(map(str.isalnum, rest)) else text

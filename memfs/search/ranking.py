@@ -121,7 +121,6 @@ class Ranking:
         return self._deduplicate([0] * len(self.said))
 
     def _deduplicate(self, groups: Sequence[int]) -> tuple[list[int], dict[int, int]]:
-        """Do what `deduplicate` does, where only candidates of one group are duplicates."""
         alike: dict[int, int] = {}
         first: dict[tuple[int, int], int] = {}
         kept = []

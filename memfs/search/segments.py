@@ -1,9 +1,7 @@
 """The files of the full-text index, without the library: how much is in it, and checksums.
 
-Checksums are verified before the library opens the files. It trusts the sizes that they declare: a
-damaged one may make it allocate more memory than there is, which ends the process. Files never
-change once written, so each is read once; `lexical.CHECKED` holds the signatures of those that are
-intact.
+The library trusts the sizes that files declare: a damaged one could end the process. So checksums
+are verified first, once for each file (`lexical.CHECKED`).
 """
 
 import json
@@ -52,7 +50,6 @@ def record_checks(path: str, looks: dict[str, str]) -> None:
 
 
 def _is_whole(handle: int, size: int) -> bool:
-    """Tell whether the checksum in a file's footer is that of its content."""
     if size <= _TAIL:
         return False
     with mmap.mmap(handle, 0, access=mmap.ACCESS_READ) as data:

@@ -1,8 +1,6 @@
-"""The vector index: int8 rows in append-only files.
+"""The vector index: int8 rows, one for each window of a text, in append-only files.
 
-A document has a row for each window of its text. Row files only grow; `rows.json`, written last and
-atomically, holds how many rows count, so a reader sees the old or the new state. A cold process
-scans the rows exactly; a warm one searches a graph.
+`rows.json`, written last and atomically, holds how many rows count: a reader sees old or new.
 """
 
 from __future__ import annotations
@@ -74,7 +72,9 @@ class VectorIndex:
         self._root, self._folder = folder, vector_layout.path(folder, encoder.name)
         self._tokens_file = f"tokens.u{8 * np.dtype(encoder.ids).itemsize}"
         self.encoder = encoder
-        self.extent = self._load_extent()
+        found = vector_layout.load_extent(folder, encoder.name)
+        found.source = encoder.folder
+        self.extent = found if self._is_complete(found) else self._make_empty_extent()
         self.graph: HnswGraph | None = None
         self._latest: dict[int, int] = {}  # the last document of each group, during `extend`
         self._after: dict[int, int] = {}  # new values of the AFTER column, by document
@@ -117,8 +117,11 @@ class VectorIndex:
             for file in opened:
                 file.close()
         self.extent.documents = end
-        self._save_frequencies()
-        self._save_extent()
+        data = io.BytesIO()
+        np.save(data, self.frequencies)
+        atomic.write_derived(self._path("frequencies.npy"), data.getvalue())
+        extent = self.extent.to_json().encode()
+        atomic.write_derived(self._path(vector_layout.ROWS), extent, durable=True)
         self._map()
 
     def clear(self) -> None:
@@ -228,7 +231,8 @@ class VectorIndex:
 
     def _map(self) -> None:
         extent, dims = self.extent, self.encoder.dims
-        self._file = self._get_file_id()  # before mapping: a mapped file keeps its inode
+        status = files.status(self._path(VECTORS))  # before mapping: a mapped file keeps its inode
+        self._file = (status.st_dev, status.st_ino) if status else None
         vectors = self._map_array(VECTORS, np.int8, extent.rows * dims)
         self.vectors = np.asarray(vectors, np.int8).reshape(-1, dims)
         self.owners = self._map_array(OWNERS, np.uint32, extent.rows)
@@ -239,10 +243,6 @@ class VectorIndex:
         none = np.zeros(COLUMNS, np.uint32)  # a row to take where there are none
         self.documents = (documents if count else none).reshape(-1, COLUMNS)
         self.frequencies = self._load_frequencies()
-
-    def _get_file_id(self) -> tuple[int, int] | None:
-        status = files.status(self._path(VECTORS))
-        return (status.st_dev, status.st_ino) if status else None
 
     def _load_frequencies(self) -> NDArray[np.uint32]:
         """Return the frequency of each token; counted again if the file is missing or damaged."""
@@ -305,14 +305,12 @@ class VectorIndex:
         return records
 
     def _find_latest(self) -> dict[int, int]:
-        """Return the latest document of each group among the last `_TAIL` documents."""
         count = self.extent.documents
         groups = self.documents[max(0, count - _TAIL) : count, GROUP].tolist()
         first = count - len(groups)
         return {group: number for number, group in enumerate(groups, first) if group}
 
     def _list_sizes(self, extent: Extent) -> dict[str, int]:
-        """Return the bytes of each file that an extent needs."""
         return {
             VECTORS: extent.rows * self.encoder.dims,
             OWNERS: extent.rows * 4,
@@ -321,30 +319,15 @@ class VectorIndex:
             DOCUMENTS: extent.documents * 4 * COLUMNS,
         }
 
-    def _load_extent(self) -> Extent:
-        found = vector_layout.load_extent(self._root, self.encoder.name)
-        found.source = self.encoder.folder
-        return found if self._is_complete(found) else self._make_empty_extent()
-
     def _make_empty_extent(self) -> Extent:
         return Extent(self.encoder.name, source=self.encoder.folder)
 
     def _is_complete(self, extent: Extent) -> bool:
-        """Tell whether the files are at least as long as the extent requires."""
         needed = self._list_sizes(extent).items()
         try:
             return all(files.get_size(self._path(name)) >= size for name, size in needed)
         except OSError:
             return not extent.rows
-
-    def _save_extent(self) -> None:
-        data = self.extent.to_json().encode()
-        atomic.write_derived(self._path(vector_layout.ROWS), data, durable=True)
-
-    def _save_frequencies(self) -> None:
-        data = io.BytesIO()
-        np.save(data, self.frequencies)
-        atomic.write_derived(self._path("frequencies.npy"), data.getvalue())
 
     def _path(self, name: str) -> str:
         return f"{self._folder}/{name}"

@@ -76,7 +76,6 @@ class Extent:
         self.source = source
 
     def to_json(self) -> str:
-        """Return the content of the manifest file."""
         return json.dumps({name: getattr(self, name) for name in self.__slots__})
 
 

@@ -72,7 +72,6 @@ class Service:
         return answer(words, body) if answer else None
 
     def status(self) -> dict[str, object]:
-        """Return the status that `memfs service` shows: process, memory, stores and jobs."""
         return {
             "process": os.getpid(),
             "version": VERSION,
@@ -124,7 +123,6 @@ class Service:
         self._sources.remove(store)
 
     def _list_when_idle(self, store: OpenStore) -> list[str]:
-        """List the folders of a store once no request is pending: watching takes time."""
         self._await_lull()
         return list_folders(store)
 
@@ -328,7 +326,6 @@ class RequestHandlers:
         return ServiceAnswer(b"")
 
     def query(self, words: list[str], body: bytes) -> ServiceAnswer | None:
-        """Answer a query of the command line or of a tool (see `ipc.service_query`)."""
         if words[0] not in KINDS:
             return None
         import msgspec  # with the first query

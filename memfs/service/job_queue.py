@@ -105,7 +105,6 @@ class JobQueue:
         return now is not None and now.store is store
 
     def describe_jobs(self) -> list[dict[str, object]]:
-        """Return the running job with its progress, then the waiting ones, with their failures."""
         with self._changed:
             now, waiting = self._now, list(self._jobs)
         progress = self._progress or {"stage": "looking"}
@@ -173,7 +172,6 @@ class JobQueue:
         return next((each for each in self._jobs if (each.store, each.finish) == same), None)
 
     def _wait_for_job(self) -> Job | None:
-        """Wait for the next job; end the process after some time without one."""
         with self._changed:
             while True:
                 if self._ended:

@@ -115,7 +115,6 @@ class Server:
             return None
 
     def _find_leave_reason(self) -> str:
-        """Return why this process should end, "" if it should not. Releases unused stores."""
         if not self._listener.is_current():
             return "its socket is gone"
         if _get_code_signature() != self._code:
@@ -199,7 +198,6 @@ class Server:
 
 
 def _get_code_signature() -> object:
-    """Return the signatures of the installed code, which an update changes; None if it is gone."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     found = []
     for name in ("__init__.py", "ipc/client.py", "service/server.py"):
@@ -244,7 +242,6 @@ class Listener:
         return self._socket.accept()[0] if self._socket in ready else None
 
     def wake(self) -> None:
-        """Make `accept` return at once."""
         with suppress(OSError):  # nobody waits any more
             self._awake[1].send(b"x")
 

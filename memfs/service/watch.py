@@ -108,7 +108,6 @@ class FolderWatch:
         return self._polling is not None
 
     def note(self, folder: str, path: str, of_folder: bool) -> None:
-        """Record a change of a path in a watched folder; `of_folder`: the path is a folder."""
         if path.endswith(_TEMPORARY):
             return
         with self._news:
@@ -131,7 +130,6 @@ class FolderWatch:
                 time.sleep(_QUIET)
 
     def _step(self) -> None:
-        """Wait for a change or a check of folders, and handle it."""
         with self._news:
             while not (self._changed or self._check or self._ended):
                 self._news.wait()
@@ -162,7 +160,6 @@ class FolderWatch:
                 self._report(key, paths)
 
     def _list_folders(self) -> dict[Hashable, list[str]]:
-        """Return the folders of each key. Those of new keys are listed first."""
         with self._news:
             wanted = dict(self._wanted)
         known = self._folders
@@ -173,7 +170,6 @@ class FolderWatch:
         return self._folders
 
     def _arrange(self, wanted: set[str]) -> None:
-        """Watch the wanted folders that exist, and the nearest folder above each other one."""
         with self._news:
             lost, self._lost = self._lost, set()
         missing = {folder for folder in wanted if not os.path.isdir(folder)}
@@ -305,7 +301,6 @@ class SourceWatch:
         self._set_keys(store, None)
 
     def queue_changes(self, key: WatchedSource, paths: set[str]) -> None:
-        """Queue the work for changed paths, none: for all of a source. Hidden ones do not count."""
         if paths and all(_is_hidden(path, key.folders) for path in paths):
             return
         with self._lock:
@@ -327,7 +322,6 @@ class SourceWatch:
 
 
 def _list_folders(source: DataSource) -> tuple[str, ...]:
-    """Return the paths of a source that are folders, or may become some; of commits, git's."""
     if source.kind == data_sources.COMMITS:
         return worktrees.list_reference_folders(source.top)
     return tuple(path for path in source.paths if os.path.isdir(path) or not os.path.exists(path))
@@ -342,7 +336,6 @@ def _list_files(source: DataSource) -> tuple[str, ...]:
 
 
 def _is_hidden(path: str, folders: tuple[str, ...]) -> bool:
-    """Tell whether a changed path is in a hidden folder of the watched ones, or hidden itself."""
     if os.path.basename(path) in _RULE_FILES:
         return False
     inside = next((path[len(top) :] for top in folders if files.is_below(path, top)), "")

@@ -1,10 +1,7 @@
 """A process that does heavy work of the service: one job at a time, at low priority.
 
-A job either reads the changes of a store and of its data sources into the text indexes, or makes
-the slow rest: vectors, their graphs, the graph of sessions. Jobs come as lines of JSON on standard
-input, and progress goes out the same way. An empty line means that another job waits: this one
-stops within about a second, once something of it is done for good. The process ends with its input.
-It may be killed at any moment: a repeated job continues where it was.
+Jobs come as lines of JSON on standard input; an empty line means that another one waits, and this
+one stops soon. It may be killed at any moment: a repeated job continues where it was.
 """
 
 from __future__ import annotations
@@ -70,7 +67,6 @@ def _listen() -> None:
 
 
 def _run_job(job: dict[str, object]) -> str:
-    """Run a job. Returns "", `BUSY`, `LATER` or the message of an error."""
     try:
         place = _find_place(str(job["project"]), str(job["user"]))
         paths = [str(path) for path in job["paths"]] if isinstance(job["paths"], list) else []
@@ -187,7 +183,6 @@ def _stop_if_others_wait() -> None:
 
 
 def _find_place(project: str, user: str) -> Place | None:
-    """Return the place of a job; None if its store was removed, or is not trusted."""
     found = store_paths.find_trusted(os.path.dirname(project)) if project else None
     if project and (found is None or found.root != project):
         return None
@@ -205,7 +200,6 @@ def _select_sessions(place: Place, paths: list[str]) -> Sessions:
 
 
 def _list_transcripts(paths: list[str]) -> list[str]:
-    """Return the given files, and the recently changed transcripts below given folders."""
     found = [path for path in paths if not os.path.isdir(path)]
     least = time.time() - _OF_LATE
     for top in paths:

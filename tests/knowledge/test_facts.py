@@ -63,6 +63,20 @@ def test_what_is_about_the_user_is_the_users(place: Place) -> None:
         ("The project needs Python 3.11 to run.", "The project needs Python 3.12 to run."),
         ("We use MySQL for orders.", "Let's use Postgres instead of MySQL."),
         ("I prefer tabs.", "I prefer spaces over tabs."),
+        ("we use Vue", "I've decided to use React instead of Vue"),
+        ("timeout is 5", "The timeout is 10 s"),
+        ("The timeout is 5 seconds", "Set the timeout to 10 s"),
+        ("We use MySQL for orders", "I'll use Postgres for the orders"),
+        ("I prefer Python", "Actually, I prefer TypeScript now"),
+        ("I prefer to write Go", "I'd rather use Rust"),
+        ("I prefer dark mode", "I prefer light mode"),
+        ("I prefer window seats", "Actually, I prefer aisle seats now"),
+        ("I always use Vim", "I no longer use Vim"),
+        ("I prefer short answers", "These days I prefer detailed answers"),
+        ("I prefer tabs over spaces", "I prefer `spaces` now"),
+        ("I prefer Python because it is short", "I prefer Go, it is fast"),
+        ("I prefer SQLite in tests", "In our tests I prefer Postgres"),
+        ("I prefer long commit messages", "I prefer short commit messages now"),
     ],
 )
 def test_what_changed_supersedes(before: str, after: str, place: Place) -> None:
@@ -113,26 +127,17 @@ def test_what_is_personal_is_nobody_elses(place: Place) -> None:
     assert [f.statement for f in stored.load_facts(place.project).values()] == [
         said[-1].rstrip(".")
     ]
-    alone = Place(place.project, None)
-    assert (
-        fact_store.store_facts(
-            alone, prose.extract_facts([message(9, "I work at Acme in Berlin.", 20)])
-        )
-        == []
-    )
+    mine = prose.extract_facts([message(9, "I work at Acme in Berlin.", 20)])
+    assert fact_store.store_facts(Place(place.project, None), mine) == []
 
 
 def test_what_was_rejected_does_not_come_back_in_other_words(place: Place) -> None:
     [fact] = add(place, "My name is Ann.")
-    facts.decide(place, fact.id, "rejected")
-    assert (
-        fact_store.store_facts(place, prose.extract_facts([message(5, "Hi, my name is Ann.", 8)]))
-        == []
-    )
-    assert (
-        len(fact_store.store_facts(place, prose.extract_facts([message(6, "My name is Bea.", 9)])))
-        == 1
-    )
+    assert facts.decide(place, fact.id[:6], "rejected").status == "rejected"
+    assert holding(place) == []
+    for said, count in (("My name is Ann.", 0), ("Hi, my name is Ann.", 0), ("My name is Bea.", 1)):
+        new = prose.extract_facts([message(5, said, 8)])
+        assert len(fact_store.store_facts(place, new)) == count
 
 
 def test_one_fact_is_meant_or_none(place: Place) -> None:
@@ -215,52 +220,9 @@ def test_nothing_of_an_untrusted_store_is_composed(place: Place, memfs: Run) -> 
     assert "deploy on Fridays" in told
 
 
-@pytest.mark.parametrize("key", ["", "name{n}"])
-def test_many_facts_take_no_more_than_their_share(key: str, place: Place) -> None:
-    some = [
-        Fact(
-            f"{n:06}",
-            f"`name{n}` is defined in `file{n}.py`",
-            0.8,
-            "technical",
-            (f"name{n}", f"file{n}.py"),
-            key=key.format(n=n),
-            at="2026-05-01",
-        )
-        for n in range(3000)
-    ]
-    assert len(fact_store.store_facts(place, some)) == 3000
-    assert fact_store.store_facts(place, some) == []
-
-
-def test_what_was_rejected_does_not_come_back(place: Place) -> None:
-    [fact] = add(place, "Never deploy on Fridays.")
-    assert facts.decide(place, fact.id[:6], "rejected").status == "rejected"
-    assert holding(place) == []
-    assert add(place, "Never deploy on Fridays.") == []
-    assert holding(place) == []
-
-
 def test_secrets_are_no_facts(place: Place) -> None:
     key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
     assert add(place, f"From now on use the key {key}.") == []
-
-
-def test_facts_are_found_by_what_is_known_of_them(place: Place) -> None:
-    add(place, "We decided to use Postgres for orders.", "Never deploy on Fridays.")
-    every = fact_store.list_facts(place)
-
-    def found(**asked: object) -> list[str]:
-        return [fact.statement for fact in fact_store.select_facts(every, **asked)]  # type: ignore[arg-type]
-
-    postgres, friday = "We decided to use Postgres for orders", "Never deploy on Fridays"
-    assert found(entities=("postgres",)) == [postgres]
-    assert found(pattern="deploy.*friday") == [friday]
-    assert found(since="2026-05-02") == [friday]
-    assert found(until="2026-05-01") == [postgres]
-    assert found(confidence=0.88) == [postgres]
-    assert found(categories=("rule",)) == [friday]
-    assert found(statuses=("superseded",)) == []
 
 
 def test_lines_of_two_branches_unite(place: Place) -> None:

@@ -50,24 +50,3 @@ def test_seed_003_usage_example(place: Place) -> None:
         assert part in found.text
     assert found.summaries
     assert found.summaries["extracted-facts"].startswith("## rule")
-
-
-def test_seed_003_several_agents(place: Place) -> None:
-    """The same with several agents: each is a speaker, also in the windows of the vector kind."""
-    memory = memfs.Orchestrator(place, [memfs.Vector(place), memfs.Graph(place)])
-    memory.store(
-        [
-            {"speaker": "planner-agent", "content": "The gateway needs a retry with backoff."},
-            {"speaker": "coder-agent", "content": "I wrote the retry of the gateway."},
-            {"role": "user", "speaker": "Ana", "content": "Ship the retry of the gateway."},
-        ],
-        session="before",
-        graph=True,
-    )
-    found = memory.kinds["vector"].retrieve(memfs.Query("the retry of the gateway"))
-    spoken = {each.who: each for each in found if each.type == "message"}
-    assert spoken.keys() == {"planner-agent", "coder-agent", "Ana"}
-    [window] = [each for each in found if each.type == "passage"]
-    assert window.metadata["participants"] == ["planner-agent", "coder-agent", "Ana"]
-    context = memory.context("the retry of the gateway")
-    assert "planner-agent" in context.text

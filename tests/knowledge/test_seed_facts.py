@@ -43,59 +43,6 @@ def configure(place: Place, text: str) -> None:
     Path(place.home.root, "config.yaml").write_text(f"memory_blocks:\n{text}")
 
 
-def test_a_fact_names_the_rules_that_found_it(place: Place, memfs: Run) -> None:
-    record(place, "Never deploy on Fridays.")
-    memfs("facts", "extract")
-    [fact] = json.loads(memfs("facts", "list", "--json").out)
-    assert fact["extractor"] == "rules"
-    shown = memfs("facts", "list", "--sources").out
-    assert "found by rules; claude s1: Never deploy on Fridays." in shown
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("we use Vue", "I've decided to use React instead of Vue"),
-        ("timeout is 5", "The timeout is 10 s"),
-        ("The timeout is 5 seconds", "Set the timeout to 10 s"),
-        ("We use MySQL for orders", "I'll use Postgres for the orders"),
-    ],
-)
-def test_a_later_fact_supersedes_in_other_words(before: str, after: str, place: Place) -> None:
-    add(place, before, after)
-    assert place.project
-    assert [(fact.statement, fact.status) for fact in fact_store.list_facts(place)] == [
-        (before, "superseded"),
-        (after, "active"),
-    ]
-    assert len(stored.load_facts(place.project)) == 2
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("I prefer Python", "Actually, I prefer TypeScript now"),
-        ("I prefer to write Go", "I'd rather use Rust"),
-        ("I prefer dark mode", "I prefer light mode"),
-        ("I prefer window seats", "Actually, I prefer aisle seats now"),
-        ("I always use Vim", "I no longer use Vim"),
-        ("I prefer short answers", "These days I prefer detailed answers"),
-        ("I prefer tabs over spaces", "I prefer `spaces` now"),
-        ("I prefer Python because it is short", "I prefer Go, it is fast"),
-        ("I prefer SQLite in tests", "In our tests I prefer Postgres"),
-        ("I prefer long commit messages", "I prefer short commit messages now"),
-    ],
-)
-def test_a_later_preference_supersedes_one_of_the_same(
-    before: str, after: str, place: Place
-) -> None:
-    add(place, before, after)
-    assert [(fact.statement, fact.status) for fact in fact_store.list_facts(place)] == [
-        (before, "superseded"),
-        (after, "active"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -86,54 +86,6 @@ def test_it_recalls_what_was_said_and_what_was_kept(folder: str) -> None:
     }
 
 
-def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
-    index = TextIndex.create(str(tmp_path))
-    source = tmp_path / "said.jsonl"
-    source.write_text("")
-    index.add({**each, "num": n, "source": str(source)} for n, each in enumerate(DOCUMENTS))
-    index.commit()
-    assert ids(str(tmp_path), PROMPT)
-    source.unlink()
-    assert ids(str(tmp_path), PROMPT) == []
-
-
-def test_a_hit_carries_what_the_brief_shows(folder: str) -> None:
-    (hit,) = (
-        hit
-        for hit in prompts.recall_by_words(folder, PROMPT, "now", ["again"], 10).found
-        if hit.id == "said"
-    )
-    assert (hit.role, hit.host, hit.at) == ("session old", "claude", "2026-05-03T10:00:00Z")
-
-
-def test_the_running_session_is_left_out(folder: str) -> None:
-    prompt = "since when do flaky logins use freezegun for a frozen clock?"
-    assert "mine" not in ids(folder, prompt)
-    for session in ("other", "", "\ud800"):
-        assert "mine" in ids(folder, prompt, session=session)
-
-
-def test_tools_and_blocks_are_left_out(folder: str) -> None:
-    for prompt in (PROMPT, "clock frozen login flaky", "flaky login test frozen clock"):
-        assert not {"tool", "block"} & set(ids(folder, prompt, session=""))
-
-
-def test_what_was_shown_is_left_out(folder: str) -> None:
-    first = ids(folder, PROMPT)
-    rest = ids(folder, PROMPT, shown=first)
-    assert not set(first) & set(rest)
-    assert ids(folder, PROMPT, shown=["said", "again", "kept"]) == []
-
-
-def test_the_same_text_comes_once(folder: str) -> None:
-    assert len({"said", "again"} & set(ids(folder, PROMPT))) == 1
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1, 2])
-def test_the_limit_holds(folder: str, limit: int) -> None:
-    assert len(ids(folder, PROMPT, limit=limit)) == max(0, limit)
-
-
 @pytest.mark.parametrize(
     "prompt",
     [
@@ -186,13 +138,6 @@ def test_without_an_index_there_is_nothing(tmp_path: Path) -> None:
     assert ids(str(tmp_path / "none"), PROMPT) == []
     TextIndex.create(str(tmp_path))
     assert ids(str(tmp_path), PROMPT) == []
-
-
-def test_of_a_huge_prompt_the_ends_count(folder: str) -> None:
-    filler = " ".join(f"log{n}" for n in range(60_000))
-    assert ids(folder, filler + PROMPT + filler) == []
-    assert ids(folder, "a " * 200_000 + PROMPT) != []
-    assert ids(folder, PROMPT + " a" * 200_000) != []
 
 
 @given(

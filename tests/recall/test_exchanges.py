@@ -16,7 +16,7 @@ from memfs.search.engine import Engine
 from memfs.search.prompt_relevance import list_content
 from memfs.store.dismissals import Dismissal
 from memfs.store.prompt_log import hash_words
-from tests.search.stores import Corpus, document
+from tests.search.stores import Corpus, session
 
 Said = list[tuple[str, str]]
 WEBHOOK: Said = [
@@ -77,23 +77,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return made
 
 
-def write_session(corpus: Corpus, name: str, number: int, said: Said) -> None:
-    """Write a session of the day `number`."""
-    corpus.write(
-        f"{name}.jsonl",
-        *(
-            document(
-                f"{name}-{at}",
-                text,
-                session=name,
-                group=number,
-                role=role,
-                host="claude",
-                time=f"2026-05-0{number}T10:00:{at:02}Z",
-            )
-            for at, (role, text) in enumerate(said)
-        ),
-    )
+def write_session(corpus: Corpus, name: str, day: int, said: Said) -> None:
+    corpus.write(f"{name}.jsonl", *session(name, day, said))
 
 
 def told(
@@ -149,15 +134,6 @@ def test_a_sentence_of_a_long_answer_counts_less(role: str) -> None:
     assert few > some > many if role == "assistant" else few == some == many
 
 
-def test_what_was_shown_does_not_come_again(corpus: Corpus) -> None:
-    prompt = "document the rate limit of the public search API"
-    found = prompts.recall_warm(corpus.engine(), prompt, "now", [], 5).found
-    shown = [ident for hit in found for ident in hit.ids]
-    assert shown
-    again = prompts.recall_warm(corpus.engine(), prompt, "now", shown, 5).found
-    assert not set(shown) & {ident for hit in again for ident in hit.ids}
-
-
 @pytest.mark.parametrize("vectors", [True, False])
 def test_what_is_dismissed_does_not_come_for_such_prompts_alone(
     corpus: Corpus, vectors: bool
@@ -209,11 +185,11 @@ def test_a_later_session_on_the_same_is_named(tmp_path: Path) -> None:
     corpus.update(embed=True)
     shown = told(corpus, "what is the limit of the ledger import?", limit=2)
     assert len(shown) == 2
-    days = {int(session[1:]) for session in shown}
+    days = {int(name[1:]) for name in shown}
     missing = {1, 2, 3, 4} - days
     assert min(days) < max(missing), "no later session is left out: the test tests nothing"
-    for session, quotes in shown.items():
-        later = [f"2026-05-0{day}" for day in missing if day > int(session[1:])]
+    for name, quotes in shown.items():
+        later = [f"2026-05-0{day}" for day in missing if day > int(name[1:])]
         assert ("later on this" in quotes) == bool(later)
         assert all(day in quotes for day in later)
 

@@ -14,7 +14,7 @@ from memfs.ops import tool_rules
 from memfs.recall import file_recall
 from memfs.recall.open_store import OpenStore
 from memfs.store.blocks import Place
-from tests.search.stores import Corpus, Document, document
+from tests.search.stores import Corpus, session
 
 TALK = {
     "old": (("user", "rename the field in src/ledger/pay.py please"), ("assistant", "Done.")),
@@ -28,26 +28,11 @@ TALK = {
 }
 
 
-def _list_documents(name: str, day: int) -> list[Document]:
-    return [
-        document(
-            f"{name}-{number}",
-            text,
-            session=name,
-            group=day,
-            role=role,
-            host="claude",
-            time=f"2026-05-0{day}T10:00:00Z",
-        )
-        for number, (role, text) in enumerate(TALK[name])
-    ]
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     corpus = Corpus(tmp_path_factory.mktemp("files"))
     for day, name in enumerate(TALK, 1):
-        corpus.write(f"{name}.jsonl", *_list_documents(name, day))
+        corpus.write(f"{name}.jsonl", *session(name, day, TALK[name]))
     corpus.update(embed=False)
     return corpus
 

@@ -17,7 +17,7 @@ from memfs.recall import index_sources, model_config
 from memfs.search import doc_json
 from memfs.search.catalog import IndexSource
 from memfs.search.request import Filter
-from memfs.store import archive, lock
+from memfs.store import archive
 from memfs.store.blocks import Place
 from memfs.store.store_paths import Store
 from tests.hosts.transcript_lines import SESSION, conversation, line, user
@@ -90,12 +90,6 @@ def test_a_message_is_indexed_with_all_that_is_known(store: Store, tmp_path: Pat
         }
     ]
     assert list(index_sources.make_documents(source, os.path.getsize(source.path))) == []
-
-
-def test_a_session_that_grows_is_indexed_once(place: Place, store: Store, tmp_path: Path) -> None:
-    for count in (2, 5, 5, 9):
-        take(store, tmp_path / "t.jsonl", conversation(count))
-        assert len(found(place, "turn number", kinds=("message",))) == count
 
 
 def test_a_session_that_was_rewritten_between_two_runs_is_found_once(
@@ -208,13 +202,6 @@ def test_a_file_that_disappears_is_forgotten(place: Place, store: Store) -> None
     assert list(index_sources.make_documents(IndexSource(str(path), "passage"), 0)) == []
 
 
-def test_an_index_that_somebody_else_writes_is_left_alone(place: Place, store: Store) -> None:
-    passage(store, "p.md", b"marmalade\n")
-    with lock.hold_lock(place.home, name=lock.INDEX):
-        assert index_sources.sync(place, embed=False, wait=0.05) is None
-    assert found(place, "marmalade") == ["p"]
-
-
 def test_the_vectors_follow(place: Place, store: Store) -> None:
     passage(store, "p.md", b"We bake sourdough bread.\n")
     told: dict[tuple[str, int], list[int]] = {}
@@ -236,15 +223,6 @@ def test_the_vectors_follow(place: Place, store: Store) -> None:
         .hits
     )
     assert hits[0].id == "p"
-
-
-def test_a_place_without_a_project_is_served_by_the_users_store(place: Place) -> None:
-    assert place.user
-    assert Place(None, place.user).home is place.user
-    assert place.home is place.project
-    assert place.home.index == f"{place.project.local}/index" if place.project else ""
-    with pytest.raises(AssertionError):
-        _ = Place(None, None).home
 
 
 @pytest.mark.parametrize(

@@ -162,8 +162,13 @@ def test_what_steers_is_quoted_as_data(sourced: Place, repo: Path) -> None:
 @pytest.fixture
 def committed(place: Place, repo: Path) -> Place:
     """A place with a history of commits, which is indexed."""
-    for number in range(30):
-        commit(f"Polish page {number}", "Paula")
+    stream = "".join(
+        f"commit refs/heads/main\nauthor Paula <mail@x.example> {number} +0000\n"
+        f"committer Paula <mail@x.example> {number} +0000\n"
+        f"data <<END\nPolish page {number}\nEND\n\n"
+        for number in range(1_770_000_000, 1_770_000_030)
+    )
+    subprocess.run(["git", "fast-import", "--quiet"], input=stream.encode(), check=True)
     commit(CAP)
     sync(place)
     return place

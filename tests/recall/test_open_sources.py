@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -88,19 +87,6 @@ def test_commits_are_found_beside_the_rest(sourced: Place, repo: Path, ignored: 
     assert found(sourced) == [ARCHIVED]
 
 
-def test_a_hit_says_where_it_stands(sourced: Place) -> None:
-    only = Filter(kinds=("source",))
-    page = search.run(OpenStore(sourced), "kettle", mode=None, only=only, limit=9, page=1)
-    (hit,) = page.hits
-    assert (hit.label, hit.metadata["file"], hit.metadata["heading"]) == (
-        "guide",
-        "docs/kettles.md",
-        "Kettles",
-    )
-    assert hit.location == f"docs/kettles.md:{hit.metadata['line']}"
-    assert hit.snippet.startswith("A kettle is descaled")
-
-
 @pytest.mark.parametrize(
     "only",
     [
@@ -179,19 +165,6 @@ def test_a_source_that_another_process_indexes_is_searched_as_it_is(sourced: Pla
     with lock.hold_lock(sourced.home, name="sources.guide.lock"):
         assert found(index) == [ARCHIVED, SOURCED]
         assert "'guide'" in index.note
-
-
-def test_without_sources_nothing_of_them_is_imported(place: Place, repo: Path) -> None:
-    archive.run(place, "The kettle is blue.", importance=5, tags=(), origin=Origin())
-    (repo / ".agent-memory/config.yaml").write_text("memfs: 1\ngit: {history: off}\n")
-    program = (
-        "import sys, memfs\n"
-        f"memory = memfs.open({str(repo)!r})\n"
-        "assert memory.search('kettle')\n"
-        "print([name for name in sys.modules if 'cutting' in name or 'source_index' in name])\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert done.stdout.decode().strip() == "[]"
 
 
 @pytest.mark.parametrize("host", ["chatgpt", "claude-ai"])

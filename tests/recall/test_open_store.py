@@ -65,14 +65,6 @@ def test_what_another_process_indexed_is_known(place: Place, store: Store) -> No
     assert texts(kept) == {"Marmalade is kept cold."}
 
 
-def test_an_index_that_was_deleted_is_made_again(place: Place, store: Store) -> None:
-    keep(store, "Marmalade is kept cold.")
-    kept = OpenStore(place)
-    assert len(texts(kept)) == 1
-    shutil.rmtree(place.home.index)
-    assert len(texts(kept)) == 1
-
-
 def test_a_search_by_words_first_does_not_keep_vectors_away(place: Place, store: Store) -> None:
     keep(store, "Marmalade is kept cold.")
     kept = OpenStore(place)

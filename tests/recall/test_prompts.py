@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memfs.core.records import Origin
+from memfs.core.records import Message, Origin
+from memfs.knowledge.facts import fact_store, prose
+from memfs.knowledge.kinds.static import put
 from memfs.ops import archive
 from memfs.recall import index_sources, prompts
+from memfs.recall.open_store import OpenStore
 from memfs.search import prompt_relevance
+from memfs.search.engine import Engine
 from memfs.search.prompt_relevance import PromptHit
 from memfs.store.blocks import Place
 from tests.examples import examples
-from tests.search.stores import Corpus, Document, document
+from tests.search.stores import Corpus, document, session
 
 Found = Sequence[PromptHit]
 Brings = Callable[[str, str, list[str], int], Found]
@@ -52,9 +56,9 @@ TALK = [
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     corpus = Corpus(tmp_path_factory.mktemp("relevance"))
-    corpus.write("old.jsonl", *_session("old", 1, [("user", SAID), ("assistant", FIXED)]))
-    corpus.write("now.jsonl", *_session("now", 2, [("user", "frozen clock, flaky login tests")]))
-    corpus.write("tool.jsonl", *_session("cli", 3, [("tool", "login clock frozen flaky test")]))
+    corpus.write("old.jsonl", *session("old", 1, [("user", SAID), ("assistant", FIXED)]))
+    corpus.write("now.jsonl", *session("now", 2, [("user", "frozen clock, flaky login tests")]))
+    corpus.write("tool.jsonl", *session("cli", 3, [("tool", "login clock frozen flaky test")]))
     corpus.write("block.jsonl", document("block", "flaky login clock frozen test", kind="block"))
     for name, text in TEXTS.items():
         corpus.write(f"{name}.jsonl", document(name, text, kind="passage", time="2026-05-03"))
@@ -62,8 +66,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return corpus
 
 
-def warmly(corpus: Corpus) -> Brings:
-    engine = corpus.engine()
+def warmly(corpus: Corpus, *, words: bool = False) -> Brings:
+    engine = Engine(corpus.engine().text, None) if words else corpus.engine()
 
     def brings(prompt: str, session: str, shown: list[str], limit: int) -> Found:
         return prompts.recall_warm(engine, prompt, session, shown, limit).found
@@ -76,17 +80,9 @@ def brings(corpus: Corpus) -> Brings:
     return warmly(corpus)
 
 
-def _session(name: str, group: int, turns: list[tuple[str, str]]) -> Iterator[Document]:
-    for number, (role, text) in enumerate(turns):
-        yield document(
-            f"{name}-{number}",
-            text,
-            session=name,
-            group=group,
-            role=role,
-            host="claude",
-            time="2026-05-03T10:00:00Z",
-        )
+@pytest.fixture(scope="module", params=["meaning", "words"])
+def each_way(request: pytest.FixtureRequest, corpus: Corpus) -> Brings:
+    return warmly(corpus, words=request.param == "words")
 
 
 def ids(
@@ -102,17 +98,17 @@ def ids(
 def test_a_first_session_is_brought_what_others_say_from_then_on(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     corpus.write("block.jsonl", document("block", SAID, kind="block"))
-    corpus.write("now.jsonl", *_session("now", 1, [("user", SAID)]))
+    corpus.write("now.jsonl", *session("now", 1, [("user", SAID)]))
     corpus.update(embed=True)
     engine = corpus.engine()
     assert prompt_relevance.look_up(engine, PROMPT, "now") is None
     assert prompt_relevance.look_up(engine, PROMPT, "\ud800") is not None
     assert prompt_relevance.look_up(engine, PROMPT, "") is not None
     assert ids(warmly(corpus), PROMPT) == []
-    other = corpus.write("old.jsonl", *_session("old", 2, [("user", FIXED)]))
+    other = corpus.write("old.jsonl", *session("old", 2, [("user", FIXED)]))
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == ["old-0"]
-    corpus.append("now.jsonl", *_session("now", 1, [("user", "one"), ("user", "two")]))
+    corpus.append("now.jsonl", *session("now", 1, [("user", "one"), ("user", "two")]))
     other.unlink()
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == []
@@ -194,10 +190,9 @@ def test_a_hit_says_when_it_was_and_why_it_is_there(brings: Brings) -> None:
         "message",
         "session old",
         "claude",
-        "2026-05-03T10:00:00Z",
+        "2026-05-01T10:00:00Z",
     )
     assert hit.snippet == f"user: {SAID}\nassistant: {FIXED}"
-    assert hit.kind == "message"
     assert hit.reason.startswith("words: ")
 
 
@@ -220,23 +215,23 @@ def test_of_one_exchange_only_the_best_comes(brings: Brings) -> None:
     assert len({"old-0", "old-1"} & set(ids(brings, PROMPT))) == 1
 
 
-def test_tools_and_blocks_are_left_out(brings: Brings) -> None:
+def test_tools_and_blocks_are_left_out(each_way: Brings) -> None:
     for prompt in (PROMPT, "login clock frozen flaky test"):
-        assert not {"cli-0", "block"} & set(ids(brings, prompt, session=""))
+        assert not {"cli-0", "block"} & set(ids(each_way, prompt, session=""))
 
 
-def test_the_running_session_is_left_out(brings: Brings) -> None:
+def test_the_running_session_is_left_out(each_way: Brings) -> None:
     prompt = "is the clock frozen, for the flaky logins?"
-    assert "now-0" not in ids(brings, prompt)
-    assert "now-0" in ids(brings, prompt, session="other")
-    assert "now-0" in ids(brings, prompt, session="")
+    assert "now-0" not in ids(each_way, prompt)
+    for running in ("other", "", "\ud800"):
+        assert "now-0" in ids(each_way, prompt, session=running)
 
 
 def test_a_long_running_session_does_not_hide_what_was_said_before(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     turns = [("user", f"the flaky login test {n}: is its clock {n} frozen?") for n in range(40)]
-    corpus.write("now.jsonl", *_session("now", 2, turns))
-    corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
+    corpus.write("now.jsonl", *session("now", 2, turns))
+    corpus.write("old.jsonl", *session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == ["old-0"]
 
@@ -244,8 +239,8 @@ def test_a_long_running_session_does_not_hide_what_was_said_before(tmp_path: Pat
 def test_what_tools_put_out_does_not_hide_what_was_said(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
     turns = [("tool", f"flaky login test {n}: clock {n} is not frozen") for n in range(30)]
-    corpus.write("cli.jsonl", *_session("cli", 2, turns))
-    corpus.write("old.jsonl", *_session("old", 1, [("assistant", FIXED)]))
+    corpus.write("cli.jsonl", *session("cli", 2, turns))
+    corpus.write("old.jsonl", *session("old", 1, [("assistant", FIXED)]))
     corpus.update(embed=True)
     assert ids(warmly(corpus), PROMPT) == ["old-0"]
 
@@ -258,11 +253,11 @@ def test_blocks_do_not_hide_a_passage(tmp_path: Path) -> None:
     assert ids(warmly(corpus), PROMPT) == ["old-0"]
 
 
-def test_what_was_shown_is_left_out(brings: Brings) -> None:
-    first = ids(brings, PROMPT)
+def test_what_was_shown_is_left_out(each_way: Brings) -> None:
+    first = ids(each_way, PROMPT)
     assert first
-    assert not set(first) & set(ids(brings, PROMPT, shown=first))
-    assert ids(brings, PROMPT, shown=["old-0", "old-1"]) == []
+    assert not set(first) & set(ids(each_way, PROMPT, shown=first))
+    assert ids(each_way, PROMPT, shown=["old-0", "old-1"]) == []
 
 
 def _copies(folder: Path, *texts: str) -> Brings:
@@ -282,38 +277,39 @@ def test_what_says_nearly_the_same_comes_once(tmp_path: Path) -> None:
 
 def test_what_a_person_asked_before_is_no_answer(tmp_path: Path) -> None:
     corpus = Corpus(tmp_path)
-    corpus.write("old.jsonl", *_session("old", 1, [("user", PROMPT), ("assistant", FIXED)]))
-    corpus.write("other.jsonl", *_session("other", 2, [("user", PROMPT)]))
+    corpus.write("old.jsonl", *session("old", 2, [("user", PROMPT), ("assistant", FIXED)]))
+    corpus.write("other.jsonl", *session("other", 1, [("user", PROMPT)]))
     corpus.update(embed=True)
-    [session] = warmly(corpus)(PROMPT, "now", [], 3)
-    assert session.snippet == f"user: {PROMPT}\nassistant: {FIXED}"
+    [hit] = warmly(corpus)(PROMPT, "now", [], 3)
+    assert hit.snippet == f"user: {PROMPT}\nassistant: {FIXED}"
 
 
-def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [False, True])
+def test_what_was_removed_meanwhile_is_not_brought_up(tmp_path: Path, words: bool) -> None:
     corpus = Corpus(tmp_path)
     path = corpus.write(
         "old.jsonl",
         *(
             {**each, "source": str(corpus.files / "old.jsonl")}
-            for each in _session("old", 1, [("user", SAID), ("assistant", FIXED)])
+            for each in session("old", 1, [("user", SAID), ("assistant", FIXED)])
         ),
     )
     corpus.update(embed=True)
-    brings = warmly(corpus)
+    brings = warmly(corpus, words=words)
     assert ids(brings, PROMPT)
     path.unlink()
     assert ids(brings, PROMPT) == []
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1])
-def test_the_limit_holds(brings: Brings, limit: int) -> None:
-    assert len(ids(brings, PROMPT, limit=limit)) == max(0, limit)
+def test_the_limit_holds(each_way: Brings, limit: int) -> None:
+    assert len(ids(each_way, PROMPT, limit=limit)) == max(0, limit)
 
 
-def test_of_a_huge_prompt_the_ends_count(brings: Brings) -> None:
+def test_of_a_huge_prompt_the_ends_count(each_way: Brings) -> None:
     filler = " ".join(f"log{n}" for n in range(60_000))
-    assert ids(brings, filler + PROMPT + filler) == []
-    assert ids(brings, PROMPT + " a" * 200_000) != []
+    assert ids(each_way, filler + PROMPT + filler) == []
+    assert ids(each_way, PROMPT + " a" * 200_000) != []
 
 
 @pytest.mark.parametrize(
@@ -332,8 +328,8 @@ def test_of_a_huge_prompt_the_ends_count(brings: Brings) -> None:
     ],
     ids=range(10),
 )
-def test_prompts_of_all_shapes_are_taken(brings: Brings, prompt: str) -> None:
-    assert len(ids(brings, prompt)) <= 3
+def test_prompts_of_all_shapes_are_taken(each_way: Brings, prompt: str) -> None:
+    assert len(ids(each_way, prompt)) <= 3
 
 
 @given(
@@ -346,3 +342,21 @@ def test_no_prompt_raises(brings: Brings, prompt: str, session: str) -> None:
     found = ids(brings, prompt, session=session)
     assert len(found) == len(set(found)) <= 3
     assert not {"block", "cli-0"} & set(found)
+
+
+def test_facts_and_static_entries_come_to_mind(place: Place) -> None:
+    decided = "We decided to keep the harbour ledger in Postgres"
+    said = Message("m", "one", "claude", "", "", "2026-05-01T09:00:00Z", "user", f"{decided}.")
+    fact_store.store_facts(place, prose.extract_facts([said]))
+    put(place, "limits", "The gateway allows 50 requests a second.")
+    engine = OpenStore(place).update_engine("hybrid")
+    for prompt, kind, text in (
+        ("where do we keep the harbour ledger?", "fact", decided),
+        (
+            "how many requests allows the gateway?",
+            "static",
+            "The gateway allows 50 requests a second.",
+        ),
+    ):
+        [hit] = prompts.recall_warm(engine, prompt, "two", [], 3).found
+        assert (hit.kind, hit.snippet) == (kind, text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from memfs.search.catalog import IndexSource
@@ -17,6 +17,22 @@ Document = dict[str, object]
 
 def document(ident: str, text: str, **more: object) -> Document:
     return {"id": ident, "kind": "message", "text": text, **more}
+
+
+def session(name: str, day: int, said: Iterable[tuple[str, str]]) -> list[Document]:
+    """Return the turns of a session on a day of May, whose group has the day's number."""
+    return [
+        document(
+            f"{name}-{at}",
+            text,
+            session=name,
+            group=day,
+            role=role,
+            host="claude",
+            time=f"2026-05-{day:02}T10:00:{at % 60:02}Z",
+        )
+        for at, (role, text) in enumerate(said)
+    ]
 
 
 def read(source: IndexSource, start: int) -> Iterator[Document]:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from memfs.files import signatures
 from memfs.search import catalog
 from memfs.search.catalog import Catalog, KnownSource
 
@@ -77,21 +76,6 @@ def test_a_catalog_that_is_only_in_use_is_kept(
     first._db.execute("COMMIT")
     assert first.get("next") == "5"
     first.close()
-
-
-def test_a_signature_changes_with_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "f"
-    assert signatures.sign_file(str(path)) is None
-    path.write_bytes(b"one")
-    before = signatures.sign_file(str(path))
-    assert signatures.sign_file(str(path)) == before
-    path.write_bytes(b"three")
-    grown = signatures.sign_file(str(path))
-    assert grown
-    assert before
-    assert (grown.inode, grown.size) == (before.inode, 5)
-    os.utime(path, ns=(1, 1))
-    assert str(signatures.sign_file(str(path))) == f"{grown.inode}:5:1"
 
 
 def test_a_mark_knows_the_indexed_part_only(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memfs.core.hits import Hit
-from memfs.search.engine import LIMIT, Engine
+from memfs.search.engine import Engine
 from memfs.search.request import Filter, HitPage, Mode
 from tests.examples import examples
 from tests.search.stores import Corpus, Document, document
@@ -144,15 +144,6 @@ def test_filters_on_messages_hold_together(engine: Engine, mode: Mode) -> None:
         assert 3 <= int(hit.id[1:]) <= 201
 
 
-def test_since_and_until_include_their_seconds(engine: Engine) -> None:
-    days = {f"m{n:03}" for n in range(0, 240, 8)}
-    assert every(engine, "sourdough") == days
-    assert every(engine, "sourdough", since=16 * DAY, until=32 * DAY) == {"m016", "m024", "m032"}
-    assert every(engine, "sourdough", since=16 * DAY + 1, until=32 * DAY - 1) == {"m024"}
-    assert every(engine, "sourdough", until=0) == {"m000"}
-    assert every(engine, "sourdough", since=233 * DAY) == set()
-
-
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "query", ["bread", "turn of the garden postgres tabs", "musical instruments and turn"]
@@ -169,10 +160,6 @@ def test_pages_fit_together(engine: Engine, mode: Mode, query: str, limit: int) 
         assert page.total == whole.total
         paged.extend(page.hits)
     assert paged == (whole.hits if limit > 1 else whole.hits[:40])
-
-
-def test_every_document_with_a_word_is_on_some_page(engine: Engine) -> None:
-    assert every(engine, "turn") == {f"m{n:03}" for n in range(240)}
 
 
 def test_scores_fall(engine: Engine) -> None:
@@ -250,30 +237,11 @@ def test_a_long_text_shows_the_part_that_matched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_query_of_stop_words_finds_them(engine: Engine, mode: Mode) -> None:
-    assert "p3" in ids(engine.search("to be or not to be", mode=mode, limit=5))
-
-
-def test_accents_do_not_matter(engine: Engine) -> None:
-    for query in ("zurich", "FACADE", "naivete", "cafe", "Café"):
-        assert "p2" in ids(engine.search(query, mode="text"))
-
-
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "query", ["*", '"', "", " \n", "(", "…—", "\x00\x07", "😀", "\ud800", "a1b2" * 20, "-" * 9999]
 )
 def test_a_query_without_words_finds_nothing(engine: Engine, mode: Mode, query: str) -> None:
     assert engine.search(query, mode=mode) == HitPage([], 0)
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["foo:bar AND (", "don't", "text:*", "[a TO z]", "kind:block", "NOT xyzzy", "x" * 50, "本日は"],
-)
-def test_query_syntax_does_not_match_everything(engine: Engine, query: str) -> None:
-    assert engine.search(query, mode="text", limit=1000).total < 10
-    assert engine.search(query).hits == engine.search(query, limit=1000).hits[:LIMIT]
 
 
 @given(st.text(st.characters(exclude_categories=[]), max_size=30), st.sampled_from(MODES))

@@ -10,7 +10,7 @@ from memfs.core.hits import Hit
 from memfs.search import federated_search
 from memfs.search.engine import Engine, IndexSearch, rank_indexes
 from memfs.search.request import Filter, HitPage
-from tests.search.stores import Corpus, Document, document
+from tests.search.stores import Corpus, document, session
 
 QUERY = "how are requests to the payment provider retried"
 OWN = {
@@ -113,11 +113,8 @@ def test_sessions_of_two_indexes_are_merged(tmp_path: Path) -> None:
     engines = []
     for number, (name, text) in enumerate({**OWN, **GUIDE}.items(), 1):
         corpus = Corpus(tmp_path / name)
-        said: list[Document] = [
-            document(f"{name}-{turn}", said, session=name, group=number, role="user", host="claude")
-            for turn, said in enumerate((text, f"Thanks for {name}."))
-        ]
-        corpus.write("all.jsonl", *said)
+        said = [("user", text), ("user", f"Thanks for {name}.")]
+        corpus.write("all.jsonl", *session(name, number, said))
         corpus.update(embed=True)
         engines.append(corpus.engine())
     searches = [IndexSearch(each, Filter(kinds=("message",))) for each in engines]

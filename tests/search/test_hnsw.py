@@ -214,16 +214,6 @@ def test_a_stamp_names_no_file_elsewhere(tmp_path: Path) -> None:
     assert kept(folder, rows) is None
 
 
-def test_a_reader_keeps_what_it_opened(tmp_path: Path) -> None:
-    rows = made(2000)
-    reader = built(tmp_path, rows[:1000])
-    before = reader.find_nearest(rows, rows[5], 20)[0].tolist()
-    for count in (1500, 2000):
-        built(tmp_path, rows[:count])
-    assert reader.rows == 1000
-    assert reader.find_nearest(rows, rows[5], 20)[0].tolist() == before
-
-
 def test_a_folder_that_cannot_be_written_costs_only_the_file(tmp_path: Path) -> None:
     rows = made(300)
     found = built(tmp_path / "is" / "not", rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from memfs.search import encoder, model_files, semantic, vector_layout
+from memfs.search import encoder, semantic, vector_layout
 from memfs.search.semantic import OVERLAP, WINDOW, Document, VectorIndex, split_windows
 from memfs.search.vector_layout import AT, GROUP, SAID, WEIGHT
 
@@ -207,18 +206,6 @@ def filled_from(folder: Path, first: int) -> VectorIndex:
     index = opened(folder)
     index.extend(iter(DOCUMENTS[first:]), len(DOCUMENTS) + 1)
     return index
-
-
-def test_the_extent_is_readable(tmp_path: Path) -> None:
-    index = filled(tmp_path)
-    saved = json.loads((lies(tmp_path) / "rows.json").read_text())
-    assert saved == {
-        "model": encoder.load_bundled().name,
-        "rows": len(index.owners),
-        "tokens": len(index.tokens),
-        "documents": len(DOCUMENTS) + 1,
-        "source": model_files.BUNDLED,
-    }
 
 
 @given(st.integers(0, 700))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from pathlib import Path
 
 import pytest
@@ -47,26 +46,6 @@ def test_it_finds_what_a_cold_one_finds(corpus: Corpus) -> None:
         assert ready.search(query, mode="semantic").hits == cold.search(query, mode="semantic").hits
         only = Filter(kinds=("passage",))
         assert ready.search(query, only=only).total == 0
-
-
-def test_nothing_that_could_be_meant_is_nothing_found(corpus: Corpus) -> None:
-    assert [warm(corpus).search(query).total for query in ("", "?!", " ")] == [0, 0, 0]
-
-
-def test_many_threads_search_it(corpus: Corpus) -> None:
-    engine = warm(corpus)
-    expected = {query: hits(engine, query) for query in QUERIES}
-    wrong: list[str] = []
-
-    def search(first: int) -> None:
-        wrong.extend(query for query in QUERIES[first:] if hits(engine, query) != expected[query])
-
-    threads = [threading.Thread(target=search, args=(first,)) for first in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
 
 
 def test_meaning_alone_is_not_left_to_the_graph(

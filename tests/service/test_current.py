@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from memfs.ipc import service_status
-from memfs.ops import sync_user
 from memfs.store.blocks import Place
 from tests.hosts import transcript_lines
-from tests.ops import machines
 from tests.service import running
 from tests.service.running import answered, asked, count_found, hook, payload, until
 from tests.service.test_watch import vim
@@ -31,28 +28,6 @@ def test_blocks_and_passages_are_found_and_what_is_gone_is_not(held: Place, repo
     until(lambda: count_found(held, "gladiolus"))
     (store / "blocks/first.md").unlink()
     until(lambda: not count_found(held, "petunia"))
-
-
-def test_another_branch_is_found(held: Place, repo: Path) -> None:
-    def git(*words: str) -> None:
-        subprocess.run(["git", "-C", str(repo), *words], check=True, capture_output=True)
-
-    git("add", "-A")
-    git("commit", "-qm", "store")
-    git("checkout", "-qb", "other")
-    (repo / ".agent-memory/blocks/first.md").write_text("The word is dahlia.")
-    git("commit", "-qam", "dahlia")
-    until(lambda: count_found(held, "dahlia"))
-    git("checkout", "-q", "main")
-    until(lambda: count_found(held, "begonia") and not count_found(held, "dahlia"))
-
-
-def test_what_a_sync_brings_is_found(held: Place, tmp_path: Path) -> None:
-    other, _, remote = machines.make_world(tmp_path / "machines")
-    machines.put(other, "archive/2026-05/x2.md", "We chose the hellebore.\n")
-    sync_user.run(other, remote)
-    sync_user.run(held, remote)
-    until(lambda: count_found(held, "hellebore"))
 
 
 def lines(fixture: str, project: Path) -> list[str]:
@@ -171,32 +146,3 @@ def test_a_note_of_a_hook_that_did_not_ask_is_read(
     until(lambda: count_found(held, "oleander"))
     assert not spool.list_notes(held.home)
     assert service_status.load_status()
-
-
-def test_what_was_solved_comes_back_at_a_prompt(held: Place, home: Path, repo: Path) -> None:
-    path, _ = claude(home, repo, "nothing")
-    said = [
-        ("user", "The retry test of the payment client fails with a timeout"),
-        ("assistant", "Fixed: the test uses a fake clock now."),
-        ("user", "thanks, that works"),
-    ]
-    told = [
-        transcript_lines.line(
-            *each, f"u{n}", cwd=str(repo), sessionId="s", timestamp=f"2026-05-03T10:00:0{n}Z"
-        )
-        for n, each in enumerate(said)
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(told))
-    tries: list[str] = []
-
-    def answer() -> str:
-        """A new session each time: what was told to one is not told to it again."""
-        prompt = "The retry test of the payment client fails with a timeout again"
-        session = f"later{len(tries)}"
-        hook(payload(repo, "SessionStart", session=session))
-        tries.append(hook(payload(repo, "UserPromptSubmit", prompt, session=session)))
-        return tries[-1] if "- 2026-05-03, claude, session s\n" in tries[-1] else ""
-
-    found = until(answer)
-    assert "> assistant: Fixed: the test uses a fake clock now.\n" in found

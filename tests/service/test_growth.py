@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,20 +39,18 @@ def threads_of(process: int) -> int:
     return len(os.listdir(f"/proc/{process}/task"))
 
 
-def test_two_thousand_questions_leave_nothing(
-    warm: ServiceStatus, place: Place, repo: Path
-) -> None:
+def test_many_questions_leave_nothing(warm: ServiceStatus, place: Place, repo: Path) -> None:
     hook(payload(repo, "SessionStart"))
     prompt = payload(repo, "UserPromptSubmit", "go on with the work")
     until(lambda: list(repo.glob(".agent-memory/local/index/**/meta.json")))
-    for _ in range(100):
+    for _ in range(50):
         answered(prompt)
     until(lambda: not (service_status.load_status() or warm).work)
     until(lambda: answered(prompt) == "" and opened(warm.process, DOCUMENTS))
     files, threads = files_of(warm.process), threads_of(warm.process)
     before = service_status.load_status()
     quiet = payload(repo, "UserPromptSubmit", "go")
-    for number in range(2000):
+    for number in range(600):
         assert answered(quiet if number % 4 else prompt) == ""
     after = service_status.load_status()
     assert before
@@ -62,7 +61,7 @@ def test_two_thousand_questions_leave_nothing(
     assert after.bytes < before.bytes + (8 << 20)
 
 
-def test_two_hundred_stores_leave_a_dozen_open(
+def test_many_stores_leave_a_few_open(
     place: Place, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(app, "MOST", 4)
@@ -75,14 +74,12 @@ def test_two_hundred_stores_leave_a_dozen_open(
         shutil.copytree(repo / ".agent-memory", root)
         made.append(Place(Store(str(root), labels.PROJECT), place.user))
     counts = []
-    for turn in range(20):
+    for _ in range(8):
         for each in made:
             stores.for_place(each).refresh()
         counts.append((len(os.listdir("/proc/self/fd")), threading.active_count()))
-        del turn
     assert len(stores.list_stores()) == 4
-    assert len(met) == 200
-    assert len(gone) == 196
+    assert (len(met), len(gone)) == (80, 76)
     assert counts[-1][0] <= counts[2][0] + 2
     assert counts[-1][1] <= counts[2][1] + 2
 
@@ -117,10 +114,7 @@ def test_many_who_ask_at_once_are_all_answered(repo: Path) -> None:
 
     for number in range(30):
         hook(payload(repo, "SessionStart", session=f"s{number}"))
-    threads = [threading.Thread(target=ask, args=(f"s{number}",)) for number in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(30) as pool:
+        list(pool.map(ask, (f"s{number}" for number in range(30))))
     assert answers == [""] * 150
     assert client.is_listening()

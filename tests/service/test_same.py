@@ -128,7 +128,7 @@ def step(world: World, kind: str, number: int, name: str, text: str, run: str) -
     return hook(payload(repo, event, text, f"{run}{name}", source=source))
 
 
-@examples(36)
+@examples(20)
 @given(steps=st.lists(STEP, min_size=4, max_size=14))
 def test_briefs_news_and_silence_are_the_same(
     worlds: list[World], steps: list[tuple[str, int, str, str]]

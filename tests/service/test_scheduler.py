@@ -163,7 +163,7 @@ def test_a_store_that_is_gone_is_no_job(work: Work, store: OpenStore, repo: Path
 def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     warm: ServiceStatus, place: Place, repo: Path, home: Path, tmp_path: Path
 ) -> None:
-    path = large(tmp_path / "t.jsonl", repo, 20_000)
+    path = large(tmp_path / "t.jsonl", repo, 8_000)
     hook(payload(repo, "Stop", transcript_path=str(path)))
     pattern = re.compile(r"(indexing|embedding) \d")
 
@@ -179,7 +179,7 @@ def test_progress_is_shown_and_stop_ends_it_at_once_with_the_index_whole(
     )
     running.until(lambda: not running.ours(home))
     assert "Traceback" not in running.log(home)
-    assert count_messages(place) == 20_000
+    assert count_messages(place) == 8_000
     assert not spool.list_notes(place.home)
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from memfs.core.errors import MemfsError
 from memfs.core.records import Message, Origin
-from memfs.ipc import client
 from memfs.ops import archive, search
 from memfs.recall import index_sources
 from memfs.recall.open_store import OpenStore
@@ -49,36 +48,6 @@ def told(place: Place) -> Place:
     recall.write_session(f"{folder}/s1{recall.SUFFIX}", said)
     index_sources.sync(place, embed=True)
     return place
-
-
-@pytest.mark.usefixtures("warm")
-def test_pages_and_sessions_are_the_same(told: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    def found() -> tuple[object, object, object]:
-        kept = OpenStore(told)
-        asked = {"mode": None, "only": EVERYTHING, "limit": 3, "page": 1}
-        return (
-            search.run(kept, "where gophers dig", **asked),  # type: ignore[arg-type]
-            search.search_sessions(kept, "gophers", **asked),  # type: ignore[arg-type]
-            search.run(kept, "animals", **{**asked, "only": Filter(tags=("animals",))}),  # type: ignore[arg-type]
-        )
-
-    running.until(lambda: client.ask("hold", [told.home.top], wait=running.LONG) is not None)
-    asked: list[str] = []
-    ask = client.ask
-
-    def noted(kind: str, *given: object, **more: object) -> bytes | None:
-        answer = ask(kind, *given, **more)  # type: ignore[arg-type]
-        asked.append(f"{kind} {answer is not None}")
-        return answer
-
-    monkeypatch.setattr(client, "ask", noted)
-    # While it reads what is new, it leaves searches to us.
-    by_service = running.until(
-        lambda: pages if (pages := found()) and asked[-3:] == ["query True"] * 3 else None
-    )
-    assert "Traceback" not in running.log(Path.home())
-    monkeypatch.setattr(client, "is_listening", lambda: False)
-    assert found() == by_service
 
 
 HEAVY = {"memfs.store.git", "msgspec", "numpy", "sqlite3", "subprocess", "tantivy", "tokenizers"}

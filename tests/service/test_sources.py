@@ -117,16 +117,6 @@ def test_commits_are_found_without_anybody_who_asks(held: Place) -> None:
     until(lambda: list_commits("attempts") and not list_commits("retries"))
 
 
-def test_hidden_files_make_no_work(held: Place, repo: Path) -> None:
-    write(repo / "docs/.cache/x.md", "The word is begonia.\n")
-    write(repo / "docs/.gitignore", "secret.md\n")
-    write(repo / "docs/secret.md", "The word is petunia.\n")
-    write(repo / "docs/last.md", "The word is dahlia.\n")
-    until(lambda: found(held, "dahlia"))
-    assert not found(held, "begonia")
-    assert not found(held, "petunia")
-
-
 def test_a_prompt_is_told_which_file_is_gone(held: Place, repo: Path) -> None:
     def commit(*words: str) -> None:
         subprocess.run(["git", "add", "-A"], check=True)

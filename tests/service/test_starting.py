@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -65,21 +64,6 @@ def test_it_takes_no_folder_from_who_starts_it(
         monkeypatch.setenv(name, f"{repo}/.evil")
     host_folders.save_folders(place.user, hosts.list_folder_variables())
     assert host_folders.load_folders(place.user, hosts.list_folder_variables()) == {}
-
-
-def test_who_comes_while_one_starts_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    spawned: list[int] = []
-    spawn = os.posix_spawn
-
-    def count(*words: Any, **more: Any) -> int:
-        spawned.append(spawn(*words, **more))
-        return spawned[-1]
-
-    monkeypatch.setattr(os, "posix_spawn", count)
-    assert all(client.start_service(wait=True) for _ in range(5))
-    assert running.until(service_status.load_status)
-    assert client.start_service(wait=True)
-    assert len(spawned) == 1
 
 
 def test_one_that_dies_before_it_listens_keeps_nobody_out(

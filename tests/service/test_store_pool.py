@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -56,16 +54,6 @@ def test_until_all_is_open_a_prompt_brings_what_its_words_find(place: Place) -> 
     assert by_words.kind != "message"
     assert hit.kind != "message"
     assert [why.partition(" ")[0] for why in (*by_words.why, *hit.why)] == ["words:"] * 2
-
-
-def test_the_service_listens_before_it_loads_what_searches_by_meaning() -> None:
-    code = (
-        "import sys; from memfs.service import server; "
-        "print(*sorted({'numpy', 'usearch', 'tokenizers', 'watchdog', 'ruamel', 'hmac'} "
-        "& set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "\n"
 
 
 def test_a_store_is_opened_in_a_moment_without_questions_or_at_last(place: Place) -> None:

@@ -75,7 +75,6 @@ def _store_new(store: Store, new: Sequence[Fact], *, unlike: bool, words: bool) 
 
 
 def _drop_duplicates(known: Sequence[Fact], fresh: Sequence[Fact], *, words: bool) -> list[Fact]:
-    """Return the `fresh` facts that repeat no known or earlier one, and no rejected one."""
     rejected: dict[str, list[Fact]] = {}
     for fact in known:
         if fact.key and fact.status == REJECTED:
@@ -135,7 +134,6 @@ class _Standing:
         del self._alike[fact.key][fact.id]
 
     def find_conflicts(self, new: Fact) -> list[Fact]:
-        """Return the facts that a new one contradicts or repeats."""
         if not (new.key or new.over):
             return []
         some = self._every if new.over else self._alike.get(new.key, {})
@@ -155,7 +153,6 @@ def _is_contradiction(new: Fact, old: Fact) -> bool:
 
 
 def _list_terms(fact: Fact) -> set[str]:
-    """Return what others may speak against: its words, and the object of a preference."""
     words = {word.strip(".`").casefold() for word in _WORD.findall(fact.statement)}
     what = "" if fact.key else prose.find_object(fact.statement, last=True)
     return words | {what} if what else words

@@ -204,7 +204,6 @@ _LEXICAL = frozenset("it that this the a an them you be do have use".split())
 
 
 def _extract_key(sentence: str, category: str, match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the key of a fact, and the words that it rejects."""
     subject = match.groupdict().get("subject")
     if subject:
         return f"value of {' '.join(subject.strip('` ').lower().split())}", ()
@@ -247,7 +246,6 @@ def find_places(sentence: str) -> set[str]:
 
 
 def _find_preferred(sentence: str, match: re.Match[str]) -> str:
-    """Return the key of a preference of which the user has one, "" for another one."""
     of = patterns.PREFERRED.match(sentence, match.end())
     rival = patterns.RIVAL.match(sentence, of.end()) if of else None
     other = patterns.PREFERRED.match(sentence, rival.end()) if rival else of

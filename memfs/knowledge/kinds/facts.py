@@ -177,7 +177,6 @@ class Facts(ListedKind[Fact]):
         return [self._make_found(fact, fact.confidence) for fact in facts]
 
     def _load_facts(self) -> dict[str, Fact]:
-        """Return the facts of all tiers by id. Reads the files again if one changed."""
         paths = [path for store in self.place.stores() for path in stored.sources(store)]
         signed = [(path, signatures.sign_file(path)) for path in paths]
         if signed != self._signatures:

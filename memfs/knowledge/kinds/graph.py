@@ -186,7 +186,6 @@ class Graph(BaseKind[Flow]):
         return [self._make_found(flow, 1.0) for flow in some if flow.number == number]
 
     def _find(self, query: Query) -> list[Found]:
-        """Return flows by similarity to a text or by steps; or the edges of a path."""
         if query.path:
             return self._list_edges(query)
         intent = steps = ""

@@ -31,7 +31,6 @@ class Capacity:
 
     @property
     def bounded(self) -> bool:
-        """Return whether there is any bound."""
         return bool(self.max_items or self.max_bytes or self.ttl)
 
     def excess(self, items: Iterable[tuple[int, float]], count: int, size: int, now: float) -> int:
@@ -87,7 +86,6 @@ class Query:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The distinct queries."""
         several = (self.text,) if isinstance(self.text, str) else self.text
         return tuple(dict.fromkeys(text for text in several if text.strip()))
 

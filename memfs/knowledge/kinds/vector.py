@@ -231,7 +231,6 @@ class Vector(BaseKind[ChunkWindow]):
         return count
 
     def _find_first(self) -> str:
-        """Return the id of the oldest window within the capacity. Archives nothing."""
         if not self.capacity.bounded:
             return self._log.first()
         live = self._log.get_live()
@@ -276,7 +275,6 @@ def _make_filter(query: Query, but: str) -> Filter | None:
 
 
 def _convert_hit(hit: Hit, relevance: float) -> Found:
-    """Convert a hit to a retrieved item; turns of one session and day have the same group."""
     own = {"why": hit.why, "tags": hit.tags, "session": hit.session, "score": hit.score}
     group, head = hit.id, f"{hit.at[:10]}, {hit.kind} {hit.id}"
     if hit.kind == "message":

@@ -142,7 +142,6 @@ class _Run:
         return self._messages
 
     def _update_sessions(self, known: dict[str, _Known]) -> StoppedError | None:
-        """Read what changed, and remove what is gone; return what stopped it before the end."""
         seen = set()
         try:
             for path in recall.sources(self._store):
@@ -230,7 +229,6 @@ class _Run:
         return _Known(session, sign, end, mark, state, number)
 
     def _write_turn(self, session: int, turn: OpenTurn, *, known: bool) -> None:
-        """Write a turn with its edges; a `known` one may be in the database already."""
         db = self._db
         row = None
         if known:
@@ -272,7 +270,6 @@ class _Run:
         self._waiting = []
 
     def _apply_outcomes(self) -> None:
-        """Let outcomes that people set override detected ones; remove turns they deleted."""
         db = self._db
         db.execute("UPDATE turn SET told = 0, told_why = '' WHERE told != 0")
         which = "session IN (SELECT id FROM session WHERE name = ?) AND ? IN (0, number)"

@@ -121,7 +121,6 @@ class SessionGraph:
         return names[:1] if beginning in names else names
 
     def session(self, name: str) -> list[Flow]:
-        """Return the turns of a session, by its full name."""
         return self._list_flows("WHERE s.name = ? ORDER BY s.began, t.session, t.number", name)
 
     def list_topic_turns(self, name: str) -> list[Flow]:
@@ -132,7 +131,6 @@ class SessionGraph:
         )
 
     def topics(self, turns: Sequence[int] | None = None, most: int = 20) -> list[tuple[str, int]]:
-        """Return the topics of some turns, or of all, with the number of turns of each."""
         where, given = "", tuple[int, ...]()
         if turns is not None:
             where, given = f"WHERE d.turn IN ({_make_marks(turns)})", tuple(turns)
@@ -144,7 +142,6 @@ class SessionGraph:
         return [(str(name), int(many)) for name, many in rows]
 
     def patterns(self, most: int = 10) -> list[Pattern]:
-        """Return the sequences of steps that occur in several turns (see `patterns`)."""
         rows = self._query(
             "SELECT steps, CASE WHEN told != 0 THEN told ELSE outcome END FROM turn "
             "WHERE steps != ''"
@@ -152,12 +149,10 @@ class SessionGraph:
         return find_patterns(((tuple(str(s).split()), int(o)) for s, o in rows), most)
 
     def latest(self, most: int = 20, intent: str = "") -> list[Flow]:
-        """Return the latest turns, those with an intent if it is given; the latest first."""
         order = "ORDER BY t.at DESC, t.id DESC LIMIT ?"
         return self._list_flows(f"WHERE ? IN ('', t.intent) {order}", intent, most)
 
     def measure(self) -> tuple[int, int, str, str]:
-        """Return the number of turns, the bytes of their texts, the first and the last time."""
         [(count, size, first, last)] = self._query(
             f"SELECT count(*), coalesce(sum({database.SIZE}), 0), min(nullif(at, '')), max(at) "  # noqa: S608
             "FROM turn"
@@ -165,7 +160,6 @@ class SessionGraph:
         return int(count), int(size), str(first or ""), str(last or "")
 
     def paths(self, node: str, depth: int = DEPTH) -> list[GraphEdge]:
-        """Return the edges on paths of at most `depth` edges from a node."""
         seen, found = {node}, []
         waiting = deque([(node, 0)])
         while waiting and len(seen) < _NODES:
@@ -300,7 +294,6 @@ def find_steps(flows: Sequence[Flow], path: Sequence[str], most: int = 3) -> lis
 
 
 def _find_next_step(steps: tuple[str, ...], path: Sequence[str]) -> str:
-    """Return the step after the longest suffix of a path that occurs, the first for no path."""
     if not path:
         return steps[0] if steps else ""
     for length in range(min(_SUFFIX, len(path)), 0, -1):

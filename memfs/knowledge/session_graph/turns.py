@@ -92,7 +92,6 @@ class OpenTurn:
     waiting: list[str] = field(default_factory=list)  # checks whose result is not read yet
 
     def add_message(self, message: Message, intent: str, number: int) -> None:
-        """Add a message of the assistant or of a tool."""
         if message.role == "assistant":
             if not self.settled:
                 self.last, self.reply = number, message.text[:_HEAD]

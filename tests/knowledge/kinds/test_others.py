@@ -107,11 +107,6 @@ def test_facts_that_have_to_leave_are_in_the_archive(place: Place) -> None:
     assert kind.archive("2099") == 2
 
 
-def test_only_facts_that_are_wanted_are_kept(place: Place) -> None:
-    sure = Facts(place, confidence=0.86, categories=("preference", "rule", "decision"))
-    assert len(sure.store(said("We decided to use Postgres.", "Never deploy on Fridays."))) == 1
-
-
 def test_static_entries_do_not_change(place: Place) -> None:
     kind = Static(place)
     assert kind.store(

@@ -197,7 +197,7 @@ def test_secrets_and_private_parts_are_not_kept(place: Place) -> None:
 
 def test_names_of_messages_are_kept_without_secrets() -> None:
     key = "ghp_" + "x7Kq2mPz9LwR4tVb8NcY3sHd6JfG1aQeU5oZ"
-    names = ("session", "project", "branch", "tool")
+    names = ("session", "project", "branch", "tool", "speaker")
     [message] = content.messages({"content": "said", **dict.fromkeys(names, f"x/{key}")})
     assert {getattr(message, name) for name in names} == {"x/[redacted:github-token]"}
 
