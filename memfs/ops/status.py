@@ -164,7 +164,7 @@ def list_wired_files(place: Place, home: str) -> list[tuple[str, str]]:
     """List the settings files with our hooks, or that enable our plugin, as (host, path)."""
     found = []
     for name in hosts.NAMES:
-        given = (hosts.get(name), home, place.top, outside.read)
+        given = (hosts.get(name), home, place.top)
         found += [(name, each.path) for each in settings.list_hook_files(*given)]
         with suppress(StoreError):  # memfs doctor names what cannot be read
             found += [(name, path) for path in settings.list_plugin_files(*given)]

@@ -13,7 +13,6 @@ import pytest
 
 from memfs import hosts
 from memfs.core.errors import StoreError
-from memfs.files import outside
 from memfs.hosts import settings
 from memfs.ops import doctor, init, install
 from memfs.store import blocks
@@ -185,12 +184,12 @@ def test_where_an_earlier_version_wrote_the_server_of_a_worktree_it_goes(
     assert [*written] == [str(repo)]
     other = {"mcpServers": {"memfs": written[str(repo)]["mcpServers"]["memfs"], "other": {}}}
     account.write_text(json.dumps({"projects": {top: other}}))
-    assert not settings.list_server_files(hosts.get("claude"), str(home), top, outside.read)
+    assert not settings.list_server_files(hosts.get("claude"), str(home), top)
     run(linked, "claude", "local", remove=remove)
     found = json.loads(account.read_text())["projects"]
     assert found.pop(top) == {"mcpServers": {"other": {}}}
     assert [*found] == ([] if remove else [str(repo)])
-    assert remove or settings.list_server_files(hosts.get("claude"), str(home), top, outside.read)
+    assert remove or settings.list_server_files(hosts.get("claude"), str(home), top)
 
 
 def test_a_project_below_the_top_keeps_its_own_settings_out(repo: Path) -> None:
