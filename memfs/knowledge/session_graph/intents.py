@@ -249,18 +249,16 @@ def _classify_command(text: str) -> str:
     """Return the kind of a shell command: of several, a check or commit wins."""
     match = _CALLED.search(text)
     line = _END_OF_LIST.sub("", (match[1] if match else text).strip())
-    kinds = [_classify_simple(part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
+    parts = [_WRAPPED.sub("", part) for part in _SIMPLE.split(_QUOTED.sub("''", line)) if part]
+    kinds = [
+        next((name for name, form in _COMMANDS.items() if form.match(part)), "") for part in parts
+    ]
     for name in _STRONGEST:
         if name in kinds:
             return name
     if _WRITES.search(line):
         return "edit"
     return next((name for name in kinds if name), "run")
-
-
-def _classify_simple(part: str) -> str:
-    bare = _WRAPPED.sub("", part)
-    return next((name for name, form in _COMMANDS.items() if form.match(bare)), "")
 
 
 def _is_failure(text: str) -> bool:
